@@ -1,0 +1,1 @@
+"""Everfold: a context and memory engine for long-running LLM agents."""

@@ -1,0 +1,1 @@
+"""What touches the world: stores, files, clocks and ids."""

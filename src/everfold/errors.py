@@ -1,0 +1,184 @@
+"""Every exception of Everfold.
+
+    EverfoldError
+    ├── UsageError                    the caller asked for something that cannot be
+    │   ├── InvalidInputError         422  a value is not what it must be
+    │   ├── NotFoundError             404  no such session, message or event
+    │   └── ConflictError             409  the state is not the one that the caller expected
+    ├── LimitError                    a bound would be passed
+    │   ├── BudgetUnsatisfiableError  422  no window can fit; names the smallest limit that works
+    │   ├── RateLimitedError          429
+    │   └── OverBudgetError           422  a spend cap would be passed
+    ├── ModelError                    a model did not serve
+    │   ├── ModelUnavailableError     503
+    │   └── ModelReplyError           502
+    ├── StoreError                    the store did not serve
+    │   ├── StoreUnavailableError     503  locked, full, read-only or out of reach
+    │   ├── SchemaError               500  written by a newer Everfold, or its migrations were changed
+    │   └── CorruptStoreError         500  the file is no database, or damaged
+    └── AccessError                   the caller may not
+        ├── UnauthenticatedError      401
+        └── ForbiddenError            403
+
+A message says what failed, on which id, what was expected and what came, and what to do. The ids are attributes too.
+"""
+
+from typing import ClassVar
+
+
+class EverfoldError(Exception):
+    """The root of every error that Everfold raises on purpose.
+
+    Attributes:
+        code: A stable word for programs.
+        http_status: The status that a server answers with.
+        exit_code: The exit code that a command ends with.
+        retryable: Whether the same call may succeed later, unchanged.
+        ids: The ids that the error speaks of, by name: session, seq, event, line, path ...
+    """
+
+    code: ClassVar[str] = "error"
+    http_status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, **ids: str | int) -> None:
+        super().__init__(message)
+        self.ids: dict[str, str | int] = ids
+
+
+class UsageError(EverfoldError):
+    """The caller asked for something that cannot be done as asked."""
+
+    code = "usage"
+    http_status = 422
+    exit_code = 2
+
+
+class InvalidInputError(UsageError):
+    """A value is not what it must be; the session is as it was before."""
+
+    code = "invalid_input"
+
+
+class NotFoundError(UsageError):
+    """Nothing has the id that was named."""
+
+    code = "not_found"
+    http_status = 404
+    exit_code = 3
+
+
+class ConflictError(UsageError):
+    """The state is not the one that the caller expected; read again, then decide again."""
+
+    code = "conflict"
+    http_status = 409
+    exit_code = 4
+    retryable = True
+
+
+class LimitError(EverfoldError):
+    """A bound would be passed."""
+
+    code = "limit"
+    http_status = 422
+    exit_code = 5
+
+
+class BudgetUnsatisfiableError(LimitError):
+    """No window can fit the limit.
+
+    Attributes:
+        smallest_limit_tokens: The smallest context limit that works for this session as it is.
+    """
+
+    code = "budget_unsatisfiable"
+
+    def __init__(self, message: str, *, smallest_limit_tokens: int, **ids: str | int) -> None:
+        super().__init__(message, smallest_limit_tokens=smallest_limit_tokens, **ids)
+        self.smallest_limit_tokens = smallest_limit_tokens
+
+
+class RateLimitedError(LimitError):
+    """Too many requests in too little time."""
+
+    code = "rate_limited"
+    http_status = 429
+    retryable = True
+
+
+class OverBudgetError(LimitError):
+    """A spend cap would be passed."""
+
+    code = "over_budget"
+
+
+class ModelError(EverfoldError):
+    """A model did not serve."""
+
+    code = "model"
+    http_status = 502
+    exit_code = 6
+
+
+class ModelUnavailableError(ModelError):
+    """The model could not be reached, or did not answer in time."""
+
+    code = "model_unavailable"
+    http_status = 503
+    retryable = True
+
+
+class ModelReplyError(ModelError):
+    """The model answered with something that cannot be used."""
+
+    code = "model_reply"
+
+
+class StoreError(EverfoldError):
+    """The store did not serve."""
+
+    code = "store"
+    exit_code = 7
+
+
+class StoreUnavailableError(StoreError):
+    """The store is locked, full, read-only or out of reach; nothing was half-written."""
+
+    code = "store_unavailable"
+    http_status = 503
+    retryable = True
+
+
+class SchemaError(StoreError):
+    """The database was written by a newer Everfold, or one of its migrations was changed."""
+
+    code = "schema"
+
+
+class CorruptStoreError(StoreError):
+    """The file is no database, or it is damaged."""
+
+    code = "corrupt_store"
+
+
+class AccessError(EverfoldError):
+    """The caller may not do this."""
+
+    code = "access"
+    http_status = 403
+    exit_code = 8
+
+
+class UnauthenticatedError(AccessError):
+    """The caller did not say who it is, or it could not be believed."""
+
+    code = "unauthenticated"
+    http_status = 401
+
+
+class ForbiddenError(AccessError):
+    """The caller is known and may not do this."""
+
+    code = "forbidden"
