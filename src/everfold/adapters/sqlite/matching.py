@@ -1,0 +1,47 @@
+"""Search rows and questions in the form that SQLite's FTS5 takes.
+
+Every word stands with its user's key in front. A word of the core holds letters and digits only, and so does no key
+end inside a word: the joint `_` between the two cannot occur in either.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from everfold.core.searching import SearchQuery, SearchTerm
+
+
+def key_words(user_key: int, words: str) -> str:
+    """Space-separated words, each with the user's key in front; empty for none."""
+    return f"{user_key}_" + words.replace(" ", f" {user_key}_") if words else ""
+
+
+def write_scope(user_key: int, *, agent_key: int, session_key: int) -> str:
+    """The scope words of a message."""
+    return f"{user_key}_a{agent_key} {user_key}_s{session_key}"
+
+
+def write_match(
+    query: SearchQuery, user_key: int, *, agent_key: int | None = None, session_keys: Sequence[int] = ()
+) -> str:
+    """The MATCH expression of a query within one user's messages; empty when nothing is asked for.
+
+    Args:
+        query: What to look for.
+        user_key: The user's integer key.
+        agent_key: Only messages of this agent, when given.
+        session_keys: Only messages that were appended to one of these sessions, when given.
+    """
+    if not query.terms:
+        return ""
+    matter = _any_of(_write_term(term, user_key) for term in query.terms)
+    agents = [] if agent_key is None else [f'scope : "{user_key}_a{agent_key}"']
+    sessions = [f'scope : "{user_key}_s{session_key}"' for session_key in session_keys]
+    return " AND ".join([matter, *agents, *([_any_of(sessions)] if sessions else [])])
+
+
+def _any_of(parts: Iterable[str]) -> str:
+    return f"({' OR '.join(parts)})"
+
+
+def _write_term(term: SearchTerm, user_key: int) -> str:
+    quoted = f'"{key_words(user_key, " ".join(term.words))}"'
+    return f"{quoted} *" if term.is_prefix else quoted

@@ -1,0 +1,31 @@
+-- name: insert_search_row
+INSERT INTO message_index (rowid, own, before, scope) VALUES (:message_id, :own, :before, :scope);
+
+-- name: replace_search_row
+-- All columns at once: the index keeps no text that a partial update could complete.
+INSERT OR REPLACE INTO message_index (rowid, own, before, scope) VALUES (:message_id, :own, :before, :scope);
+
+-- name: delete_search_row
+DELETE FROM message_index WHERE rowid = :message_id;
+
+-- name: count_search_words
+-- :words is a JSON array of words with the user's key in front.
+SELECT term, doc FROM message_index_words WHERE term IN (SELECT value FROM json_each(:words));
+
+-- name: search_messages
+-- Weighs own words 1, the words of what was said before :before_weight, the scope nothing.
+-- The best :candidate_count, best first; score is positive.
+SELECT hit.id, hit.score, message.session_id, message.seq, message.role, message.speaker
+FROM (
+    SELECT rowid AS id, -bm25(message_index, 1.0, :before_weight, 0.0) AS score
+    FROM message_index
+    WHERE message_index MATCH :match
+    ORDER BY bm25(message_index, 1.0, :before_weight, 0.0), rowid DESC
+    LIMIT :candidate_count
+) AS hit
+JOIN messages AS message ON message.id = hit.id
+ORDER BY hit.score DESC, hit.id DESC;
+
+-- name: optimize_search
+-- After an erase: merges the index into one segment, so that no page holds a deleted row's words any more.
+INSERT INTO message_index (message_index) VALUES ('optimize');

@@ -1,0 +1,131 @@
+"""Text as index words: what search stores and asks for, the same in every store.
+
+The words leave here ready: folded to lower case without accents, stemmed, composites whole and by part, CJK as
+overlapping pairs. A store only splits them at spaces, so every dialect and the in-memory ranking find the same.
+
+A composite (`getUserById`, `src/foo_bar.py`, `RES-1234`) gives its parts and the whole, squeezed to one word without
+its joints. A run of CJK characters gives each pair, and its last character alone, so that every single character
+begins some word of the index and can be found as a prefix.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from everfold.core.stems import stem
+
+MAX_WORD_CHARS = 64
+"""Longer words are cut: nobody types them, and base64 would fill the index with itself."""
+
+_CJK = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_JOINT = r"[-_./:@\\#&+]+"
+_PIECE = re.compile(rf"[^\W_{_CJK}]+(?:(?:{_JOINT}|['\u2019](?=[^\W_]))[^\W_{_CJK}]+)*|[{_CJK}]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+_SEGMENT_END = re.compile(r"[./:@\\#&+]+")
+_MARKS = ".,!?;:()[]{}'\"*`~"
+_CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
+_APOSTROPHE = re.compile(r"['\u2019]")
+_GRAMMAR = """
+    a an the this that these those and or but if then than so as of at by for from in into on onto to with about
+    i me my mine myself you your yours yourself he him his she her hers it its we us our ours they them their theirs
+    be is am are was were been being do does did done doing have has had having can could will would shall should might must
+    no nor not dont doesnt didnt isnt arent wasnt werent cant couldnt wont wouldnt havent hasnt hadnt
+    there here just also too very some any all both each other such only own same while during through out up down off
+    over under again once
+"""
+STOP_WORDS = frozenset(map(stem, _GRAMMAR.split()))
+"""Stems of the English words that carry grammar and no matter.
+
+Source: the closed word classes of the language, without "may", which is a month too.
+"""
+
+_ACCENT = re.compile("[\u0300-\u036f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_words(text: str) -> list[str]:
+    """The index words of a text in order, with repeats. O(length)."""
+    words: list[str] = []
+    for chunk in text.split():
+        words += _read_chunk(chunk) if len(chunk) <= MAX_WORD_CHARS else _read_pieces(chunk)
+    return words
+
+
+def read_matter(text: str) -> str:
+    """The index words of a text without stop words, joined by spaces. O(length)."""
+    chunks = text.split()
+    read = _read_chunk_matter if max(map(len, chunks), default=0) <= MAX_WORD_CHARS else _join_matter
+    return " ".join(filter(None, map(read, chunks)))
+
+
+@lru_cache(maxsize=131_072)
+def _read_chunk_matter(chunk: str) -> str:
+    return _join_matter(chunk)
+
+
+def _join_matter(chunk: str) -> str:
+    return " ".join(word for word in _read_pieces(chunk) if word not in STOP_WORDS)
+
+
+@lru_cache(maxsize=65_536)
+def _read_chunk(chunk: str) -> tuple[str, ...]:
+    """The words of what stands between two spaces; most chunks of a log have been seen before."""
+    return tuple(_read_pieces(chunk))
+
+
+def _read_pieces(chunk: str) -> list[str]:
+    bare = chunk.strip(_MARKS)
+    if bare.isascii() and bare.isalpha() and (bare.islower() or bare[1:].islower()):
+        return [stem(bare.lower()[:MAX_WORD_CHARS])]
+    words: list[str] = []
+    for piece in _PIECE.findall(fold(chunk)):
+        words += _pairs(piece) if _CJK_RUN.match(piece) else _parts(piece)
+    return words
+
+
+def find_words(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Each word or composite where it stands: start, end and its index words; CJK pair by pair."""
+    for match in _PIECE.finditer(text):
+        start, end = match.span()
+        if _CJK_RUN.match(match[0]):
+            yield from ((at, at + 2, (text[at : at + 2], text[at])) for at in range(start, end - 1))
+            yield end - 1, end, (text[end - 1],)
+        else:
+            yield start, end, tuple(read_words(match[0]))
+
+
+def fold(text: str) -> str:
+    """The text in compatibility form, without accents on Latin, Greek and Cyrillic letters; case stays.
+
+    Lone surrogates become spaces: no database takes them.
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", _SURROGATE.sub(" ", text))
+    return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))
+
+
+def _pairs(run: str) -> list[str]:
+    return [left + right for left, right in pairwise(run)] + [run[-1]]
+
+
+def _parts(piece: str) -> list[str]:
+    """A word alone, or a composite's parts, then its segments and its whole, each squeezed to one word."""
+    plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece))
+    segments = [segment for segment in _SEGMENT_END.split(plain) if segment]
+    words: list[str] = []
+    for segment in segments:
+        parts = [part.lower() for part in _PART.findall(segment)]
+        words += [stem(part[:MAX_WORD_CHARS]) for part in parts]
+        if len(parts) > 1:
+            words.append(_squeeze(segment))
+    if len(segments) > 1:
+        words.append(_squeeze(plain))
+    return words
+
+
+def _squeeze(composite: str) -> str:
+    return "".join(character for character in composite.lower() if character.isalnum())[:MAX_WORD_CHARS]
