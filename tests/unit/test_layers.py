@@ -59,3 +59,10 @@ def test_every_room_of_the_design_has_its_place(project: Path) -> None:
             "cli server agents integrations bootstrap testing config sync engine session adapters services ports core errors"
         ).split()
     )
+
+
+def test_no_module_is_named_for_nothing(project: Path) -> None:
+    """A module's name says what is in it: none is a drawer for what found no place."""
+    drawers = {"base", "common", "helpers", "manager", "misc", "util", "utils"}
+    paths = [*(project / "src").rglob("*"), *(project / "tests").rglob("*"), *(project / "bench").rglob("*")]
+    assert [str(path.relative_to(project)) for path in paths if path.stem in drawers] == []
