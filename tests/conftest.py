@@ -78,6 +78,12 @@ def only_this_machine() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The event loop that every async test runs on."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
 def project() -> Path:
     """The folder that holds pyproject.toml."""
     return PROJECT

@@ -26,10 +26,10 @@ def test_refuses_to_look_up_other_names() -> None:
         socket.getaddrinfo("models.example", 443)
 
 
-def test_refuses_async_connections_beyond_loopback() -> None:
+async def test_refuses_async_connections_beyond_loopback() -> None:
     """An event loop's connections are held to the same rule."""
     with pytest.raises(RuntimeError, match="loopback only"):
-        asyncio.run(asyncio.open_connection(BEYOND, 443))
+        await asyncio.open_connection(BEYOND, 443)
 
 
 def test_lets_loopback_through() -> None:
