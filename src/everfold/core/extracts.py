@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, get_args
 
 from everfold.core.origins import Origin
-from everfold.core.signals import ERROR, HARD, HINT, NAME, STATE, has_date_words, is_error
+from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
 from everfold.core.statements import collect_cues, find_statement
 from everfold.errors import InvalidInputError
 
@@ -49,6 +49,8 @@ _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
 _WORTH: Final = 14
+_JOINED_CHARS: Final = 110
+"""How long a joined run of JSON gets: a small record, about 30 tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ _BASE: Final[dict[LineKind, int]] = {
     "error": 66,
     "state": 60,
     "commitment": 50,
-    "task": 52,
+    "task": 66,
     "identifier": 54,
     "path": 46,
     "number": 46,
@@ -91,20 +93,21 @@ _BASE: Final[dict[LineKind, int]] = {
     "question": 24,
     "lead": 4,
 }
-_SPOKEN_BY_MACHINE: Final[dict[LineKind, int]] = {
+_BY_MACHINE: Final[dict[LineKind, int]] = {
     "remember": 56,
     "constraint": 56,
     "correction": 60,
     "decision": 60,
     "identity": 30,
     "preference": 30,
+    "commitment": 24,
+    "task": 48,
 }
 _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
 
 _SENTENCE_END: Final = re.compile(r"[.!?]+[\"')\]»”’]*\s+|[。！？]+[」』”]*\s*|\s*\n\s*")
 _LINE_END: Final = re.compile(r"\s*\n\s*")
 _ABBREVIATION: Final = re.compile(r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$")
-_WORD: Final = re.compile(r"[a-z0-9][a-z0-9'-]*")
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
@@ -196,14 +199,28 @@ def _cut_result(text: str) -> Iterator[tuple[int, int]]:
     is_json = _JSON_LIKE.match(text) is not None
     for low, high in _list_windows(len(text)):
         if is_json:
-            for run in _JSON_RUN.finditer(text, low, high):
-                yield from _cut_json_run(text, run.start(), run.end())
+            yield from _cut_json(text, low, high)
             continue
         at = low
         for boundary in _LINE_END.finditer(text, low, high):
             yield from _trim(text, at, boundary.start())
             at = boundary.end()
         yield from _trim(text, at, high)
+
+
+def _cut_json(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Runs between brackets; a short run, and one that ends in a key, joins the next."""
+    start = end = -1
+    for run in _JSON_RUN.finditer(text, low, high):
+        if start >= 0:
+            joined = run.end() - start
+            if joined <= _JOINED_CHARS or (text[start:end].rstrip().endswith(":") and joined <= QUOTE_CHARS):
+                end = run.end()
+                continue
+            yield from _cut_json_run(text, start, end)
+        start, end = run.span()
+    if start >= 0:
+        yield from _cut_json_run(text, start, end)
 
 
 def _cut_json_run(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -247,76 +264,67 @@ def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
     if "’" in lowered:
         lowered = lowered.replace("’", "'")
     cues = collect_cues(lowered)
+    kind, bonus, at = _find_signal(sentence, lowered, cues)
     statement = find_statement(lowered, cues=cues, from_user=from_user) if cues or lowered.endswith("?") else None
-    kind, bonus, at = _find_signal(sentence, lowered)
     standing = False
     if statement is not None:
-        at = statement.at
-        standing = statement.standing
         said: LineKind = statement.kind
-        score = _BASE[said] if from_user else _SPOKEN_BY_MACHINE.get(said, _BASE[said])
-        if kind == "lead" or score >= _BASE[kind] or standing:
-            kind = said
-        else:
-            score = _BASE[kind]
-        score += bonus
+        worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
+        standing = statement.standing
+        if standing or worth >= _BASE[kind]:
+            kind, at = said, statement.at
+        score = max(worth, _BASE[kind] if kind != said else 0) + bonus
     elif kind == "lead":
         score = _BASE["lead"] + _weigh_words(lowered)
     else:
-        score = _BASE[kind] + bonus
-    start, end = _fit(text, start, end, start + at)
+        score = _BASE[kind] + bonus + _weigh_words(lowered) // 4
+    if end - start > QUOTE_CHARS:
+        start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
 
 
-def _find_signal(sentence: str, lowered: str) -> tuple[LineKind, int, int]:
+def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int, int]:
     """The best hard fact of a prose sentence: its kind, a bonus for how many there are, and where."""
-    kind: LineKind = "lead"
-    bonus = at = 0
-    if HINT.search(sentence):
-        for found in HARD.finditer(sentence):
-            here = cast("LineKind", found.lastgroup)
-            bonus += 2
-            if _BASE[here] > _BASE[kind]:
-                kind, at = here, found.start()
-    if ERROR.search(sentence) and is_error(sentence):
-        return "error", min(bonus, 8), at
-    if kind in ("lead", "number") and has_date_words(lowered, set(_WORD.findall(lowered))):
+    hard, count, shown = find_hard(sentence)
+    kind: LineKind = hard or "lead"
+    at = sentence.find(shown)
+    if (failure := find_error(lowered, cues)) is not None:
+        return "error", min(2 * count, 8), failure
+    if kind in ("lead", "number") and has_day(lowered, cues):
         kind = "date"
-        bonus += 2
-    if found_name := NAME.search(sentence):
-        bonus += 2
+        count += 1
+    if (named := find_name(sentence)) is not None:
+        count += 1
         if kind == "lead":
-            kind, at = "name", found_name.start()
-    return kind, min(bonus, 8), at
+            kind, at = "name", named
+    return kind, min(2 * count, 8), at
 
 
 def _weigh_words(lowered: str) -> int:
     """0 to 26 for how much a plain sentence tells, by its longer words; pleasantries tell little."""
-    weight = sum(len(word) > 4 for word in lowered.split()) * 2
+    weight = 2 * len([word for word in lowered.split() if len(word) > 4])
     return min(weight, 26) // (3 if _PLEASANTRY.match(lowered) else 1)
 
 
 def _judge_result(text: str, start: int, end: int) -> _Found:
     unit = text[start:end]
-    kind: LineKind = "lead"
-    bonus = at = 0
-    if HINT.search(unit):
-        for found in HARD.finditer(unit):
-            here = cast("LineKind", found.lastgroup)
-            bonus += 2
-            if _BASE[here] > _BASE[kind]:
-                kind, at = here, found.start()
-    if (failure := ERROR.search(unit)) and is_error(unit):
-        kind, at = "error", failure.start()
-    elif state := STATE.search(unit):
-        kind, at = "state", state.start()
+    lowered = unit.lower()
+    cues = collect_cues(lowered)
+    hard, count, shown = find_hard(unit)
+    kind: LineKind = hard or "lead"
+    at = unit.find(shown)
+    if (failure := find_error(lowered, cues)) is not None:
+        kind, at = "error", failure
+    elif (state := find_state(lowered, cues)) is not None:
+        kind, at = "state", state
+    elif kind == "lead" and find_name(unit) is not None:
+        kind = "name"
     if kind == "lead":
-        if NAME.search(unit):
-            kind = "name"
-        elif '"' in unit and ":" in unit:
-            kind = "name" if '_name"' in unit or '"name"' in unit else "lead"
-    score = _BASE[kind] + min(bonus, 12) if kind != "lead" else min(_BASE["lead"] + len(unit) // 16, 16)
-    start, end = _fit(text, start, end, start + at)
+        score = min(_BASE["lead"] + len(unit) // 16, 16)
+    else:
+        score = _BASE[kind] + min(2 * count, 12)
+    if end - start > QUOTE_CHARS:
+        start, end = _fit(text, start, end, start + at)
     return score, start, end, kind, False
 
 
