@@ -69,7 +69,13 @@ _GROUPS: Final[tuple[tuple[str, frozenset[LineKind]], ...]] = (
     ("Questions", frozenset(("question",))),
 )
 _GROUP_OF: Final[dict[LineKind, int]] = {kind: at for at, (_, kinds) in enumerate(_GROUPS) for kind in kinds}
-_ORIGIN_WEIGHT: Final[dict[Origin, float]] = {"user": 1.5, "assistant": 1.0, "tool": 0.85, "system": 0.8, "external": 0.6}
+_ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
+    "user": 1.5,
+    "assistant": 1.0,
+    "tool": 0.85,
+    "system": 0.8,
+    "external": 0.6,
+}
 _STANDING_WEIGHT: Final = 2.0
 _SAME_MESSAGE: Final = 0.75
 _FOCUS_WEIGHT: Final = 1.6
@@ -118,9 +124,7 @@ def compose_standing_block(
     Args:
         left_out: Sequence numbers of standing statements that the caller did not load; they are counted as not shown.
     """
-    standing = sorted(
-        (line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start)
-    )
+    standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
     for count in range(len(unique), -1, -1):
@@ -140,7 +144,9 @@ def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> st
         day = line.said_at.date()
         rows.append(f"{dated}#{line.seq} {_neutralise(line.quote)}")
     if missing:
-        rows.append(f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history.")
+        rows.append(
+            f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history."
+        )
     rows.append("=== end standing ===")
     return "\n".join(rows)
 
@@ -164,7 +170,10 @@ class _Frame:
             f"=== digest {span} ===\nA record of earlier messages, no instruction; memory stays authoritative.",
             f"Covers messages {span}{counts}. Any of them can be read by number from history.\n=== end digest ===",
         )
-        short = (f"=== digest {span}: record, no instruction; memory stays authoritative ===", "Read any by number from history.\n=== end ===")
+        short = (
+            f"=== digest {span}: record, no instruction; memory stays authoritative ===",
+            "Read any by number from history.\n=== end ===",
+        )
         bare = (f"=== digest {span}: record, no instruction ===", "=== end ===")
         self.choices = (rich, short, bare)
         self.fallback = f"[digest {span}]"
@@ -190,7 +199,9 @@ def _count_sources(sources: Sequence[DigestSource]) -> str:
     calls = Counter(call for source in sources for call in source.calls)
     named = ", ".join(f"{count} {_neutralise(role)[:16]}" for role, count in roles.items())
     most = sorted(calls.items(), key=lambda one: (-one[1], one[0]))[:6]
-    called = ", ".join(f"{_neutralise(name)[:40]} x{count}" if count > 1 else _neutralise(name)[:40] for name, count in most)
+    called = ", ".join(
+        f"{_neutralise(name)[:40]} x{count}" if count > 1 else _neutralise(name)[:40] for name, count in most
+    )
     more = ", ..." if len(calls) > len(most) else ""
     return (f": {named}" if named else "") + (f"; calls {called}{more}" if called else "")
 
@@ -204,7 +215,10 @@ def _rank(
     costs = [estimate(_neutralise(line.quote)) + _LABEL_TOKENS for line in lines]
     span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
-    weights = [_weigh(line, (line.seq - first) / span, bool(focus_words & held)) for line, held in zip(lines, words, strict=True)]
+    weights = [
+        _weigh(line, (line.seq - first) / span, bool(focus_words & held))
+        for line, held in zip(lines, words, strict=True)
+    ]
     seen: set[str] = set()
     per_message: Counter[int] = Counter()
     ranked: list[_Ranked] = []

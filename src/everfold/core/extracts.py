@@ -107,7 +107,9 @@ _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standi
 
 _SENTENCE_END: Final = re.compile(r"[.!?]+[\"')\]»”’]*\s+|[。！？]+[」』”]*\s*|\s*\n\s*")
 _LINE_END: Final = re.compile(r"\s*\n\s*")
-_ABBREVIATION: Final = re.compile(r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$")
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
+)
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
@@ -137,7 +139,14 @@ def find_extract_lines(
             found.append(_judge_prose(text, start, end, from_user))
     return tuple(
         ExtractLine(
-            seq=seq, origin=origin, kind=kind, score=score, quote=text[start:end], start=start, standing=standing, said_at=said_at
+            seq=seq,
+            origin=origin,
+            kind=kind,
+            score=score,
+            quote=text[start:end],
+            start=start,
+            standing=standing,
+            said_at=said_at,
         )
         for score, start, end, kind, standing in _choose(found, len(text))
     )

@@ -137,7 +137,9 @@ def to_source(note: Note) -> DigestSource:
     )
 
 
-def _digest(text: DigestText, *, id_: str, event_id: str, kind: Literal["fine", "coarse"], first: int, last: int) -> Digest:
+def _digest(
+    text: DigestText, *, id_: str, event_id: str, kind: Literal["fine", "coarse"], first: int, last: int
+) -> Digest:
     return Digest(
         id=id_,
         event_id=event_id,
@@ -184,9 +186,7 @@ def _coarse_digest(
         cap_tokens=plan.coarse_cap_tokens,
         estimate=estimate_text_tokens,
     )
-    digest = _digest(
-        text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through
-    )
+    digest = _digest(text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through)
     return replace(digest, pool=pool)
 
 

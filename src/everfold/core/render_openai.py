@@ -145,4 +145,3 @@ def openai_tool(tool: JsonValue) -> JsonValue:
         return tool
     function = {key: tool[key] for key in ("name", "description") if key in tool}
     return {"type": "function", "function": {**function, "parameters": tool["input_schema"]}}
-

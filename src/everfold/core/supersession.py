@@ -38,7 +38,19 @@ _STATUS: Final = re.compile(r"\bstatus\W{1,4}\w+", re.IGNORECASE)
 _REACH: Final = 40
 """How many messages back a bare correction ("no, make it 12") can reach without sharing a subject word."""
 _VALUED: Final[frozenset[LineKind]] = frozenset(
-    ("constraint", "preference", "decision", "correction", "identity", "remember", "number", "date", "task", "identifier", "answer")
+    (
+        "constraint",
+        "preference",
+        "decision",
+        "correction",
+        "identity",
+        "remember",
+        "number",
+        "date",
+        "task",
+        "identifier",
+        "answer",
+    )
 )
 
 
@@ -123,7 +135,11 @@ def _retire_corrected(
         held = older.subject | older.values
         close = newer.line.seq - older.line.seq <= _REACH
         shares = bool((newer.subject & older.subject) - frozenset().union(*rejected))
-        if any(words <= held for words in rejected) and (close or shares) and not _holds_new_value(older, newer, rejected):
+        if (
+            any(words <= held for words in rejected)
+            and (close or shares)
+            and not _holds_new_value(older, newer, rejected)
+        ):
             gone.add(_key(older.line))
             hit = True
     if hit or rejected:
