@@ -49,7 +49,7 @@ def main() -> None:
 def _features(text: str) -> list[int]:
     """How often each pattern occurs in the classes of a text."""
     raw = text.encode("utf-8", "surrogatepass")
-    shape = raw.translate(tokens._SHAPE, b"" if text.isascii() else tokens._CONTINUATION)  # noqa: SLF001
+    shape = raw.translate(tokens._SHAPE, b"" if text.isascii() else tokens._CONTINUATION).decode()  # noqa: SLF001
     return [shape.count(pattern) for _, patterns, _ in tokens._GROUPS for pattern in patterns]  # noqa: SLF001
 
 
