@@ -12,10 +12,10 @@ from typing import Final
 from everfold.errors import InvalidInputError
 
 LEAST_FACTOR: Final = 0.5
-"""The lower bound. Source: our measurement; tokenizers of 200,000 entries count Cyrillic at about half of ours."""
+"""The lower bound. Source: our choice; larger vocabularies may count other scripts well below our estimate."""
 
 MOST_FACTOR: Final = 3.0
-"""The upper bound. Source: our choice; byte-like tokenizers need up to three times our count for rare scripts."""
+"""The upper bound. Source: our choice, not measured; beyond it a count is more likely wrong than the estimate."""
 
 LEAST_SAMPLE_TOKENS: Final = 400
 """Requests estimated below this teach nothing. Source: our choice; a provider's own framing of up to some dozens
