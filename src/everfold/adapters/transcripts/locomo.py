@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from everfold.adapters.transcripts.rows import ANY, Row, Step
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, refuse
+from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, refuse
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 from everfold.core.json_values import JsonValue
 
@@ -67,7 +67,7 @@ def _read_sample(row: Row, name: str, number: int) -> Conversation:
         for sitting in numbers
         for message in _read_sitting(talk, f"session_{sitting}", roles, lines, path, row.line)
     )
-    return Conversation(name=str(sample.get("sample_id", f"{name}-{number}")), messages=messages)
+    return Conversation(name=name_of(sample.get("sample_id"), f"{name}-{number}"), messages=messages)
 
 
 def _read_sitting(

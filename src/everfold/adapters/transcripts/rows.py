@@ -131,7 +131,7 @@ def _document_rows(text: str) -> Iterator[Row]:
     starts: dict[tuple[Step, ...], int] = {}
     _find_starts(text, start_chars, (ANY,), (), starts)
     lines = _lines_of(text, start_chars, first_line, starts)
-    ends = [*list(starts.values())[1:], len(text)]
+    ends = [*starts.values(), len(text)][1:]
     for element, (path, element_start), end in zip(document, starts.items(), ends, strict=True):
         yield Row(value=element, line=lines[path], text=text, start_chars=element_start, end_chars=end)
 

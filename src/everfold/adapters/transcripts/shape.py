@@ -83,3 +83,8 @@ def parse_time(value: JsonValue, what: str, line: int) -> datetime | None:
         raise InvalidInputError(
             f"line {line}: {what} is {text!r}, expected a time in ISO 8601 form", line=line
         ) from error
+
+
+def name_of(value: JsonValue, fallback: str) -> str:
+    """Give what a file calls something, a string or a number, or the fallback where it gives no name."""
+    return str(value) if isinstance(value, str | int) and value != "" else fallback
