@@ -261,7 +261,7 @@ BROKEN = [
     ("unknown_event.jsonl", 2, "'hologram'"),
     ("orphan_observation.json", 8, "answers no function_call"),
     ("call_not_json.jsonl", 1, "not JSON"),
-    ("bad_date.json", 6, "'yesterday'"),
+    ("bad_date.json", 4, "yesterday"),
     ("stranger.json", 10, "'Eva'"),
     ("tool_use_of_user.json", 1, "tool_use block in a message of the user"),
     ("empty.json", 1, "empty"),
@@ -285,6 +285,34 @@ def test_broken_file_is_refused_with_line_and_reason(name: str, line: int, reaso
 def test_every_broken_fixture_has_its_refusal() -> None:
     """No broken fixture lies unused."""
     assert {path.name for path in (FIXTURES / "broken").iterdir()} == {name for name, _, _ in BROKEN}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "wrong"),
+    [
+        ("anthropic.json", ("tools",), 5),
+        ("anthropic.json", ("messages",), 5),
+        ("anthropic.json", ("system",), [{"type": "image"}]),
+        ("locomo.json", (0, "conversation", "session_1"), 5),
+        ("locomo.json", (0, "conversation", "session_10_date_time"), "30:70 pm on 31 June, 2024"),
+        ("sharegpt.json", (0, "tools"), "["),
+    ],
+)
+def test_line_of_a_wrong_value_beside_the_messages_is_its_own(
+    name: str, path: tuple[str | int, ...], wrong: JsonValue
+) -> None:
+    """A fault outside the messages is reported on the line where the wrong value begins."""
+    document = json.loads((FIXTURES / name).read_bytes())
+    holder = document
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = wrong
+    text = json.dumps(document, indent=2)
+    with pytest.raises(InvalidInputError) as refused:
+        parse_transcript(text.encode(), name="talk", format=_read(name).format)
+    reported = refused.value.ids["line"]
+    assert isinstance(reported, int)
+    assert text.split("\n")[reported - 1].lstrip().startswith(f'"{path[-1]}":')
 
 
 CALL: JsonValue = {"id": "c", "type": "function", "function": {"name": "n", "arguments": "{}"}}

@@ -60,12 +60,6 @@ def expect_role(message: dict[str, JsonValue], roles: tuple[str, ...], what: str
     return role
 
 
-def find_tools(holder: dict[str, JsonValue], line: int) -> tuple[JsonValue, ...] | None:
-    """Give the tool schemas that stand beside the messages, or None where there are none."""
-    tools = holder.get("tools")
-    return None if tools is None else tuple(expect_list(tools, "`tools`", line))
-
-
 def number_names(name: str, count: int) -> list[str]:
     """Give a name to each of several conversations of one file; a single one has the name of the file."""
     return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]

@@ -9,6 +9,7 @@ Source: the layout of the ShareGPT collection, and its tool turns as fine-tuning
 
 from collections.abc import Iterator, Sequence
 
+from everfold.adapters.transcripts.chat import find_tools
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, number_names, refuse
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
@@ -50,8 +51,8 @@ def _read_row(row: Row, name: str) -> Conversation:
     return Conversation(
         name=name_of(fields.get("id"), name),
         messages=tuple(_read_turns(row)),
-        tools=_find_tools(fields.get("tools"), row.line),
-        system=None if system is None else expect_string(system, "`system`", row.line),
+        tools=_find_tools(fields, row),
+        system=None if system is None else expect_string(system, "`system`", row.line_of("system")),
     )
 
 
@@ -107,13 +108,16 @@ def _tool_call(value: JsonValue, call_id: str, line: int) -> dict[str, JsonValue
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _find_tools(tools: JsonValue, line: int) -> tuple[JsonValue, ...] | None:
-    """Give the tool schemas, which stand as a list or as the JSON text of one."""
-    if tools is None or tools == "":
+def _find_tools(fields: dict[str, JsonValue], row: Row) -> tuple[JsonValue, ...] | None:
+    """Give the tool schemas, which stand as a list or as the JSON text of one; empty text for none."""
+    tools = fields.get("tools")
+    if not isinstance(tools, str):
+        return find_tools(fields, row)
+    if not tools:
         return None
-    if isinstance(tools, str):
-        try:
-            tools = parse_json(tools)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"line {line}: `tools` is not JSON (inside it, {error})", line=line) from error
-    return tuple(expect_list(tools, "`tools`", line))
+    line = row.line_of("tools")
+    try:
+        parsed = parse_json(tools)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"line {line}: `tools` is not JSON (inside it, {error})", line=line) from error
+    return tuple(expect_list(parsed, "`tools`", line))
