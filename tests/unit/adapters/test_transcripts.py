@@ -448,7 +448,9 @@ def test_one_wrong_value_anywhere_is_read_or_refused(data: st.DataObject, name: 
     wrong: list[JsonValue] = [None, True, 7, 1.5, "", "a", [], [None], ["a"], {}, {"type": "a"}, [{}]]
     container[step] = data.draw(st.sampled_from(wrong))  # type: ignore[index]  # as above
     try:
-        parse_transcript(json.dumps(document).encode(), name="talk", format=_read(name).format)
+        parse_transcript(
+            json.dumps(document).encode(), name="talk", format=data.draw(st.none() | st.sampled_from(FORMATS))
+        )
     except InvalidInputError as refused:
         assert "line" in refused.ids  # noqa: PT017 - reading is allowed too
 

@@ -51,7 +51,7 @@ def find_provider(messages: Sequence[JsonValue]) -> WireFormat:
     kinds = {str(block.get("type")) for block in blocks}
     if kinds & _ANTHROPIC_BLOCKS or any(block.get("type") == "image" and "source" in block for block in blocks):
         return "anthropic"
-    if kinds & _OPENAI_PARTS or any("tool_calls" in m or m.get("role") in _OPENAI_ROLES for m in objects):
+    if kinds & _OPENAI_PARTS or any("tool_calls" in m or str(m.get("role")) in _OPENAI_ROLES for m in objects):
         return "openai"
     return "anthropic" if any("cache_control" in block for block in blocks) else "openai"
 
