@@ -7,29 +7,59 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from everfold.testing.demo import DemoLog, PlantedFact, demo_log
+    from everfold.testing.log_plans import GeneratedLog
     from everfold.testing.logs import LogEntry, chat_log, coding_log, endless_log, one_turn_of_steps
     from everfold.testing.requests import check_anthropic_request, check_openai_request, check_window_rules
+    from everfold.testing.strategies import (
+        BrokenMessage,
+        st_anthropic_log,
+        st_broken_message,
+        st_json_value,
+        st_openai_log,
+        st_text,
+    )
 
 _HOME_BY_NAME = {
+    "BrokenMessage": "strategies",
+    "DemoLog": "demo",
+    "GeneratedLog": "log_plans",
     "LogEntry": "logs",
+    "PlantedFact": "demo",
     "chat_log": "logs",
     "check_anthropic_request": "requests",
     "check_openai_request": "requests",
     "check_window_rules": "requests",
     "coding_log": "logs",
+    "demo_log": "demo",
     "endless_log": "logs",
     "one_turn_of_steps": "logs",
+    "st_anthropic_log": "strategies",
+    "st_broken_message": "strategies",
+    "st_json_value": "strategies",
+    "st_openai_log": "strategies",
+    "st_text": "strategies",
 }
 
 __all__ = [
+    "BrokenMessage",
+    "DemoLog",
+    "GeneratedLog",
     "LogEntry",
+    "PlantedFact",
     "chat_log",
     "check_anthropic_request",
     "check_openai_request",
     "check_window_rules",
     "coding_log",
+    "demo_log",
     "endless_log",
     "one_turn_of_steps",
+    "st_anthropic_log",
+    "st_broken_message",
+    "st_json_value",
+    "st_openai_log",
+    "st_text",
 ]
 
 

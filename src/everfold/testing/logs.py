@@ -1,6 +1,7 @@
 """Seeded logs of any length in OpenAI chat format, one entry at a time, so that 200,000 messages need no memory.
 
-The same seed gives the same log on every machine. Sizes are in tokens of four characters (`prose.TOKEN_CHARS`).
+The same seed gives the same log on every machine. Sizes are in tokens of four characters for
+prose and fewer for records (`prose.TOKEN_CHARS`, `prose.ROW_TOKEN_CHARS`).
 """
 
 import json
@@ -69,7 +70,7 @@ def endless_log(seed: int, *, messages_count: int) -> Iterator[LogEntry]:
 
     User messages of 5 to 120 tokens, of which 1 % are pastes of 8,000 tokens and 5 % standing statements; answers of
     50 to 400; a third of the turns with 1 to 8 steps of 1 to 3 parallel calls and results of 50 to 1,200 tokens. The
-    last turn is shortened so that no call stays open. O(1) memory; some 10,000 entries a second.
+    last turn is shortened so that no call stays open. O(1) memory; some 9,000 entries a second.
     """
     rng = prose.make_seeded(seed)
     clock = _Clock(rng)
