@@ -6,6 +6,7 @@ The only module of the kit that needs `hypothesis`.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from hypothesis import strategies as st
@@ -164,32 +165,83 @@ def st_broken_message() -> SearchStrategy[BrokenMessage]:
 
 
 def _st_plans(max_messages: int, *, tidy: bool) -> SearchStrategy[list[Plan]]:
+    """Draw plans for a log: short and long ones alike, most of them opened by the user, some cut off in a call."""
     talk, step = _st_talk(tidy=tidy), _st_step(tidy=tidy)
-    plans: SearchStrategy[list[Plan]] = st.lists(st.one_of(talk, talk, step), max_size=max_messages)
+    plan: SearchStrategy[Plan] = st.one_of(talk, talk, step)
+    plans = st.one_of(
+        st.lists(plan, max_size=max_messages), st.lists(plan, min_size=max_messages // 3, max_size=max_messages)
+    )
+    hello = TalkPlan(speaker="user", parts=(("text", "Good morning! Shall we go on?"),))
+    opener: SearchStrategy[tuple[Plan, ...]] = st.sampled_from(((hello,), (hello,), ()))
     if tidy:
-        return plans
+        return st.builds(lambda first, drawn: [*first, *drawn], opener, plans)
     cut_off = st.one_of(st.just(()), st.just(()), _st_open_step().map(lambda open_step: (open_step,)))
-    return st.builds(lambda drawn, last: [*drawn, *last], plans, cut_off)
+    return st.builds(lambda first, drawn, last: [*first, *drawn, *last], opener, plans, cut_off)
 
 
 # What is special about a message; one draw for all flags keeps the examples small and quick.
 _TALK_FLAVOURS: Final = ("plain", "plain", "plain", "list", "parts", "name", "kept", "refusal")
 _TALK_FLAWS: Final = ("unknown_field", "cache_control", "null")
+_SPEAKER_BY_FLAVOUR: Final[Mapping[str, Speaker]] = {
+    "parts": "user",
+    "kept": "user",
+    "refusal": "assistant",
+    "null": "assistant",
+}
 _SPEAKERS: Final[tuple[Speaker, ...]] = ("user", "user", "user", "assistant", "assistant", "system", "developer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kit:
+    """The small strategies that messages are drawn from, made once: making them costs more than drawing from them."""
+
+    text: SearchStrategy[str]
+    flavour: SearchStrategy[str]
+    speaker: SearchStrategy[Speaker]
+    name: SearchStrategy[str]
+    kept: SearchStrategy[str]
+    parts: SearchStrategy[list[tuple[PartKind, str]]]
+    tool: SearchStrategy[str]
+    arguments: SearchStrategy[dict[str, object]]
+    fate: SearchStrategy[Fate]
+    style: SearchStrategy[IdStyle]
+    words: SearchStrategy[str]
+
+
+@cache
+def _kit(*, tidy: bool) -> _Kit:
+    text = st_text(tidy=tidy)
+    usual = st.sampled_from(_ARGUMENTS)
+    free = st.dictionaries(st.sampled_from(("path", "深さ")), st_json_value(max_leaves=3, surrogates=False), max_size=2)
+    kinds: tuple[PartKind, ...] = ("text", "image_url", "image_data", "document", "document")
+    part = st.tuples(st.sampled_from(kinds if tidy else (*kinds, "unknown", "unknown")), text)
+    return _Kit(
+        text=text,
+        flavour=st.sampled_from(_TALK_FLAVOURS if tidy else _TALK_FLAVOURS + _TALK_FLAWS),
+        speaker=st.sampled_from(_SPEAKERS),
+        name=st.sampled_from(_NAMES),
+        kept=st.sampled_from(_KEPT),
+        parts=st.lists(part, min_size=1, max_size=2),
+        tool=st.sampled_from(_TOOLS),
+        arguments=st.one_of(usual, usual, usual, free),
+        fate=st.sampled_from(_TIDY_FATES if tidy else _FATES),
+        style=st.sampled_from(_TIDY_STYLES if tidy else _STYLES),
+        words=st.sampled_from(("none", "text", "text", "trailing", "signed", "redacted")),
+    )
 
 
 @st.composite
 def _st_talk(draw: st.DrawFn, *, tidy: bool) -> TalkPlan:
-    flavour = draw(st.sampled_from(_TALK_FLAVOURS if tidy else _TALK_FLAVOURS + _TALK_FLAWS))
-    first = draw(st.sampled_from(_KEPT) if flavour == "kept" else st_text(tidy=tidy))
-    kinds: tuple[PartKind, ...] = ("text", "image_url", "image_data", "document")
-    part = st.tuples(st.sampled_from(kinds if tidy else (*kinds, "unknown")), st_text(tidy=tidy))
-    others = draw(st.lists(part, min_size=1, max_size=2)) if flavour == "parts" else []
+    kit = _kit(tidy=tidy)
+    flavour = draw(kit.flavour)
+    # Part lists, pins and refusals belong to one speaker; the others are anybody's.
+    speaker = _SPEAKER_BY_FLAVOUR[flavour] if flavour in _SPEAKER_BY_FLAVOUR else draw(kit.speaker)
+    first = draw(kit.kept if flavour == "kept" else kit.text)
     return TalkPlan(
-        speaker=draw(st.sampled_from(_SPEAKERS)),
-        parts=(("text", first), *others),
+        speaker=speaker,
+        parts=(("text", first), *(draw(kit.parts) if flavour == "parts" else ())),
         as_string=flavour not in {"list", "parts"},
-        name=draw(st.sampled_from(_NAMES)) if flavour == "name" else None,
+        name=draw(kit.name) if flavour == "name" else None,
         has_unknown_field=flavour == "unknown_field",
         has_cache_control=flavour == "cache_control",
         outcome="refusal" if flavour == "refusal" else "null" if flavour == "null" else "content",
@@ -198,36 +250,40 @@ def _st_talk(draw: st.DrawFn, *, tidy: bool) -> TalkPlan:
 
 @st.composite
 def _st_call(draw: st.DrawFn, *, tidy: bool) -> CallPlan:
-    usual = st.sampled_from(_ARGUMENTS)
-    free = st.dictionaries(st.sampled_from(("path", "深さ")), st_json_value(max_leaves=3, surrogates=False), max_size=2)
-    values = draw(st.one_of(usual, usual, usual, free))
-    tool = draw(st.sampled_from(_TOOLS))
+    kit = _kit(tidy=tidy)
+    tool, values = draw(kit.tool), draw(kit.arguments)
     return CallPlan(
         tool=tool,
         arguments=values,
         arguments_text=json.dumps(values, indent=None if tool == "search" else 1, ensure_ascii=tool == "search"),
-        result=draw(st_text(tidy=tidy)),
+        result=draw(kit.text),
         is_error=tool == "run_tests" and "Traceback" in str(values),
     )
 
 
 @st.composite
 def _st_step(draw: st.DrawFn, *, tidy: bool) -> StepPlan:
-    calls = draw(st.lists(_st_call(tidy=tidy), min_size=1, max_size=3))
-    turned_count = draw(st.integers(0, len(calls) - 1))
-    order = [*range(turned_count, len(calls)), *range(turned_count)]
-    fate = draw(st.sampled_from(_TIDY_FATES if tidy else _FATES))
-    style = draw(st.sampled_from(_TIDY_STYLES if tidy else _STYLES))
-    words = draw(st.sampled_from(("none", "text", "text", "trailing", "signed", "redacted")))
+    kit = _kit(tidy=tidy)
+    calls = draw(_calls(tidy=tidy))
+    turned_count = draw(_TURNS) % len(calls)
+    words = draw(kit.words)
     return StepPlan(
-        text=draw(st_text(tidy=True)) if words == "text" else None,
+        text=draw(_kit(tidy=True).text) if words == "text" else None,
         calls=tuple(calls),
-        order=tuple(order),
-        fate=fate,
-        id_style=style,
+        order=(*range(turned_count, len(calls)), *range(turned_count)),
+        fate=draw(kit.fate),
+        id_style=draw(kit.style),
         thinking="signed" if words == "signed" else "redacted" if words == "redacted" else "none",
         trailing_text="And one more thing: hurry." if words == "trailing" else None,
     )
+
+
+_TURNS: Final = st.integers(0, 5)
+
+
+@cache
+def _calls(*, tidy: bool) -> SearchStrategy[list[CallPlan]]:
+    return st.lists(_st_call(tidy=tidy), min_size=1, max_size=3)
 
 
 def _st_open_step() -> SearchStrategy[StepPlan]:
