@@ -1,9 +1,9 @@
 """The daily work of the demo's story: catalogue texts, letters, repairs of the web pages, parcels, packing lists."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
 from functools import partial
-from itertools import count
 from typing import Final
 
 from everfold.testing.demo import Script
@@ -27,15 +27,15 @@ _PRODUCTS: Final = (
     ("berry bowl", "the green", 36, "it has holes and a little plate for the drops"),
 )
 _LETTERS: Final = (
-    ("Tove Lind", "Can the mugs go into the dishwasher? My husband will not wash by hand", "yes, at 50 degrees, never the ones with gold"),
+    ("Tove Lind", "Can the mugs go into the dishwasher? My husband will not wash by hand.", "yes, at 50 degrees, never the ones with gold"),
     ("Marek Brandt", "Could you make twelve soup bowls for our mess room with the ship's name on the bottom?", "yes, twelve take five weeks"),
-    ("Ada Okafor", "Is the blue glaze free of lead? It is for a child", "yes, there is no lead in the whole workshop"),
+    ("Ada Okafor", "Is the blue glaze free of lead? It is for a child.", "yes, there is no lead in the whole workshop"),
     ("Silje Moen", "May I come by and choose the vase myself on a Saturday?", "yes, Saturdays from ten to two"),
-    ("Jens Harder", "Do you repair handles? My mug is thirty years old", "no, but I can glue it as a pen holder"),
-    ("Priya Nair", "Do you give courses for beginners? There are four of us", "not before autumn, write her on the list"),
-    ("Lucia Ferro", "We run a small cafe and need forty espresso cups until June. What would that cost?", "forty for 520, she pays half first"),
-    ("Otto Falk", "Is there a gift box? It is for a wedding", "a ribbon is free, a wooden box is 9 euros"),
-    ("Nora Winther", "The bowl has a tiny black dot inside. Is that a fault?", "iron from the clay, but she may send it back"),
+    ("Jens Harder", "Do you repair handles? My mug is thirty years old.", "no, but I can glue it as a pen holder"),
+    ("Priya Nair", "Do you give courses for beginners? There are four of us.", "not before autumn, but there is a waiting list"),
+    ("Lucia Ferro", "We run a small cafe and need forty espresso cups until June. What would that cost?", "forty for 520 euros, half of it in advance"),
+    ("Otto Falk", "Is there a gift box? It is for a wedding.", "a ribbon is free, a wooden box is 9 euros"),
+    ("Nora Winther", "The bowl has a tiny black dot inside. Is that a fault?", "iron from the clay, but do send it back if it bothers you"),
     ("Sami Rask", "Do you ship to an island without a bridge?", "yes, with the ferry, two days more"),
 )  # fmt: skip
 _REPAIRS: Final = (
@@ -56,6 +56,8 @@ _COUNTRIES: Final = (
 )
 _SCENES_PER_CHAPTER_COUNT: Final = 4
 _MORNINGS_COUNT: Final = 5
+# Wednesdays belong to the kiln, as the user asked on the first day; Sundays to nobody.
+_DAYS_WITHOUT_PICKUP: Final = (3, 7)
 
 
 class DailyWork:
@@ -69,7 +71,7 @@ class DailyWork:
         scenes += [partial(self._price_parcel, *country) for country in _COUNTRIES]
         script.rng.shuffle(scenes)
         self._scenes: Iterator[Callable[[], None]] = iter(scenes)
-        self._numbers = count(1)
+        self._times: Counter[str] = Counter()
 
     def do_until(self, day: date) -> None:
         """Do one scene a day until the day before `day`, at most four."""
@@ -85,12 +87,15 @@ class DailyWork:
             scene()
         for morning in range(_MORNINGS_COUNT):
             self._script.next_day()
+            while self._script.day.isoweekday() in _DAYS_WITHOUT_PICKUP:
+                self._script.next_day()
             self._pack(morning)
 
     def _write_catalogue(self, name: str, glaze: str, price_eur: int, remark: str) -> None:
         script = self._script
         script.user(
             self._vary(
+                "catalogue",
                 f"Today the {name} in {glaze}, please. {price_eur} euros. You should know: {remark}.",
                 f"Next for the catalogue: the {name}, {glaze}, {price_eur} euros. Say somewhere: {remark}.",
                 f"I took pictures of the {name} ({glaze}). It costs {price_eur} euros; {remark}.",
@@ -103,7 +108,12 @@ class DailyWork:
             f"are {stock_count} on the shelf that are not seconds. Shall I put it online at {price_eur} euros?"
         )
         script.user(
-            self._vary("Lovely, put it in.", "Yes please, but keep it hidden until the opening.", "That is me. Do it.")
+            self._vary(
+                "catalogue ok",
+                "Lovely, put it in.",
+                "Yes please, but keep it hidden until the opening.",
+                "That is me. Do it.",
+            )
         )
         code = f"{name[:2].upper()}{script.rng.randrange(100, 999)}"
         script.tools(
@@ -123,26 +133,28 @@ class DailyWork:
     def _answer_letter(self, name: str, question: str, answer: str) -> None:
         script = self._script
         script.user(
-            self._vary(f"{name} wrote. What do they want?", f"There is a mail from {name}, can you read it to me?")
+            self._vary(
+                "letter", f"{name} wrote. What do they want?", f"There is a mail from {name}, can you read it to me?"
+            )
         )
         script.tools(
             ("read_mail", {"from": name}, make_letter(script.rng, name, question)),
             ("find_customer", {"name": name}, make_orders(script.rng, first=script.rng.randrange(300, 800), count=26)),
         )
-        script.reply(f"{name} asks: {question.rstrip('?')}? What shall I answer?")
-        script.user(self._vary(f"Tell them: {answer}.", f"Hm. {answer.capitalize()}. Say it nicely."))
+        script.reply(f'{name} asks: "{question}" What shall I answer?')
+        script.user(self._vary("answer", f"Tell them: {answer}.", f"Hm. {answer.capitalize()}. Say it nicely."))
         script.reply(
             f'Draft: "Dear {name.split(maxsplit=1)[0]}, thank you for writing. The short answer: {answer}. Come and see us on the pier. '
             'Ilse". May I send it?'
         )
-        script.user(self._vary("Send.", "Yes, send it.", "Good, off with it."))
+        script.user(self._vary("send", "Send.", "Yes, send it.", "Good, off with it."))
         script.tools(("send_mail", {"to": name}, f'{{"sent": true, "id": "M-{script.rng.randrange(20_000, 29_999)}"}}'))
         script.reply("Sent, and noted with the customer.")
 
     def _repair_page(self, page: str, trouble: str, mistake: str) -> None:
         script = self._script
         path = f"pages/{page.replace(' ', '_')}.html"
-        script.user(self._vary(f"The {page} {trouble}. Help?", f"Something is wrong: the {page} {trouble}."))
+        script.user(self._vary("repair", f"The {page} {trouble}. Help?", f"Something is wrong: the {page} {trouble}."))
         script.tools(
             ("read_file", {"path": path}, make_page(script.rng, page.replace(" ", "-"), mistake)),
             (
@@ -165,14 +177,20 @@ class DailyWork:
     def _price_parcel(self, country: str, price_eur: str, paper: str) -> None:
         script = self._script
         script.user(
-            self._vary(f"Somebody asks about {country}. Can we?", f"What would a parcel to {country} cost, two kilos?")
+            self._vary(
+                "parcel",
+                f"Somebody asks about {country}. Can we?",
+                f"What would a parcel to {country} cost, two kilos?",
+            )
         )
         table = "\n".join(
             f"{kilos} kg | {float(price_eur) * (0.8 + kilos / 10):.2f} | tracked" for kilos in range(1, 11)
         )
         script.tools(("shipping_table", {"to": country}, f"{table}\nneeds: {paper}\nzone {script.rng.randrange(2, 9)}"))
         script.reply(f"We can. Two kilos to {country} cost {price_eur} euros with tracking, and it needs {paper}.")
-        script.user(self._vary("Then add it.", "Good, open the door to them.", "Only with tracking, then yes."))
+        script.user(
+            self._vary("parcel ok", "Then add it.", "Good, open the door to them.", "Only with tracking, then yes.")
+        )
         script.tools(
             ("add_zone", {"country": country, "price_eur": price_eur}, f'{{"zone": "{country}", "active": true}}')
         )
@@ -183,7 +201,10 @@ class DailyWork:
         first = 1_060 + 32 * morning
         script.user(
             self._vary(
-                "Good morning! The list?", "Kettle is on. What do we pack today?", "List please, my hands are warm."
+                "morning",
+                "Good morning! The list?",
+                "Kettle is on. What do we pack today?",
+                "List please, my hands are warm.",
             )
         )
         script.tools(
@@ -192,13 +213,18 @@ class DailyWork:
                 {"status": "paid", "sort": "weight"},
                 make_orders(script.rng, first=first, count=orders_count),
             ),
-            ("weather", {"place": "pier"}, self._vary("rain until noon", "dry, strong wind", "sun, 14 degrees")),
+            (
+                "weather",
+                {"place": "pier"},
+                self._vary("weather", "rain until noon", "dry, strong wind", "sun, 14 degrees"),
+            ),
         )
         script.reply(
             f"{orders_count} orders, heaviest first. FC-{first} to FC-{first + orders_count - 1}; the open ones wait for their transfer."
         )
         script.user(
             self._vary(
+                "packed",
                 "All packed. One plate had a chip, I swapped it.",
                 "Done, and not one thing broken!",
                 "Packed. We are low on tape.",
@@ -213,6 +239,7 @@ class DailyWork:
         )
         script.reply("The pickup is booked between one and three.")
 
-    def _vary(self, *choices: str) -> str:
-        """Take the choices in turn, so that two scenes of a kind do not begin alike."""
-        return choices[next(self._numbers) % len(choices)]
+    def _vary(self, moment: str, *choices: str) -> str:
+        """Take the choices for a moment in turn, so that two scenes of a kind do not begin alike."""
+        self._times[moment] += 1
+        return choices[self._times[moment] % len(choices)]
