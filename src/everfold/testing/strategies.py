@@ -25,10 +25,8 @@ from everfold.testing.log_plans import (
     StepPlan,
     TalkPlan,
     Wire,
-    build_anthropic_log,
-    build_openai_log,
-    join_roles,
 )
+from everfold.testing.log_wire import build_anthropic_log, build_openai_log, join_roles
 
 _PROSE: Final = (
     "Can you move the dentist to Thursday at 15:30?",
