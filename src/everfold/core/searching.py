@@ -22,17 +22,19 @@ from everfold.core.words import read_matter, read_words
 
 BEFORE_COUNT = 2
 """How many said messages before a message stand in its *before* text."""
-BEFORE_HEAD_WORDS = 16
-BEFORE_TAIL_WORDS = 32
-"""What *before* takes of each: its first and last words, so that a long reply does not make a short answer long."""
-BEFORE_WEIGHT = 0.4
+BEFORE_WORDS = 16
+"""What *before* takes of each: its last words, without stop words. A reply leads over at its end, and a long one must
+not make a short answer long."""
+BEFORE_WEIGHT = 0.3
 """What a word of *before* counts, against 1 for an own word."""
 SPEAKER_BOOST = 0.8
 """How much the score of a message grows when the question names its speaker."""
-ROLE_WEIGHT = {"tool": 0.7, "system": 0.7}
-"""What the score of a machine's message is multiplied by: it repeats in bulk what people said once."""
+ROLE_WEIGHT = {"assistant": 0.85, "tool": 0.7, "system": 0.7}
+"""What the score of a message is multiplied by, 1 for any other role: machines repeat in bulk what people said once."""
 MAX_TERMS = 32
 """Later terms of a question are dropped; a paste is no question."""
+CANDIDATE_COUNT = 100
+"""How many messages the index gives for the final order; more when a store drops some of them afterwards."""
 MAX_POSTINGS = 30_000
 """How many index entries one search reads at most, rarest terms first."""
 
@@ -136,10 +138,7 @@ def index_text(text: str, *, speaker: str, said_at: datetime, before: Sequence[s
 @lru_cache(maxsize=64)
 def _ends(said: str) -> str:
     """What *before* takes of a text; kept for a while, because the next messages take the same."""
-    words = read_matter(said).split(" ")
-    if len(words) > BEFORE_HEAD_WORDS + BEFORE_TAIL_WORDS:
-        words = words[:BEFORE_HEAD_WORDS] + words[-BEFORE_TAIL_WORDS:]
-    return " ".join(words)
+    return " ".join(read_matter(said).split(" ")[-BEFORE_WORDS:])
 
 
 @lru_cache(maxsize=64)
