@@ -26,11 +26,13 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -94,6 +96,7 @@ class Index:
         )
         self._connection.execute((SQLITE / "migrations" / "0002_search.sql").read_text())
         self._names: list[str] = [""]
+        self._row_counts: Counter[int] = Counter()
 
     def add(self, user: int, turns: Iterable[Turn]) -> float:
         """Index a user's turns, a transaction for every thousand; gives the seconds of search work alone."""
@@ -104,6 +107,7 @@ class Index:
                 before, session = [], turn.session
             message_id = len(self._names)
             self._names.append(turn.name)
+            self._row_counts[user] += 1
             self._connection.execute(
                 "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
                 (message_id, turn.session, message_id, turn.role, turn.speaker, turn.text),
@@ -120,9 +124,7 @@ class Index:
         return spent
 
     def _index(self, user: int, message_id: int, turn: Turn, before: Sequence[str]) -> None:
-        text = index_text(
-            turn.text, speaker=turn.speaker, said_at=turn.said_at, before=before if turn.is_said else ()
-        )
+        text = index_text(turn.text, speaker=turn.speaker, said_at=turn.said_at, before=before if turn.is_said else ())
         row = {
             "message_id": message_id,
             "own": key_words(user, text.own),
@@ -137,7 +139,7 @@ class Index:
         words = json.dumps([key_words(user, word) for word in query.words])
         counted = self._connection.execute(self._queries["count_search_words"], {"words": words})
         counts = {term.partition("_")[2]: count for term, count in counted}
-        match = write_match(choose_terms(query, counts), user)
+        match = write_match(choose_terms(query, counts, row_count=self._row_counts[user]), user)
         if not match:
             return []
         bound = {"match": match, "before_weight": BEFORE_WEIGHT, "candidate_count": CANDIDATE_COUNT}
@@ -152,25 +154,33 @@ class Index:
 def read_locomo() -> list[tuple[str, list[Turn], list[Question]]]:
     """Name, turns and questions of each conversation."""
     samples = json.loads((DATA / "locomo-dev.json").read_text())
-    return [(sample["sample_id"], turns := list(_locomo_turns(sample)), _locomo_questions(sample, turns)) for sample in samples]
+    return [
+        (sample["sample_id"], turns := list(_locomo_turns(sample)), _locomo_questions(sample, turns))
+        for sample in samples
+    ]
 
 
-def _locomo_turns(sample: dict) -> Iterator[Turn]:
+def _locomo_turns(sample: dict[str, Any]) -> Iterator[Turn]:
     talk = sample["conversation"]
     for number in range(1, sum(key.endswith("_date_time") for key in talk) + 1):
-        said_at = datetime.strptime(talk[f"session_{number}_date_time"].strip(), "%I:%M %p on %d %B, %Y")
+        date = talk[f"session_{number}_date_time"].strip()
+        said_at = datetime.strptime(f"{date} +0000", "%I:%M %p on %d %B, %Y %z")
         for said in talk.get(f"session_{number}", ()):
             role = "user" if said["speaker"] == talk["speaker_a"] else "assistant"
             yield Turn(
                 name=said["dia_id"], session=number, role=role, speaker=said["speaker"], text=said["text"],
-                said_at=said_at.replace(tzinfo=UTC),
+                said_at=said_at,
             )  # fmt: skip
 
 
-def _locomo_questions(sample: dict, turns: Sequence[Turn]) -> list[Question]:
+def _locomo_questions(sample: dict[str, Any], turns: Sequence[Turn]) -> list[Question]:
     names = {turn.name for turn in turns}
     asked = (
-        Question(text=qa["question"], evidence=names.intersection(qa.get("evidence", ())), group=str(qa["category"]))
+        Question(
+            text=qa["question"],
+            evidence=frozenset(names.intersection(qa.get("evidence", ()))),
+            group=str(qa["category"]),
+        )
         for qa in sample["qa"]
         if qa["category"] in {1, 2, 3, 4}
     )
@@ -193,7 +203,7 @@ def read_work() -> list[Turn]:
     ]  # fmt: skip
 
 
-def _work_text(message: dict) -> str:
+def _work_text(message: dict[str, Any]) -> str:
     calls = (call["function"] for call in message.get("tool_calls") or ())
     return "\n".join([message["content"] or "", *(f"{call['name']} {call['arguments']}" for call in calls)]).strip()
 
@@ -202,7 +212,7 @@ def make_questions(turns: Sequence[Turn]) -> list[Question]:
     """Questions to the work logs, as the head of this file says."""
     users = [turn for turn in turns if turn.role == "user"]
     matter = {turn.name: frozenset(read_matter(turn.text).split()) for turn in users}
-    previous = {turn.name: before for before, turn in zip(turns, turns[1:], strict=False) if before.is_said}
+    previous = {turn.name: before for before, turn in pairwise(turns) if before.is_said}
     questions = list(_identifier_questions(users))
     for turn in users:
         words = _content_words(turn.text)
@@ -246,7 +256,9 @@ def measure_locomo(index: Index) -> None:
         for user in users:
             for question in samples[user][2]:
                 found = index.search(user, question.text)
-                shares = [len(question.evidence.intersection(found[:depth])) / len(question.evidence) for depth in DEPTHS]
+                shares = [
+                    len(question.evidence.intersection(found[:depth])) / len(question.evidence) for depth in DEPTHS
+                ]
                 recalls.setdefault("all", []).append(shares)
                 recalls.setdefault(f"category {question.group}", []).append(shares)
         print(f"\nevidence recall, {name}: {', '.join(samples[user][0] for user in users)}")
@@ -276,11 +288,13 @@ def _print_table(recalls: dict[str, list[list[float]]]) -> None:
 class Babble:
     """Seeded text whose words are as unevenly frequent as those of a language."""
 
-    _GRAMMAR = "the i to and a you it of that in is my was for have on with we so be just at but are do this".split()
+    _GRAMMAR = ("the", "i", "to", "and", "a", "you", "it", "of", "that", "in", "is", "my", "was", "for", "have", "on")
 
     def __init__(self, seed: int, *, vocabulary: int = 40_000) -> None:
         self._random = random.Random(seed)
-        sounds = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "el", "or")]
+        sounds = [
+            first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "el", "or")
+        ]
         made = {"".join(self._random.choices(sounds, k=self._random.randint(2, 4))) for _ in range(vocabulary)}
         self._words = sorted(made)
         self._random.shuffle(self._words)
@@ -301,13 +315,21 @@ class Babble:
     def work(self, count: int) -> Iterator[Turn]:
         """A user of few words, an assistant of 300 tokens, and tools between them."""
         for at in range(count):
-            role, low, high = (("user", 4, 20), ("assistant", 150, 300), ("tool", 40, 300), ("assistant", 5, 40))[at % 4]
+            role, low, high = (("user", 4, 20), ("assistant", 150, 300), ("tool", 40, 300), ("assistant", 5, 40))[
+                at % 4
+            ]
             yield self._turn(at, role, role, self.text(low, high))
 
     def _turn(self, at: int, role: str, speaker: str, text: str) -> Turn:
         said_at = datetime(2025, 1, 1, tzinfo=UTC) + timedelta(minutes=7 * at)
         return Turn(
-            name=str(at), session=at // 500, role=role, speaker=speaker, text=text, said_at=said_at, is_said=role != "tool"
+            name=str(at),
+            session=at // 500,
+            role=role,
+            speaker=speaker,
+            text=text,
+            said_at=said_at,
+            is_said=role != "tool",
         )
 
     def question(self) -> str:
@@ -324,7 +346,10 @@ def measure_latency(name: str, turns: Callable[[Babble, int], Iterator[Turn]], c
             added = list(turns(babble, count - done))
             words = statistics.mean(len(turn.text.split()) for turn in added)
             secs = index.add(1, added)
-            print(f"{name:5} {count:7} messages of {words:4.0f} words: {secs / len(added) * 1e6:6.1f} us each to index", end="; ")
+            print(
+                f"{name:5} {count:7} messages of {words:4.0f} words: {secs / len(added) * 1e6:6.1f} us each to index",
+                end="; ",
+            )
             done = count
             print(_search_times(index, babble))
         if done <= 10_000:

@@ -12,7 +12,7 @@ weighted fields; our measurements in `bench/recall.py` for every weight.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -35,8 +35,14 @@ MAX_TERMS = 32
 """Later terms of a question are dropped; a paste is no question."""
 CANDIDATE_COUNT = 100
 """How many messages the index gives for the final order; more when a store drops some of them afterwards."""
-MAX_POSTINGS = 30_000
-"""How many index entries one search reads at most, rarest terms first."""
+MIN_POSTINGS = 4_000
+POSTINGS_SHARE = 5
+"""One search reads MIN_POSTINGS index entries and one for every so many rows of the user, rarest terms first.
+
+Source: bench/recall.py: 0.02 of recall at 10 is lost at a quarter of the rows, nothing at half of them.
+"""
+LONG_LOG_ROWS = 100_000
+"""The number of rows that the bound is set for where a store does not know it."""
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -130,15 +136,19 @@ def index_text(text: str, *, speaker: str, said_at: datetime, before: Sequence[s
         before: The texts of the said messages before it, newest first; BEFORE_COUNT are used. Nothing for a
             message that nobody said (a tool result, a refresh, a tick).
     """
-    own = (read_matter(text), " ".join(read_words(speaker)), _day_words(said_at.date()))
-    earlier = (_ends(said) for said in before[:BEFORE_COUNT])
+    own = (_matter(text), " ".join(read_words(speaker)), _day_words(said_at.date()))
+    earlier = (_end(said) for said in before[:BEFORE_COUNT])
     return SearchText(own=" ".join(filter(None, own)), before=" ".join(filter(None, earlier)))
 
 
-@lru_cache(maxsize=64)
-def _ends(said: str) -> str:
-    """What *before* takes of a text; kept for a while, because the next messages take the same."""
-    return " ".join(read_matter(said).split(" ")[-BEFORE_WORDS:])
+_matter = lru_cache(maxsize=BEFORE_COUNT + 2)(read_matter)
+"""The words of the last few texts: the next messages take them as their *before*."""
+
+
+@lru_cache(maxsize=BEFORE_COUNT + 2)
+def _end(said: str) -> str:
+    """What *before* takes of a text."""
+    return " ".join(_matter(said).split(" ")[-BEFORE_WORDS:])
 
 
 @lru_cache(maxsize=64)
@@ -186,27 +196,33 @@ def _read_day(match: re.Match[str]) -> str:
     return _day_word(int(year), month, int(day))
 
 
-def choose_terms(query: SearchQuery, entry_counts: dict[str, int], *, max_postings: int = MAX_POSTINGS) -> SearchQuery:
+def choose_terms(query: SearchQuery, entry_counts: Mapping[str, int], *, row_count: int = LONG_LOG_ROWS) -> SearchQuery:
     """The query without its most common terms, so that a search of a long log reads a bounded part of the index.
 
     Args:
         query: The plan.
-        entry_counts: How many rows of the user hold each word; a word that is missing counts as in none.
-        max_postings: How many entries may be read; the rarest term stays whatever it costs.
+        entry_counts: How many rows of the user hold each word; a word that is missing counts as in none. A phrase
+            costs what its rarest word does, a beginning of words nothing.
+        row_count: How many rows the user has, about: it only sets the bound. The rarest term stays whatever it costs.
     """
     costs = {term: min(entry_counts.get(word, 0) for word in term.words) for term in query.terms}
     kept: set[SearchTerm] = set()
-    spent = 0
+    left = MIN_POSTINGS + row_count // POSTINGS_SHARE
     for term in sorted(query.terms, key=lambda each: costs[each]):
-        spent += costs[term]
-        if kept and spent > max_postings:
+        left -= costs[term]
+        if kept and left < 0:
             break
         kept.add(term)
     return SearchQuery(terms=tuple(term for term in query.terms if term in kept))
 
 
 def order_hits(query: SearchQuery, candidates: Iterable[SearchCandidate]) -> list[SearchCandidate]:
-    """The candidates in final order with their final scores: named speakers up, machine output down, newer first."""
+    """The candidates in final order with their final scores: named speakers up, machine output down, newer first.
+
+    Args:
+        query: The whole plan, so that a name counts that was too common to be looked for.
+        candidates: What the index gave.
+    """
     asked = query.words
     ranked = [_weigh(asked, candidate) for candidate in candidates]
     return sorted(ranked, key=lambda hit: (-hit.score, -hit.key))
