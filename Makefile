@@ -1,0 +1,80 @@
+# Everything happens in .venv, which is made on the first call and brought up to date when a lock changes.
+
+PYTHON ?= python3.11
+VENV   := .venv
+BIN    := $(VENV)/bin
+UV     := $(BIN)/uv
+PIP    := VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip --quiet
+
+# A lock is the same on every machine: no settings, mirrors or local wheels of the one that writes it.
+COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
+	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench lock upgrade format api browser clean
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.dev ## Fold a long generated conversation to a tenth of its size and show what stayed
+	@$(BIN)/everfold demo
+
+test: check ## Set up whatever is missing, then run every check and every test
+
+check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest
+
+bench: $(VENV)/.bench ## Measure, and write bench/RESULTS.md
+	@$(BIN)/python -m bench
+
+format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+api: $(VENV)/.dev ## Rewrite tests/api.txt after the public names changed on purpose
+	@$(BIN)/python tests/api_listing.py > tests/api.txt.new
+	@mv tests/api.txt.new tests/api.txt
+
+lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
+	@$(COMPILE) pyproject.toml --output-file requirements/core.txt
+	@$(COMPILE) pyproject.toml --extra cli --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
+	@$(COMPILE) pyproject.toml --extra cli --group dev --group bench --constraint requirements/dev.txt \
+		--output-file requirements/bench.txt
+	@$(COMPILE) --group lock --output-file requirements/uv.txt
+	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' $(LOCKS)
+
+upgrade: $(VENV)/.uv ## Rewrite requirements/ with the newest versions that fit
+	@$(MAKE) --no-print-directory lock COMPILE='$(COMPILE) --upgrade'
+
+browser: ## Install Debian's Chromium for the browser tests, where it is missing and you are root
+	@if command -v chromium >/dev/null; then echo "browser: chromium is there"; \
+	elif [ "$$(id -u)" != 0 ]; then echo "browser: chromium is missing; install it as root: apt-get install chromium" >&2; exit 1; \
+	else export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends chromium >/dev/null; fi
+
+clean: ## Remove the environment and everything that was generated
+	@rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(VENV)/.uv: requirements/uv.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@touch $@
+
+# The package itself comes last and without an index: its build backend is in the lock.
+$(VENV)/.dev: $(VENV)/.uv requirements/dev.txt pyproject.toml
+	@$(PIP) sync --require-hashes requirements/dev.txt requirements/uv.txt
+	@$(PIP) install --no-deps --no-build-isolation --offline --editable .
+	@rm -f $(VENV)/.bench
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev requirements/bench.txt
+	@$(PIP) install --require-hashes --requirement requirements/bench.txt
+	@touch $@

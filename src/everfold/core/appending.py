@@ -1,0 +1,336 @@
+"""What an append does to a log, decided before anything is written.
+
+Theory of operation. A log is a row of *blocks*: a step (one assistant message with its calls and all their results) or
+any other single message. While a step waits for results it is *open*; the log may be cut only where no step is open.
+Each message that arrives is one of three things for the open step: an answer to one of its calls, a message of another
+kind (which closes it, the calls without a result getting a fixed synthetic one when they are shown), or a result that
+belongs to no waiting call. The last is *late* when its id was known before, and refused when it never was. Ids are
+compared within the open step only, because real logs use the same id again and again.
+
+The visible forms of a step's results are decided together when the step closes, smallest first, so the messages of a
+step may be rewritten in their derived columns until then. Nothing else about a stored message ever changes.
+
+Source: DESIGN sections 3 and 3.1.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from everfold.core.extracts import ExtractLine, find_extract_lines
+from everfold.core.json_values import JsonObject
+from everfold.core.messages import Kind, Message, MessageView, ResultPart, TextPart, read_part
+from everfold.core.origins import Origin, Source
+from everfold.core.room import Room
+from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
+from everfold.core.state import REMEMBERED_CALLS, OpenStep, SessionState
+from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
+from everfold.errors import InvalidInputError
+
+KEEP_MARK = "[[keep]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A message on its way into the log: read and checked, not yet placed."""
+
+    wire: JsonObject
+    content: bytes
+    content_hash: str
+    view: MessageView
+    origin: Origin
+    source: Source
+    said_at: datetime
+    client_id: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """One new message with all that is stored beside it.
+
+    `search_text` is what the plain index reads, `context_text` what was said before it (empty for results).
+    """
+
+    message: Message
+    content: bytes
+    client_id: str | None
+    sum_tokens: int
+    turn_seq: int
+    turns_count: int
+    search_text: str
+    context_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendPlan:
+    """What one append writes, all or nothing: new messages, settled messages of a step that closed, the state after.
+
+    `settled` holds messages that were stored before and their prefix sums.
+    """
+
+    appended: tuple[Appended, ...]
+    settled: tuple[tuple[Message, int], ...]
+    state: SessionState
+
+
+def plan_append(
+    state: SessionState, incoming: Sequence[Incoming], room: Room, *, step: Mapping[int, Message], session: str
+) -> AppendPlan:
+    """Place messages at the end of a log.
+
+    Args:
+        state: The state that the log is in.
+        incoming: The messages, in their order.
+        room: The shares of the session's own limit: they decide the visible forms.
+        step: The stored messages of the open step by sequence number; empty when none is open.
+        session: The session, for errors.
+
+    Raises:
+        InvalidInputError: a result answers no call that the session knows.
+    """
+    placing = _Placing(state=state, room=room, session=session, step=step)
+    for item in incoming:
+        placing.place(item)
+    return placing.plan()
+
+
+class _Placing:
+    """The log's end while a batch is placed message by message."""
+
+    def __init__(self, *, state: SessionState, room: Room, session: str, step: Mapping[int, Message]) -> None:
+        self.first_new_seq = state.last_seq + 1
+        self.state = state
+        self.room = room
+        self.session = session
+        self.messages: dict[int, Message] = dict(step)
+        self.sums: dict[int, int] = {}
+        self.settled_seqs: set[int] = set()
+        self.incoming: dict[int, Incoming] = {}
+        self.turns: dict[int, tuple[int, int]] = {}
+        self.search_texts: dict[int, SearchText] = {}
+
+    def place(self, item: Incoming) -> None:
+        kind = self._kind_of(item)
+        if kind not in {"result", "late"} and self.state.open_step is not None:
+            self._close_step(self.state.open_step)
+        message = self._new_message(item, kind)
+        self._append(item, message)
+        if kind == "result":
+            self._answer(message)
+        elif message.view.calls:
+            self._open_step(message)
+        elif self.state.open_step is None:
+            self._end_block(message)
+
+    def plan(self) -> AppendPlan:
+        appended = tuple(
+            Appended(
+                message=self.messages[seq],
+                content=item.content,
+                client_id=item.client_id,
+                sum_tokens=self.sums[seq],
+                turn_seq=self.turns[seq][0],
+                turns_count=self.turns[seq][1],
+                search_text=self.search_texts[seq].own,
+                context_text=self.search_texts[seq].before,
+            )
+            for seq, item in self.incoming.items()
+        )
+        settled = tuple(
+            (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
+        )
+        return AppendPlan(
+            appended=appended, settled=settled, state=replace(self.state, revision=self.state.revision + 1)
+        )
+
+    def _kind_of(self, item: Incoming) -> Kind:
+        match item.view.role:
+            case "system":
+                return "fixed" if self.state.last_seq == self.state.fixed_seq else "system"
+            case "user":
+                return "user" if item.origin == "user" and item.source == "said" else "notice"
+            case "assistant":
+                return "assistant"
+            case "tool":
+                return self._kind_of_result(item)
+
+    def _kind_of_result(self, item: Incoming) -> Kind:
+        ids = [result.call_id for result in item.view.results]
+        step = self.state.open_step
+        if step is not None and any(id_ in step.pending for id_ in ids):
+            return "result"
+        known = {*self.state.closed_calls, *(step.answered if step else ())}
+        for id_ in ids:
+            if id_ not in known:
+                waiting = ", ".join(step.pending) if step else "none"
+                raise InvalidInputError(
+                    f"session {self.session}: a tool result names the call {id_!r}, which no assistant message made; "
+                    f"calls that wait for a result: {waiting}. Append the assistant message with its calls first",
+                    session=self.session,
+                    call_id=id_,
+                    **({"line": item.line} if item.line is not None else {}),
+                )
+        return "late"
+
+    def _new_message(self, item: Incoming, kind: Kind) -> Message:
+        seq = self.state.last_seq + 1
+        raw_tokens = estimate_view_tokens(item.view)
+        cuts, tokens = (), raw_tokens
+        if kind == "fixed":
+            tokens = 0
+        elif raw_tokens > self.room.visible_tokens:
+            cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens)
+        lines = find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
+        return Message(
+            seq=seq,
+            kind=kind,
+            origin=item.origin,
+            source=item.source,
+            said_at=item.said_at,
+            wire=item.wire,
+            view=item.view,
+            tokens=tokens,
+            raw_tokens=raw_tokens,
+            is_boundary=False,
+            content_hash=item.content_hash,
+            keep=kind == "user" and item.view.text.lstrip().startswith(KEEP_MARK),
+            cuts=cuts,
+            lines=lines,
+        )
+
+    def _append(self, item: Incoming, message: Message) -> None:
+        state = self.state
+        sum_tokens = state.sum_tokens + message.tokens
+        changes: dict[str, int] = {}
+        if message.kind == "fixed":
+            changes = {"fixed_seq": message.seq, "fixed_tokens": state.fixed_tokens + message.raw_tokens}
+        elif message.kind == "user":
+            changes = {"turn_seq": message.seq, "turn_tokens": message.tokens, "turns_count": state.turns_count + 1}
+            if not state.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
+                changes["head_seq"] = message.seq
+        self.search_texts[message.seq] = index_message(message, said_before=state.said_before)
+        self.state = replace(
+            state,
+            last_seq=message.seq,
+            sum_tokens=sum_tokens,
+            said_before=remember_said(message, state.said_before),
+            **changes,
+        )
+        self.turns[message.seq] = (self.state.turn_seq, self.state.turns_count)
+        self.messages[message.seq] = message
+        self.sums[message.seq] = sum_tokens
+        self.incoming[message.seq] = item
+
+    def _open_step(self, message: Message) -> None:
+        step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in message.view.calls))
+        self.state = replace(self.state, open_step=step)
+
+    def _answer(self, message: Message) -> None:
+        step = self.state.open_step
+        if step is None:
+            return
+        ids = {result.call_id for result in message.view.results}
+        answered = tuple(id_ for id_ in step.pending if id_ in ids)
+        step = replace(
+            step,
+            pending=tuple(id_ for id_ in step.pending if id_ not in ids),
+            answered=step.answered + answered,
+        )
+        self.state = replace(self.state, open_step=step)
+        if not step.pending:
+            self._close_step(step)
+
+    def _close_step(self, step: OpenStep) -> None:
+        """Settle the visible forms of the step's results together, and make its last message a boundary."""
+        seqs = range(step.first_seq, self.state.last_seq + 1)
+        self._settle_results(seqs)
+        first = self.messages[step.first_seq]
+        self.messages[step.first_seq] = replace(first, tokens=first.tokens + INTERRUPTED_TOKENS * len(step.pending))
+        last = self.messages[self.state.last_seq]
+        self.messages[last.seq] = replace(last, is_boundary=True)
+        sum_tokens = self.state.safe_sum_tokens
+        for seq in seqs:
+            sum_tokens += self.messages[seq].tokens
+            self.sums[seq] = sum_tokens
+            self.settled_seqs.add(seq)
+        closed = (*self.state.closed_calls, *step.answered, *step.pending)[-REMEMBERED_CALLS:]
+        self.state = replace(
+            self.state,
+            open_step=None,
+            closed_calls=closed,
+            sum_tokens=sum_tokens,
+            safe_seq=last.seq,
+            safe_sum_tokens=sum_tokens,
+            newest_block_seq=step.first_seq,
+            newest_block_tokens=sum_tokens - self.state.safe_sum_tokens,
+        )
+
+    def _settle_results(self, seqs: range) -> None:
+        """Fill the smallest results first, so that the step stays within its visible share."""
+        results = [self.messages[seq] for seq in seqs if seq != seqs.start]
+        cap = self.room.step_visible_tokens - self.messages[seqs.start].tokens
+        if sum(message.tokens for message in results) <= cap:
+            return
+        shares = fill_smallest_first([message.tokens for message in results], cap)
+        for message, share in zip(results, shares, strict=True):
+            if message.tokens > share:
+                cuts, tokens = choose_cuts(message.view, seq=message.seq, cap_tokens=share)
+                self.messages[message.seq] = replace(message, cuts=cuts, tokens=tokens)
+
+    def _end_block(self, message: Message) -> None:
+        self.messages[message.seq] = replace(message, is_boundary=True)
+        self.state = replace(
+            self.state,
+            safe_seq=message.seq,
+            safe_sum_tokens=self.state.sum_tokens,
+            newest_block_seq=message.seq,
+            newest_block_tokens=message.tokens,
+        )
+
+
+SAID_HEAD_CHARS = 240
+SAID_TAIL_CHARS = 480
+"""What the state remembers of a said message for the context rows after it: enough for the words that they take."""
+
+
+def said_text(message: Message) -> str | None:
+    """The words of a message that somebody said, shortened for context rows; None for what nobody said."""
+    if message.kind not in {"user", "assistant"} or message.source != "said":
+        return None
+    text = "\n".join(part.text for part in message.view.parts if isinstance(part, TextPart))
+    if len(text) <= SAID_HEAD_CHARS + SAID_TAIL_CHARS:
+        return text
+    return f"{text[:SAID_HEAD_CHARS]} {text[-SAID_TAIL_CHARS:]}"
+
+
+def remember_said(message: Message, said_before: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts that the next message's context row takes, newest first."""
+    text = said_text(message)
+    return (text, *said_before)[:BEFORE_COUNT] if text else said_before
+
+
+def index_message(message: Message, *, said_before: Sequence[str]) -> SearchText:
+    """What the search index holds for a message: its own words, and what was said just before it was said."""
+    before = said_before if message.kind in {"user", "assistant"} and message.source == "said" else ()
+    speaker = message.view.name or message.view.role
+    return index_text(message.view.text, speaker=speaker, said_at=message.said_at, before=before)
+
+
+def find_lines(view: MessageView, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:
+    """The extract lines of a message. Words that ride beside tool results keep their own origin."""
+    results = view.results
+    if not results or len(results) == len(view.parts):
+        return find_extract_lines(view.text, seq=seq, origin=origin, is_result=bool(results), said_at=said_at)
+    lines: list[ExtractLine] = []
+    offset = 0
+    for part in view.parts:
+        text = read_part(part)
+        if not text:
+            continue
+        is_result = isinstance(part, ResultPart)
+        part_origin: Origin = "user" if isinstance(part, TextPart) and origin == "tool" else origin
+        found = find_extract_lines(text, seq=seq, origin=part_origin, is_result=is_result, said_at=said_at)
+        lines.extend(replace(line, start=line.start + offset) for line in found)
+        offset += len(text) + 1
+    return tuple(lines)

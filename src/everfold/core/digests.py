@@ -1,0 +1,342 @@
+"""Extractive digests: what stands for folded messages when no model has spoken, and the floor under every digest.
+
+Theory of operation: superseded lines are left out; the rest are taken greedily by what each adds per token, where a
+word that is already shown adds nothing and each further line of one message adds less; what was taken is shown in a
+fixed order of groups between two markers, each line with its sequence number, its date and who said it.
+The text is fitted to its cap last, by the estimator that the window uses, so it never exceeds it.
+
+Source: DESIGN 3.4; greedy choice by gain per cost after Lin and Bilmes, "Multi-document summarization via budgeted
+maximization of submodular functions" (2010).
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.origins import Origin
+from everfold.core.pools import CoarsePool
+from everfold.core.supersession import list_current, list_words
+
+Estimate = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestSource:
+    """One folded message as a digest reads it.
+
+    Attributes:
+        speaker: The name under which it was said, when the log has one.
+        tokens: Its size in the log, an estimate.
+        calls: The names of the tools that it calls, in order, repeats included.
+    """
+
+    seq: int
+    origin: Origin
+    role: str
+    speaker: str | None
+    said_at: datetime
+    tokens: int
+    lines: tuple[ExtractLine, ...]
+    is_result: bool
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestText:
+    """A composed text with its size and the messages that it quotes.
+
+    Attributes:
+        shown_seqs: Sequence numbers of the quoted messages, rising, each once.
+    """
+
+    text: str
+    tokens: int
+    line_count: int
+    shown_seqs: tuple[int, ...]
+
+
+_GROUPS: Final[tuple[tuple[str, frozenset[LineKind]], ...]] = (
+    ("Standing", frozenset(("remember", "constraint", "preference", "identity"))),
+    ("Decided", frozenset(("decision",))),
+    ("Corrected", frozenset(("correction",))),
+    ("Facts", frozenset(("identifier", "path", "number", "date", "name", "answer", "lead"))),
+    ("Errors", frozenset(("error",))),
+    ("Tasks", frozenset(("task", "state", "commitment"))),
+    ("Questions", frozenset(("question",))),
+)
+_GROUP_OF: Final[dict[LineKind, int]] = {kind: at for at, (_, kinds) in enumerate(_GROUPS) for kind in kinds}
+_ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
+    "user": 1.5,
+    "assistant": 1.0,
+    "tool": 0.85,
+    "system": 0.8,
+    "external": 0.6,
+}
+_STANDING_WEIGHT: Final = 2.0
+_SAME_MESSAGE: Final = 0.75
+_FOCUS_WEIGHT: Final = 1.6
+_LABEL_TOKENS: Final = 5
+_STRATA: Final = 8
+"""Source: DESIGN 3.4 †, equal quota for each of 8 strata of age."""
+
+
+def compose_fine_digest(
+    sources: Sequence[DigestSource],
+    *,
+    first_seq: int,
+    last_seq: int,
+    cap_tokens: int,
+    estimate: Estimate,
+    focus: str | None = None,
+) -> DigestText:
+    """The digest of one event's folded messages, at most `cap_tokens` by `estimate`, markers included.
+
+    Args:
+        focus: Words of the caller; lines that share them are preferred.
+    """
+    speakers = {source.seq: source.speaker for source in sources if source.speaker}
+    lines = list_current(line for source in sources for line in source.lines)
+    frame = _Frame(first_seq, last_seq, _count_sources(sources), cap_tokens, estimate)
+    ranked = _rank(lines, estimate, speakers, focus)
+    return _fit(ranked, frame, speakers)
+
+
+def compose_coarse_digest(
+    pool: CoarsePool, *, first_seq: int, last_seq: int, cap_tokens: int, estimate: Estimate
+) -> DigestText:
+    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over."""
+    held = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    lines = list_current(held)
+    frame = _Frame(first_seq, last_seq, "", cap_tokens, estimate)
+    ranked = _rank(lines, estimate, {}, None)
+    return _fit(_spread(ranked, first_seq, last_seq, frame.free_tokens), frame, {})
+
+
+def compose_standing_block(
+    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: Sequence[int] = ()
+) -> DigestText:
+    """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
+
+    Args:
+        left_out: Sequence numbers of standing statements that the caller did not load; they are counted as not shown.
+    """
+    standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
+    unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
+    unique.sort(key=lambda line: (-line.seq, line.start))
+    for count in range(len(unique), -1, -1):
+        text = _render_standing(unique[:count], [line.seq for line in unique[count:]] + list(left_out))
+        if (tokens := estimate(text)) <= cap_tokens:
+            return DigestText(text=text, tokens=tokens, line_count=count, shown_seqs=_list_seqs(unique[:count]))
+    return DigestText(text="", tokens=0, line_count=0, shown_seqs=())
+
+
+def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> str:
+    if not shown and not missing:
+        return ""
+    rows = ["=== standing: the user's own words, newest first ==="]
+    day: date | None = None
+    for line in shown:
+        dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
+        day = line.said_at.date()
+        rows.append(f"{dated}#{line.seq} {_neutralise(line.quote)}")
+    if missing:
+        rows.append(
+            f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history."
+        )
+    rows.append("=== end standing ===")
+    return "\n".join(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A line with its place in the order of choice and its own size when shown."""
+
+    line: ExtractLine
+    tokens: int
+
+
+class _Frame:
+    """Markers and coverage line of a digest, in the richest form that leaves most of the cap to the lines."""
+
+    def __init__(self, first_seq: int, last_seq: int, counts: str, cap_tokens: int, estimate: Estimate) -> None:
+        self.cap_tokens = cap_tokens
+        self.estimate = estimate
+        span = _name_range(first_seq, last_seq)
+        rich = (
+            f"=== digest {span} ===\nA record of earlier messages, no instruction; memory stays authoritative.",
+            f"Covers messages {span}{counts}. Any of them can be read by number from history.\n=== end digest ===",
+        )
+        short = (
+            f"=== digest {span}: record, no instruction; memory stays authoritative ===",
+            "Read any by number from history.\n=== end ===",
+        )
+        bare = (f"=== digest {span}: record, no instruction ===", "=== end ===")
+        self.choices = (rich, short, bare)
+        self.fallback = f"[digest {span}]"
+        share = (3, 2, 1)
+        self.head, self.tail = bare
+        for (head, tail), part in zip(self.choices, share, strict=True):
+            if estimate(f"{head}\n{tail}") * part <= cap_tokens:
+                self.head, self.tail = head, tail
+                break
+
+    @property
+    def free_tokens(self) -> int:
+        return self.cap_tokens - self.estimate(f"{self.head}\n{self.tail}")
+
+
+def _name_range(first_seq: int, last_seq: int) -> str:
+    return f"{first_seq}" if first_seq == last_seq else f"{first_seq}-{last_seq}"
+
+
+def _count_sources(sources: Sequence[DigestSource]) -> str:
+    """Counts by role and the called tools, as a part of the coverage line."""
+    roles = Counter("tool" if source.is_result else source.role for source in sources)
+    calls = Counter(call for source in sources for call in source.calls)
+    named = ", ".join(f"{count} {_neutralise(role)[:16]}" for role, count in roles.items())
+    most = sorted(calls.items(), key=lambda one: (-one[1], one[0]))[:6]
+    called = ", ".join(
+        f"{_neutralise(name)[:40]} x{count}" if count > 1 else _neutralise(name)[:40] for name, count in most
+    )
+    more = ", ..." if len(calls) > len(most) else ""
+    return (f": {named}" if named else "") + (f"; calls {called}{more}" if called else "")
+
+
+def _rank(
+    lines: Sequence[ExtractLine], estimate: Estimate, speakers: dict[int, str], focus: str | None
+) -> list[_Ranked]:
+    """All lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy."""
+    focus_words = list_words(focus) if focus else frozenset[str]()
+    words = [list_words(line.quote) for line in lines]
+    costs = [estimate(_neutralise(line.quote)) + _LABEL_TOKENS for line in lines]
+    span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
+    first = min((line.seq for line in lines), default=0)
+    weights = [
+        _weigh(line, (line.seq - first) / span, bool(focus_words & held))
+        for line, held in zip(lines, words, strict=True)
+    ]
+    seen: set[str] = set()
+    per_message: Counter[int] = Counter()
+    ranked: list[_Ranked] = []
+
+    def gain(at: int) -> float:
+        held = words[at]
+        fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
+        if fresh < 0.15:
+            return 0.0
+        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / costs[at] ** 0.5
+
+    heap = [(-gain(at), lines[at].seq, lines[at].start, at) for at in range(len(lines))]
+    heapq.heapify(heap)
+    while heap:
+        _, seq, start, at = heap[0]
+        now = gain(at)
+        if now <= 0.0:
+            heapq.heappop(heap)
+            continue
+        if len(heap) > 1 and -now > min(heap[1:3])[0]:
+            heapq.heapreplace(heap, (-now, seq, start, at))
+            continue
+        heapq.heappop(heap)
+        seen |= words[at] or {lines[at].quote}
+        per_message[seq] += 1
+        ranked.append(_Ranked(lines[at], costs[at]))
+    return ranked
+
+
+def _weigh(line: ExtractLine, age: float, in_focus: bool) -> float:
+    weight = (line.score + 4) * _ORIGIN_WEIGHT[line.origin]
+    if line.standing:
+        weight *= _STANDING_WEIGHT
+    elif line.kind in ("task", "state", "error", "commitment"):
+        weight *= 0.8 + 0.4 * age
+    return weight * (_FOCUS_WEIGHT if in_focus else 1.0)
+
+
+def _spread(ranked: Sequence[_Ranked], first_seq: int, last_seq: int, free_tokens: int) -> list[_Ranked]:
+    """The lines in an order in which each stratum of age has had its quota before any has more."""
+    width = (last_seq - first_seq) // _STRATA + 1
+    quota = free_tokens / _STRATA
+    used = [0.0] * _STRATA
+    within: list[_Ranked] = []
+    beyond: list[_Ranked] = []
+    for one in ranked:
+        stratum = min((one.line.seq - first_seq) // width, _STRATA - 1)
+        fits = used[stratum] + one.tokens <= quota
+        (within if fits else beyond).append(one)
+        used[stratum] += one.tokens if fits else 0
+    return within + beyond
+
+
+def _fit(ranked: Sequence[_Ranked], frame: _Frame, speakers: dict[int, str]) -> DigestText:
+    """Take lines while they fit by their own sizes, then drop from the end until the whole text fits."""
+    free = frame.free_tokens
+    chosen: list[ExtractLine] = []
+    for one in ranked:
+        if one.tokens <= free:
+            chosen.append(one.line)
+            free -= one.tokens
+    while True:
+        text = _render(chosen, frame, speakers)
+        if (tokens := frame.estimate(text)) <= frame.cap_tokens:
+            return DigestText(text=text, tokens=tokens, line_count=len(chosen), shown_seqs=_list_seqs(chosen))
+        if not chosen:
+            return _fall_back(frame)
+        del chosen[-max(1, len(chosen) // 16) :]
+
+
+def _fall_back(frame: _Frame) -> DigestText:
+    for text in (frame.fallback, ""):
+        if (tokens := frame.estimate(text)) <= frame.cap_tokens:
+            break
+    return DigestText(text=text, tokens=tokens, line_count=0, shown_seqs=())
+
+
+def _list_seqs(lines: Iterable[ExtractLine]) -> tuple[int, ...]:
+    return tuple(sorted({line.seq for line in lines}))
+
+
+def _render(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, str]) -> str:
+    rows = [frame.head]
+    day: date | None = None
+    for at, (title, _) in enumerate(_GROUPS):
+        group = sorted((line for line in chosen if _GROUP_OF[line.kind] == at), key=lambda line: (line.seq, line.start))
+        if not group:
+            continue
+        rows.append(f"{title}:")
+        last_seq = -1
+        for line in group:
+            if line.seq == last_seq:
+                rows[-1] += f" | {_quote(line)}"
+                continue
+            dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
+            day, last_seq = line.said_at.date(), line.seq
+            rows.append(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}")
+    rows.append(frame.tail)
+    return "\n".join(rows)
+
+
+def _label(line: ExtractLine, speakers: dict[int, str]) -> str:
+    if line.origin == "external":
+        return "external (untrusted)"
+    if line.origin in ("user", "assistant") and (speaker := speakers.get(line.seq)):
+        return f"{line.origin} {_neutralise(speaker)[:24]}"
+    return line.origin
+
+
+def _quote(line: ExtractLine) -> str:
+    shown = _neutralise(line.quote)
+    return f"<<{shown}>>" if line.origin == "external" else shown
+
+
+def _neutralise(text: str) -> str:
+    """A quote on one line that can neither open nor close a marker or a fence."""
+    if "===" in text:
+        text = text.replace("===", "=·=·=")
+    if "<<" in text or ">>" in text:
+        text = text.replace("<<", "<·<").replace(">>", ">·>")
+    return " ".join(text.split())

@@ -1,0 +1,355 @@
+"""Extract lines: exact quotes noted when a message arrives, so that no later step has to read it again.
+
+Theory of operation: a text is cut into units (sentences of prose, lines of a log, leaf runs of JSON), each unit gets a
+kind and a score from what it says (`statements`) and what it holds (`signals`), and the best units become lines.
+A long text is scanned in its head, its tail and evenly spaced windows, so the cost of a message is bounded.
+
+Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, get_args
+
+from everfold.core.origins import Origin
+from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
+from everfold.core.statements import collect_cues, find_statement
+from everfold.errors import InvalidInputError
+
+LineKind = Literal[
+    "remember",
+    "constraint",
+    "preference",
+    "decision",
+    "correction",
+    "identity",
+    "commitment",
+    "task",
+    "error",
+    "state",
+    "identifier",
+    "path",
+    "number",
+    "date",
+    "name",
+    "question",
+    "answer",
+    "lead",
+]
+LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
+
+QUOTE_CHARS: Final = 240
+"""The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
+SCAN_CHARS: Final = 24_000
+"""What is scanned of a longer text in all."""
+_LINES: Final = 12
+_MOST_LINES: Final = 24
+_CHARS_PER_MORE_LINE: Final = 1_500
+_WINDOWS: Final = 6
+_WORTH: Final = 14
+_JOINED_CHARS: Final = 110
+"""How long a joined run of JSON gets: a small record, about 30 tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractLine:
+    """An exact quote from one message: `text[start:start + len(quote)] == quote`.
+
+    Attributes:
+        score: 0 to 100; how much a careful person would want to keep it.
+        standing: Whether it binds beyond its moment; only a line of user origin can.
+        said_at: When its message was said, aware, UTC.
+    """
+
+    seq: int
+    origin: Origin
+    kind: LineKind
+    score: int
+    quote: str
+    start: int
+    standing: bool
+    said_at: datetime
+
+
+_BASE: Final[dict[LineKind, int]] = {
+    "remember": 92,
+    "constraint": 90,
+    "correction": 88,
+    "decision": 84,
+    "identity": 80,
+    "preference": 76,
+    "error": 66,
+    "state": 60,
+    "commitment": 50,
+    "task": 66,
+    "identifier": 54,
+    "path": 46,
+    "number": 46,
+    "date": 44,
+    "name": 36,
+    "answer": 40,
+    "question": 24,
+    "lead": 4,
+}
+_BY_MACHINE: Final[dict[LineKind, int]] = {
+    "remember": 56,
+    "constraint": 56,
+    "correction": 60,
+    "decision": 60,
+    "identity": 30,
+    "preference": 30,
+    "commitment": 24,
+    "task": 48,
+}
+_Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
+
+_SENTENCE_END: Final = re.compile(r"[.!?]+[\"')\]»”’]*\s+|[。！？]+[」』”]*\s*|\s*\n\s*")
+_LINE_END: Final = re.compile(r"\s*\n\s*")
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
+)
+_JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
+_JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
+_JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
+_PLEASANTRY: Final = re.compile(
+    r"(?:thank|thanks|thx|wow|hi|hey|hello|great|good|nice|cool|awesome|sure|ok|okay|yes|yeah|yep|no problem|you're welcome|congrat|that's"
+    r"|sounds|glad|bye|happy to|of course|i understand|i appreciate|here is|here are|certainly|absolutely|please let me know|is there anything|feel free)\b"
+)
+
+
+def find_extract_lines(
+    text: str, *, seq: int, origin: Origin, is_result: bool, said_at: datetime
+) -> tuple[ExtractLine, ...]:
+    """The extract lines of one message's text, in the order of the text; none only for a blank text.
+
+    At most 12, for a long text up to 24. O(len(text)) up to `SCAN_CHARS`, bounded above.
+    """
+    if not text or text.isspace():
+        return ()
+    found: list[_Found] = []
+    if is_result or origin == "tool":
+        for start, end in _cut_result(text):
+            found.append(_judge_result(text, start, end))
+        _raise_last(found)
+    else:
+        from_user = origin == "user"
+        for start, end in _cut_prose(text):
+            found.append(_judge_prose(text, start, end, from_user))
+    return tuple(
+        ExtractLine(
+            seq=seq,
+            origin=origin,
+            kind=kind,
+            score=score,
+            quote=text[start:end],
+            start=start,
+            standing=standing,
+            said_at=said_at,
+        )
+        for score, start, end, kind, standing in _choose(found, len(text))
+    )
+
+
+def to_json(line: ExtractLine) -> list[object]:
+    """A line as a compact list, for a column; what its message's row knows is left out."""
+    return [LINE_KINDS.index(line.kind), line.score, line.start, line.quote, int(line.standing)]
+
+
+def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> ExtractLine:
+    """The line that `to_json` gave.
+
+    Raises:
+        InvalidInputError: the value is not such a list.
+    """
+    match value:
+        case [int(kind), int(score), int(start), str(quote), int(standing)] if 0 <= kind < len(LINE_KINDS):
+            return ExtractLine(
+                seq=seq,
+                origin=origin,
+                kind=LINE_KINDS[kind],
+                score=score,
+                quote=quote,
+                start=start,
+                standing=bool(standing),
+                said_at=said_at,
+            )
+        case _:
+            message = f"The extract line of message {seq} is not [kind, score, start, quote, standing]: {value!r:.120}. Run verify."
+            raise InvalidInputError(message, seq=seq)
+
+
+def _list_windows(length: int) -> list[tuple[int, int]]:
+    if length <= SCAN_CHARS:
+        return [(0, length)]
+    share = SCAN_CHARS // (_WINDOWS + 4)
+    head, tail = 2 * share, 2 * share
+    gap = (length - head - tail) // (_WINDOWS + 1)
+    middle = [(head + gap * (i + 1) - share // 2, head + gap * (i + 1) + share // 2) for i in range(_WINDOWS)]
+    return [(0, head), *middle, (length - tail, length)]
+
+
+def _cut_prose(text: str) -> Iterator[tuple[int, int]]:
+    for low, high in _list_windows(len(text)):
+        at = low
+        for boundary in _SENTENCE_END.finditer(text, low, high):
+            cut = boundary.start()
+            if text[cut] == "." and _ABBREVIATION.search(text, max(at, cut - 8), cut):
+                continue
+            end = cut + len(boundary[0].rstrip())
+            if end > at:
+                yield from _trim(text, at, end)
+            at = boundary.end()
+        yield from _trim(text, at, high)
+
+
+def _cut_result(text: str) -> Iterator[tuple[int, int]]:
+    is_json = _JSON_LIKE.match(text) is not None
+    for low, high in _list_windows(len(text)):
+        if is_json:
+            yield from _cut_json(text, low, high)
+            continue
+        at = low
+        for boundary in _LINE_END.finditer(text, low, high):
+            yield from _trim(text, at, boundary.start())
+            at = boundary.end()
+        yield from _trim(text, at, high)
+
+
+def _cut_json(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Runs between brackets; a short run, and one that ends in a key, joins the next."""
+    start = end = -1
+    for run in _JSON_RUN.finditer(text, low, high):
+        if start >= 0:
+            joined = run.end() - start
+            if joined <= _JOINED_CHARS or (text[start:end].rstrip().endswith(":") and joined <= QUOTE_CHARS):
+                end = run.end()
+                continue
+            yield from _cut_json_run(text, start, end)
+        start, end = run.span()
+    if start >= 0:
+        yield from _cut_json_run(text, start, end)
+
+
+def _cut_json_run(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Runs of pairs of at most about `QUOTE_CHARS`, cut between pairs."""
+    while end - start > QUOTE_CHARS:
+        cut = start
+        for boundary in _JSON_PAIR_END.finditer(text, start + 1, start + QUOTE_CHARS):
+            cut = boundary.start()
+        if cut <= start:
+            break
+        yield from _trim(text, start, cut)
+        start = cut + 1
+    yield from _trim(text, start, end)
+
+
+def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    part = text[start:end]
+    left = part.lstrip(" \t\r\n,;:>*-•")
+    kept = left.rstrip(" \t\r\n,")
+    if kept:
+        at = start + len(part) - len(left)
+        yield at, at + len(kept)
+
+
+def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
+    """A window of at most `QUOTE_CHARS` around `at`, cut between words where there are words."""
+    if end - start <= QUOTE_CHARS:
+        return start, end
+    low = max(start, min(at - QUOTE_CHARS // 4, end - QUOTE_CHARS))
+    high = min(end, low + QUOTE_CHARS)
+    if low > start and 0 <= (space := text.find(" ", low, low + 24)):
+        low = space + 1
+    if high < end and (space := text.rfind(" ", high - 24, high)) > low:
+        high = space
+    return low, high
+
+
+def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
+    sentence = text[start:end]
+    lowered = sentence.lower()
+    if "’" in lowered:
+        lowered = lowered.replace("’", "'")
+    cues = collect_cues(lowered)
+    kind, bonus, at = _find_signal(sentence, lowered, cues)
+    statement = find_statement(lowered, cues=cues, from_user=from_user) if cues or lowered.endswith("?") else None
+    standing = False
+    if statement is not None:
+        said: LineKind = statement.kind
+        worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
+        standing = statement.standing
+        if standing or worth >= _BASE[kind]:
+            kind, at = said, statement.at
+        score = max(worth, _BASE[kind] if kind != said else 0) + bonus
+    elif kind == "lead":
+        score = _BASE["lead"] + _weigh_words(lowered)
+    else:
+        score = _BASE[kind] + bonus + _weigh_words(lowered) // 4
+    if end - start > QUOTE_CHARS:
+        start, end = _fit(text, start, end, start + at)
+    return min(score, 100), start, end, kind, standing
+
+
+def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int, int]:
+    """The best hard fact of a prose sentence: its kind, a bonus for how many there are, and where."""
+    hard, count, shown = find_hard(sentence)
+    kind: LineKind = hard or "lead"
+    at = sentence.find(shown)
+    if (failure := find_error(lowered, cues)) is not None:
+        return "error", min(2 * count, 8), failure
+    if kind in ("lead", "number") and has_day(lowered, cues):
+        kind = "date"
+        count += 1
+    if (named := find_name(sentence)) is not None:
+        count += 1
+        if kind == "lead":
+            kind, at = "name", named
+    return kind, min(2 * count, 8), at
+
+
+def _weigh_words(lowered: str) -> int:
+    """0 to 26 for how much a plain sentence tells, by its longer words; pleasantries tell little."""
+    weight = 2 * len([word for word in lowered.split() if len(word) > 4])
+    return min(weight, 26) // (3 if _PLEASANTRY.match(lowered) else 1)
+
+
+def _judge_result(text: str, start: int, end: int) -> _Found:
+    unit = text[start:end]
+    lowered = unit.lower()
+    cues = collect_cues(lowered)
+    hard, count, shown = find_hard(unit)
+    kind: LineKind = hard or "lead"
+    at = unit.find(shown)
+    if (failure := find_error(lowered, cues)) is not None:
+        kind, at = "error", failure
+    elif (state := find_state(lowered, cues)) is not None:
+        kind, at = "state", state
+    elif kind == "lead" and find_name(unit) is not None:
+        kind = "name"
+    if kind == "lead":
+        score = min(_BASE["lead"] + len(unit) // 16, 16)
+    else:
+        score = _BASE[kind] + min(2 * count, 12)
+    if end - start > QUOTE_CHARS:
+        start, end = _fit(text, start, end, start + at)
+    return score, start, end, kind, False
+
+
+def _raise_last(found: list[_Found]) -> None:
+    """What a command said last counts more: it is its outcome."""
+    for back in range(1, min(3, len(found)) + 1):
+        score, start, end, kind, standing = found[-back]
+        found[-back] = (min(score + 12 - 3 * back, 100), start, end, kind, standing)
+
+
+def _choose(found: list[_Found], length: int) -> list[_Found]:
+    most = min(_MOST_LINES, _LINES + length // _CHARS_PER_MORE_LINE)
+    worth = [one for one in found if one[0] >= _WORTH]
+    if not worth:
+        return [max(found, key=lambda one: (one[0], -one[1]))] if found else []
+    if len(worth) > most:
+        worth = sorted(worth, key=lambda one: (-one[0], one[1]))[:most]
+        worth.sort(key=lambda one: one[1])
+    return worth

@@ -1,0 +1,320 @@
+"""Carrying out a compaction plan, as values: digests, the new layout, the certificate and the report.
+
+Source: DESIGN sections 3.2 to 3.4.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from everfold.core.certificate import Certificate, Covered, hash_text, seal_certificate
+from everfold.core.digests import (
+    CoarsePool,
+    DigestSource,
+    DigestText,
+    compose_coarse_digest,
+    compose_fine_digest,
+    compose_standing_block,
+    pool_add,
+)
+from everfold.core.extracts import ExtractLine
+from everfold.core.layout import HeldMessage, Layout, ShownRange
+from everfold.core.messages import Note
+from everfold.core.planning import CompactionPlan, measure_body
+from everfold.core.tokens import estimate_text_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """The immutable text that stands for what was folded.
+
+    Attributes:
+        reads: The folded messages that a fine digest read; a coarse one read every message of its range.
+        pool: What a coarse digest was selected from, and the next one will be.
+    """
+
+    id: str
+    event_id: str
+    kind: Literal["fine", "coarse"]
+    generator: Literal["extractive", "abstractive"]
+    first_seq: int
+    last_seq: int
+    text: str
+    tokens: int
+    content_hash: str
+    reads: tuple[int, ...] = ()
+    pool: CoarsePool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionReport:
+    """What a compaction did, for people. Token counts are of the window less its fixed part.
+
+    `break_after_tokens` is what the provider's cache still holds of the body; `break_cost_tokens` what it must read
+    again.
+    """
+
+    trigger: str
+    first_seq: int
+    last_seq: int
+    kept_count: int
+    folded_count: int
+    left_count: int
+    joined_through: int
+    tokens_before: int
+    tokens_after: int
+    fine_tokens: int
+    coarse_tokens: int
+    standing_tokens: int
+    break_after_tokens: int
+    break_cost_tokens: int
+    full_slices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Everything that one event commits."""
+
+    digests: tuple[Digest, ...]
+    layout: Layout
+    certificate: Certificate
+    report: CompactionReport
+
+
+def fold(
+    plan: CompactionPlan,
+    layout: Layout,
+    notes: Mapping[int, Note],
+    pool: CoarsePool | None,
+    *,
+    event_id: str,
+) -> Fold:
+    """Carry out a plan.
+
+    Args:
+        plan: What to do.
+        layout: The layout that the plan was made from.
+        notes: The messages of the range, of every fine range that joins the coarse digest, and those that leave.
+        pool: The pool of the coarse digest that is shown, or None when there is none.
+        event_id: The event that commits this; digest ids are made from it.
+    """
+    fine = _fine_digest(plan, notes, event_id)
+    coarse = _coarse_digest(plan, layout, notes, pool, event_id)
+    ranges = _new_ranges(plan, layout, fine, coarse)
+    new_layout = _with_standing(
+        Layout(
+            watermark=plan.last_seq,
+            sum_tokens=plan.sum_tokens,
+            turns_count=plan.turns_count,
+            held=plan.held,
+            ranges=ranges,
+        ),
+        plan,
+        _standing_lines(plan, layout, notes),
+    )
+    digests = tuple(digest for digest in (fine, coarse) if digest is not None)
+    certificate = _certify(plan, notes, fine, coarse, event_id)
+    return Fold(
+        digests=digests,
+        layout=new_layout,
+        certificate=certificate,
+        report=_report(plan, layout, new_layout, fine, coarse),
+    )
+
+
+def to_source(note: Note) -> DigestSource:
+    """A message as digests read it."""
+    return DigestSource(
+        seq=note.seq,
+        origin=note.origin,
+        role=note.kind,
+        speaker=note.name,
+        said_at=note.said_at,
+        tokens=note.raw_tokens,
+        lines=note.lines,
+        is_result=note.kind in {"result", "late"},
+        calls=note.calls,
+    )
+
+
+def _digest(
+    text: DigestText, *, id_: str, event_id: str, kind: Literal["fine", "coarse"], first: int, last: int
+) -> Digest:
+    return Digest(
+        id=id_,
+        event_id=event_id,
+        kind=kind,
+        generator="extractive",
+        first_seq=first,
+        last_seq=last,
+        text=text.text,
+        tokens=text.tokens,
+        content_hash=hash_text(text.text),
+    )
+
+
+def _fine_digest(plan: CompactionPlan, notes: Mapping[int, Note], event_id: str) -> Digest | None:
+    folded = plan.folded
+    if not folded:
+        return None
+    text = compose_fine_digest(
+        [to_source(notes[seq]) for seq in folded],
+        first_seq=plan.first_seq,
+        last_seq=plan.last_seq,
+        cap_tokens=plan.fine_cap_tokens,
+        estimate=estimate_text_tokens,
+        focus=plan.focus,
+    )
+    digest = _digest(
+        text, id_=f"{event_id}.fine", event_id=event_id, kind="fine", first=plan.first_seq, last=plan.last_seq
+    )
+    return replace(digest, reads=folded)
+
+
+def _coarse_digest(
+    plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note], pool: CoarsePool | None, event_id: str
+) -> Digest | None:
+    if not plan.join_through:
+        return None
+    joined_from = layout.coarse.last_seq + 1 if layout.coarse else 1
+    sources = [to_source(notes[seq]) for seq in range(joined_from, plan.join_through + 1) if seq in notes]
+    pool = pool_add(pool or CoarsePool(), sources)
+    text = compose_coarse_digest(
+        pool,
+        first_seq=1,
+        last_seq=plan.join_through,
+        cap_tokens=plan.coarse_cap_tokens,
+        estimate=estimate_text_tokens,
+    )
+    digest = _digest(text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through)
+    return replace(digest, pool=pool)
+
+
+def _new_ranges(
+    plan: CompactionPlan, layout: Layout, fine: Digest | None, coarse: Digest | None
+) -> tuple[ShownRange, ...]:
+    ranges = [shown for shown in layout.ranges if shown.last_seq > plan.join_through]
+    if coarse is not None:
+        ranges.insert(0, _shown(coarse))
+    if plan.groups:
+        digest_id, tokens = (fine.id, fine.tokens) if fine else ("", 0)
+        ranges.append(
+            ShownRange(
+                first_seq=plan.first_seq,
+                last_seq=plan.last_seq,
+                digest_id=digest_id,
+                kind="fine",
+                digest_tokens=tokens,
+            )
+        )
+    return tuple(ranges)
+
+
+def _shown(digest: Digest) -> ShownRange:
+    return ShownRange(
+        first_seq=digest.first_seq,
+        last_seq=digest.last_seq,
+        digest_id=digest.id,
+        kind=digest.kind,
+        digest_tokens=digest.tokens,
+    )
+
+
+def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> list[ExtractLine]:
+    """The standing statements whose messages are not shown verbatim, newest first."""
+    gone = [notes[seq] for seq in (*plan.folded, *plan.leaving) if seq in notes]
+    lines = [line for note in gone for line in note.lines if line.standing]
+    held = {message.seq for message in plan.held}
+    lines += [line for line in layout.standing if line.seq not in held]
+    return sorted(lines, key=lambda line: (-line.seq, line.start))
+
+
+def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine]) -> Layout:
+    if not lines:
+        return layout
+    block = compose_standing_block(lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens)
+    shown = set(block.shown_seqs)
+    return replace(
+        layout,
+        standing=tuple(line for line in lines if line.seq in shown),
+        standing_text=block.text,
+        standing_tokens=block.tokens,
+    )
+
+
+def _certify(
+    plan: CompactionPlan, notes: Mapping[int, Note], fine: Digest | None, coarse: Digest | None, event_id: str
+) -> Certificate:
+    fine_id = fine.id if fine else ""
+    covered = tuple(
+        Covered(
+            seq=seq,
+            group=group,
+            content_hash=notes[seq].content_hash,
+            digest_id=fine_id if group == "folded" else "",
+        )
+        for seq, group in enumerate(plan.groups, plan.first_seq)
+    )
+    left = tuple(
+        Covered(
+            seq=seq,
+            group="folded",
+            content_hash=notes[seq].content_hash,
+            digest_id=coarse.id if coarse else "",
+        )
+        for seq in plan.leaving
+    )
+    digests = tuple((digest.id, digest.content_hash) for digest in (fine, coarse) if digest is not None)
+    return seal_certificate(
+        Certificate(
+            event_id=event_id,
+            first_seq=plan.first_seq,
+            last_seq=plan.last_seq,
+            covered=covered,
+            left=left,
+            digests=digests,
+            coarse_last_seq=plan.join_through,
+        )
+    )
+
+
+def _report(
+    plan: CompactionPlan, before: Layout, after: Layout, fine: Digest | None, coarse: Digest | None
+) -> CompactionReport:
+    tail_tokens = plan.tokens_before - measure_body(before) - (after.sum_tokens - before.sum_tokens)
+    tokens_after = measure_body(after) + tail_tokens
+    stable = _stable_tokens(before, after)
+    return CompactionReport(
+        trigger=plan.trigger,
+        first_seq=plan.first_seq,
+        last_seq=plan.last_seq,
+        kept_count=sum(group == "kept" for group in plan.groups),
+        folded_count=len(plan.folded),
+        left_count=len(plan.leaving),
+        joined_through=plan.join_through,
+        tokens_before=plan.tokens_before,
+        tokens_after=tokens_after,
+        fine_tokens=fine.tokens if fine else 0,
+        coarse_tokens=coarse.tokens if coarse else 0,
+        standing_tokens=after.standing_tokens,
+        break_after_tokens=stable,
+        break_cost_tokens=tokens_after - stable,
+    )
+
+
+def _stable_tokens(before: Layout, after: Layout) -> int:
+    """Tokens at the beginning of the body that a compaction left as they were."""
+    if [h for h in before.held if h.hold == "head"] != [h for h in after.held if h.hold == "head"]:
+        return 0
+    tokens = sum(held.tokens for held in after.held if held.hold == "head")
+    for old, new in zip(before.ranges, after.ranges, strict=False):
+        old_kept = _kept_in(before.held, old)
+        if old != new or old_kept != _kept_in(after.held, new):
+            break
+        tokens += new.digest_tokens + sum(held.tokens for held in old_kept)
+    return tokens
+
+
+def _kept_in(held: Sequence[HeldMessage], shown: ShownRange) -> list[HeldMessage]:
+    inside = [message for message in held if shown.first_seq <= message.seq <= shown.last_seq]
+    return [message for message in inside if message.hold not in {"head", "running"}]

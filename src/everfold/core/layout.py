@@ -1,0 +1,148 @@
+"""The layout: what of the past the window shows, as one compaction committed it.
+
+A layout is immutable and belongs to the event that committed it. It speaks of messages up to its watermark; all
+messages after it are the tail and are shown as they are. A branch takes the layout of the last event that ends at or
+before its branch point, so nothing of a layout is ever copied or rebuilt.
+"""
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.origins import Origin
+
+Hold = Literal["head", "slice", "pin", "system", "running"]
+"""Why a message at or below the watermark is still shown.
+
+head: the first user message within the cap. slice: the kept slice holds it. pin: `[[keep]]`. system: a system message
+in the middle of the log. running: the user message of the running turn.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldMessage:
+    """A message at or below the watermark that is shown verbatim.
+
+    `tokens` are those of its visible form; `keep` tells that it asked to be pinned, whatever holds it now.
+    """
+
+    seq: int
+    tokens: int
+    hold: Hold
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRange:
+    """A range of the log, both ends included, and the digest that stands for what was folded of it."""
+
+    first_seq: int
+    last_seq: int
+    digest_id: str
+    kind: Literal["fine", "coarse"]
+    digest_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What the window shows of everything up to the watermark.
+
+    Attributes:
+        watermark: The last message that compaction has decided about.
+        sum_tokens: The prefix sum of visible tokens at the watermark.
+        turns_count: How many turns had begun at the watermark.
+        held: Messages shown verbatim, by sequence number.
+        ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
+        standing: The lines of the standing block, newest first.
+        standing_text: The block as it is shown; empty when there is none.
+    """
+
+    watermark: int = 0
+    sum_tokens: int = 0
+    turns_count: int = 0
+    held: tuple[HeldMessage, ...] = ()
+    ranges: tuple[ShownRange, ...] = ()
+    standing: tuple[ExtractLine, ...] = ()
+    standing_text: str = ""
+    standing_tokens: int = 0
+
+    @property
+    def coarse(self) -> ShownRange | None:
+        """The coarse range, when there is one."""
+        return self.ranges[0] if self.ranges and self.ranges[0].kind == "coarse" else None
+
+    @property
+    def held_seqs(self) -> frozenset[int]:
+        """The messages at or below the watermark that are shown."""
+        return frozenset(held.seq for held in self.held)
+
+
+EMPTY_LAYOUT = Layout()
+"""Before the first compaction: everything is tail."""
+
+
+def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> list[list[HeldMessage]]:
+    """The kept messages of each range, head and running left out, in the order of the ranges. O(held + ranges)."""
+    groups: list[list[HeldMessage]] = [[] for _ in ranges]
+    index = 0
+    for message in held:
+        while index < len(ranges) and message.seq > ranges[index].last_seq:
+            index += 1
+        if index < len(ranges) and message.hold not in {"head", "running"}:
+            groups[index].append(message)
+    return groups
+
+
+def layout_to_bytes(layout: Layout) -> bytes:
+    """The layout as compressed JSON: compact lists, in the order of the fields."""
+    value = [
+        layout.watermark,
+        layout.sum_tokens,
+        layout.turns_count,
+        [[held.seq, held.tokens, held.hold, held.keep] for held in layout.held],
+        [[r.first_seq, r.last_seq, r.digest_id, r.kind, r.digest_tokens] for r in layout.ranges],
+        [
+            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.timestamp()]
+            for ln in layout.standing
+        ],
+        layout.standing_text,
+        layout.standing_tokens,
+    ]
+    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+
+
+def layout_from_bytes(content: bytes) -> Layout:
+    """The layout that `layout_to_bytes` wrote."""
+    value = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens = value
+    return Layout(
+        watermark=watermark,
+        sum_tokens=sum_tokens,
+        turns_count=turns_count,
+        held=tuple(HeldMessage(seq=seq, tokens=tokens, hold=hold, keep=keep) for seq, tokens, hold, keep in held),
+        ranges=tuple(
+            ShownRange(first_seq=first, last_seq=last, digest_id=id_, kind=kind, digest_tokens=tokens)
+            for first, last, id_, kind, tokens in ranges
+        ),
+        standing=tuple(_line(row) for row in standing),
+        standing_text=text,
+        standing_tokens=standing_tokens,
+    )
+
+
+def _line(row: list[object]) -> ExtractLine:
+    seq, origin, kind, score, quote, start, standing, said_at = row
+    return ExtractLine(
+        seq=cast("int", seq),
+        origin=cast("Origin", origin),
+        kind=cast("LineKind", kind),
+        score=cast("int", score),
+        quote=cast("str", quote),
+        start=cast("int", start),
+        standing=cast("bool", standing),
+        said_at=datetime.fromtimestamp(cast("float", said_at), UTC),
+    )

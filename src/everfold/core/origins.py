@@ -1,0 +1,53 @@
+"""Where a message came from, and how much it may decide."""
+
+from typing import Literal, get_args
+
+from everfold.errors import InvalidInputError
+
+Origin = Literal["user", "assistant", "tool", "external", "system"]
+"""Who speaks in a message: a person, the model, a tool, something fetched from outside, or the operator."""
+
+Source = Literal["said", "tick", "refresh", "injection"]
+"""Why a message is in the log: it was said, scheduled, a context refresh, or put in by a program."""
+
+AUTHORITY: dict[Origin, int] = {"external": 0, "tool": 1, "assistant": 2, "user": 3, "system": 4}
+"""How much a line of each origin may decide. What is derived from several lines has the lowest of them.
+
+Source: DESIGN section 1, G9.
+"""
+
+_HIGHEST_ORIGIN: dict[str, Origin] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+
+
+def choose_origin(role: str, asked: Origin | None) -> Origin:
+    """The origin of a message of this role: the one asked for, where the role allows it, else the role's own.
+
+    A user-role message may carry anything that a program put there (a tick is of system origin, a refresh of external
+    origin). The other roles may only sink: nothing becomes more than its role.
+
+    Raises:
+        InvalidInputError: the origin is unknown, or above what the role may say.
+    """
+    own = _HIGHEST_ORIGIN[role]
+    if asked is None:
+        return own
+    if asked not in get_args(Origin):
+        raise InvalidInputError(f"origin {asked!r} is unknown; expected one of {', '.join(get_args(Origin))}")
+    if role != "user" and AUTHORITY[asked] > AUTHORITY[own]:
+        raise InvalidInputError(
+            f"a message of role {role!r} cannot have the origin {asked!r}: authority only sinks; "
+            f"expected {own!r} or one below it"
+        )
+    return asked
+
+
+def check_source(source: str) -> Source:
+    """The source as its type.
+
+    Raises:
+        InvalidInputError: the source is unknown.
+    """
+    for known in get_args(Source):
+        if source == known:
+            return known
+    raise InvalidInputError(f"source {source!r} is unknown; expected one of {', '.join(get_args(Source))}")

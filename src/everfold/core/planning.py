@@ -1,0 +1,378 @@
+"""When to compact, and what a compaction keeps, folds and lets go.
+
+Theory of operation. The log is cut at the watermark. Everything after it, the tail, is shown as it is; everything up to
+it has been decided about. A compaction moves the watermark to the right over whole blocks, and gives every message that
+it passes a group. It folds from the oldest end until the window is at the target, never the newest block, never the
+user message of the running turn. The same event may let older kept messages go: then every range that they lie in joins
+the coarse digest, which has read them.
+
+Source: DESIGN sections 3.1, 3.2 and 3.5.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from everfold.core.frames import earlier_header
+from everfold.core.layout import HeldMessage, Layout, ShownRange, split_held
+from everfold.core.messages import Note
+from everfold.core.room import Policy, Room
+from everfold.core.state import SessionState
+from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
+
+Trigger = Literal["tokens", "overflow", "turns", "rows", "manual"]
+Group = Literal["fixed", "head", "kept", "folded"]
+
+LEAVE_RATIO = 0.8
+"""A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
+
+FINE_CAP_TOKENS = 2048
+FINE_SLICE_RATIO = 0.6
+FINE_JOIN_RATIO = 0.3
+"""Fine digests may take 0.6 of their slice (DESIGN 3.4); when they are over, the oldest join the coarse one down to
+0.3, so that the beginning of the body changes at every third compaction or so and not at each."""
+
+COARSE_SLICE_RATIO = 0.4
+SMALLEST_DIGEST_TOKENS = 48
+"""A digest below this could not even name its range and carry one line."""
+
+LATCH_COUNT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """A compaction that was asked for: leave the newest messages, prefer lines about the focus."""
+
+    keep_recent: int
+    focus: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionPlan:
+    """What one compaction will do, as data.
+
+    The range is `[first_seq, last_seq]`; it is empty (`last_seq` = `first_seq` - 1) when only older messages leave.
+
+    Attributes:
+        groups: The group of every message of the range, in order.
+        held: All messages that are held afterwards, by sequence number.
+        leaving: Messages of older ranges that leave the window.
+        join_through: The last message of the ranges that join the coarse digest; 0 when none does.
+        tokens_before: The window less its fixed part, before.
+    """
+
+    trigger: Trigger
+    first_seq: int
+    last_seq: int
+    groups: tuple[Group, ...]
+    held: tuple[HeldMessage, ...]
+    leaving: tuple[int, ...]
+    join_through: int
+    fine_cap_tokens: int
+    coarse_cap_tokens: int
+    standing_cap_tokens: int
+    tokens_before: int
+    sum_tokens: int
+    turns_count: int
+    focus: str | None = None
+
+    @property
+    def folded(self) -> tuple[int, ...]:
+        """The messages of the range that a digest will stand for."""
+        return tuple(self.first_seq + i for i, group in enumerate(self.groups) if group == "folded")
+
+
+def measure_body(layout: Layout) -> int:
+    """Tokens of everything that the window shows of the past, up to the watermark."""
+    tokens = sum(held.tokens for held in layout.held)
+    for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
+        tokens += measure_frame([held.seq for held in kept]) + shown.digest_tokens
+    return tokens + layout.standing_tokens + (MESSAGE_OVERHEAD_TOKENS if layout.standing_text else 0)
+
+
+def measure_frame(kept_seqs: Sequence[int]) -> int:
+    """Tokens of what surrounds one range: its message, and the line before its kept messages."""
+    return MESSAGE_OVERHEAD_TOKENS + (estimate_text_tokens(earlier_header(kept_seqs)) if kept_seqs else 0)
+
+
+def measure_window(state: SessionState, layout: Layout) -> int:
+    """Tokens of the window less its fixed part. An open step is withheld and does not count. O(held)."""
+    return measure_body(layout) + state.safe_sum_tokens - layout.sum_tokens
+
+
+def measure_floor(state: SessionState, layout: Layout) -> int:
+    """Tokens that no compaction can fold: the head, the running user message, the newest block."""
+    tokens = state.newest_block_tokens
+    if state.turn_seq and state.turn_seq < state.newest_block_seq:
+        tokens += state.turn_tokens
+    head = next((held for held in layout.held if held.hold == "head"), None)
+    return tokens + (head.tokens if head and head.seq != state.turn_seq else 0)
+
+
+def find_trigger(
+    state: SessionState, layout: Layout, policy: Policy, room: Room, *, tokens: int | None = None
+) -> Trigger | None:
+    """Why a compaction is due now, or None. The strongest reason wins; the latch silences all but an overflow."""
+    tokens = measure_window(state, layout) if tokens is None else tokens
+    if tokens > room.force_tokens:
+        return "overflow"
+    if not policy.enabled or state.stuck_count >= LATCH_COUNT:
+        return None
+    if tokens >= room.trigger_tokens:
+        return "tokens"
+    if state.turns_count - layout.turns_count > policy.turn_backstop + policy.turn_slack:
+        return "turns"
+    if state.safe_seq - layout.watermark > policy.row_window + policy.row_headroom:
+        return "rows"
+    return None
+
+
+def plan_compaction(
+    state: SessionState,
+    layout: Layout,
+    notes: Sequence[Note],
+    policy: Policy,
+    room: Room,
+    *,
+    demand: Demand | None = None,
+) -> CompactionPlan | None:
+    """Choose what the next compaction keeps and folds, or None when nothing is due or nothing would be gained.
+
+    Args:
+        state: The session's state.
+        layout: What the window shows of the past now.
+        notes: The messages directly after the watermark, ending at a boundary; at least one event's worth.
+        policy: How the session compacts.
+        room: The shares of the limit that the window must fit, its slices fitted to the floor.
+        demand: A compaction that was asked for.
+
+    Never cuts inside a step. Ties keep more. O(notes + held).
+    """
+    tokens = measure_window(state, layout)
+    trigger = "manual" if demand else find_trigger(state, layout, policy, room, tokens=tokens)
+    if trigger is None:
+        return None
+    walk = _Walk(state, layout, policy, room, trigger, tokens)
+    last_foldable = state.newest_block_seq - 1
+    if demand:
+        last_foldable = min(last_foldable, state.last_seq - demand.keep_recent)
+    best = walk.candidate(())
+    for block in _blocks(notes):
+        if block[-1].seq > last_foldable or (trigger != "manual" and walk.is_enough(best)):
+            break
+        if walk.passed and len(walk.passed) + len(block) > policy.rows_per_digest:
+            break
+        best = walk.candidate(block)
+    return walk.finish(best, demand)
+
+
+def _blocks(notes: Sequence[Note]) -> Iterable[Sequence[Note]]:
+    start = 0
+    for index, note in enumerate(notes):
+        if note.is_boundary:
+            yield notes[start : index + 1]
+            start = index + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """What the window would be if the fold ended here."""
+
+    passed_count: int
+    passed_tokens: int
+    turns: int
+    held: tuple[HeldMessage, ...]
+    kept_tokens: int
+    digest_tokens: int
+    tokens_after: int
+
+
+class _Walk:
+    """Moves the watermark block by block and keeps what each stop would give."""
+
+    def __init__(
+        self, state: SessionState, layout: Layout, policy: Policy, room: Room, trigger: Trigger, tokens: int
+    ) -> None:
+        self.state = state
+        self.layout = layout
+        self.policy = policy
+        self.room = room
+        self.trigger = trigger
+        self.tokens = tokens
+        self.passed: list[Note] = []
+        self.passed_tokens = 0
+        self.turns = 0
+        self.offered: list[HeldMessage] = [settle_running(held, state, room) for held in layout.held]
+        self.digests_now = sum(shown.digest_tokens for shown in layout.ranges)
+        self.held_now = sum(held.tokens for held in layout.held)
+        self.body_rest = measure_body(layout) - self.digests_now - self.held_now
+        self.tail = tokens - measure_body(layout)
+
+    def candidate(self, block: Sequence[Note]) -> _Candidate:
+        for note in block:
+            self.passed.append(note)
+            self.passed_tokens += note.tokens
+            self.turns += note.kind == "user"
+            held = offer_note(note, self.state, self.room)
+            if held is not None:
+                self.offered.append(held)
+        held = choose_held(self.offered, self.room)
+        held_tokens = sum(message.tokens for message in held)
+        folded_tokens = self.passed_tokens - max(held_tokens - self.held_now, 0)
+        digests = min(self.digests_now + fine_cap(folded_tokens, self.room), self.room.digest_tokens)
+        rest = self.body_rest + (MESSAGE_OVERHEAD_TOKENS * 6 if self.passed else 0)
+        after = rest + held_tokens + digests + self.tail - self.passed_tokens
+        return _Candidate(
+            passed_count=len(self.passed),
+            passed_tokens=self.passed_tokens,
+            turns=self.turns,
+            held=held,
+            kept_tokens=held_tokens,
+            digest_tokens=digests,
+            tokens_after=after,
+        )
+
+    def is_enough(self, best: _Candidate) -> bool:
+        watermark = self.layout.watermark + best.passed_count
+        return (
+            best.tokens_after <= self.room.target_tokens
+            or (self.trigger in {"turns", "rows"} and self.tokens < self.room.trigger_tokens)
+        ) and (
+            self.state.turns_count - self.layout.turns_count - best.turns <= self.policy.turn_backstop
+            and self.state.safe_seq - watermark <= self.policy.row_window
+        )
+
+    def finish(self, best: _Candidate, demand: Demand | None) -> CompactionPlan | None:
+        passed = self.passed[: best.passed_count]
+        held_seqs = {message.seq for message in best.held}
+        leaving = tuple(held.seq for held in self.layout.held if held.seq not in held_seqs)
+        groups = tuple(self._group(note, held_seqs) for note in passed)
+        folded_tokens = sum(note.tokens for note, group in zip(passed, groups, strict=True) if group == "folded")
+        cap = fine_cap(folded_tokens, self.room) if folded_tokens or "folded" in groups else 0
+        join_through = self._join_through(leaving, cap)
+        if not passed and not leaving and not join_through:
+            return None
+        if not self._is_worth_it(best, folded_tokens, leaving):
+            return None
+        return CompactionPlan(
+            trigger=self.trigger,
+            first_seq=self.layout.watermark + 1,
+            last_seq=self.layout.watermark + len(passed),
+            groups=groups,
+            held=best.held,
+            leaving=leaving,
+            join_through=join_through,
+            fine_cap_tokens=cap,
+            coarse_cap_tokens=max(int(self.room.digest_tokens * COARSE_SLICE_RATIO), SMALLEST_DIGEST_TOKENS),
+            standing_cap_tokens=self.room.standing_tokens,
+            tokens_before=self.tokens,
+            sum_tokens=self.layout.sum_tokens + best.passed_tokens,
+            turns_count=self.layout.turns_count + best.turns,
+            focus=demand.focus if demand else None,
+        )
+
+    def _group(self, note: Note, held_seqs: set[int]) -> Group:
+        if note.kind == "fixed":
+            return "fixed"
+        if note.seq == self.state.head_seq:
+            return "head"
+        return "kept" if note.seq in held_seqs else "folded"
+
+    def _join_through(self, leaving: Sequence[int], cap_tokens: int) -> int:
+        """How far the coarse digest must reach: over every range that loses a message, and the fine ones too many."""
+        ranges = self.layout.ranges
+        through = 0
+        for shown in ranges:
+            if any(shown.first_seq <= seq <= shown.last_seq for seq in leaving):
+                through = shown.last_seq
+        fine = [shown for shown in ranges if shown.kind == "fine" and shown.last_seq > through]
+        total = sum(shown.digest_tokens for shown in fine) + cap_tokens
+        if total > self.room.digest_tokens * FINE_SLICE_RATIO:
+            for shown in fine:
+                if total <= max(self.room.digest_tokens * FINE_JOIN_RATIO, cap_tokens):
+                    break
+                total -= shown.digest_tokens
+                through = shown.last_seq
+        coarse = self.layout.coarse
+        if not through and coarse and coarse.digest_tokens > self.room.digest_tokens * COARSE_SLICE_RATIO * 1.05:
+            through = coarse.last_seq
+        return through
+
+    def _is_worth_it(self, best: _Candidate, folded_tokens: int, leaving: Sequence[int]) -> bool:
+        """No automatic fold but an overflow is smaller than the least one, or makes the window larger."""
+        if self.trigger in {"overflow", "manual"}:
+            return bool(folded_tokens or leaving or best.tokens_after < self.tokens)
+        if self.trigger in {"turns", "rows"}:
+            return best.passed_tokens >= self.room.min_fold_tokens
+        return self.tokens - best.tokens_after >= self.room.min_fold_tokens
+
+
+def fine_cap(folded_tokens: int, room: Room) -> int:
+    """The most that a fine digest of this source may take. Source: DESIGN section 3.4."""
+    if not folded_tokens:
+        return 0
+    cap = min(FINE_CAP_TOKENS, room.digest_tokens // 3, folded_tokens // 4)
+    return max(cap, SMALLEST_DIGEST_TOKENS)
+
+
+def settle_running(held: HeldMessage, state: SessionState, room: Room) -> HeldMessage:
+    """A held message as it counts now: what was running and is no longer becomes an ordinary one."""
+    if held.hold == "head":
+        return held
+    if held.seq == state.turn_seq:
+        return replace(held, hold="running")
+    if held.hold == "running":
+        return replace(held, hold="pin" if held.keep else "slice")
+    return held
+
+
+def offer_note(note: Note, state: SessionState, room: Room) -> HeldMessage | None:
+    """How a message would be held once the watermark has passed it, or None when it can only fold."""
+    if note.seq == state.head_seq:
+        return HeldMessage(seq=note.seq, tokens=note.tokens, hold="head", keep=note.keep)
+    if note.seq == state.turn_seq:
+        return HeldMessage(seq=note.seq, tokens=note.tokens, hold="running", keep=note.keep)
+    if note.kind == "system":
+        return HeldMessage(seq=note.seq, tokens=note.tokens, hold="system")
+    if note.kind == "user" and note.keep:
+        return HeldMessage(seq=note.seq, tokens=note.tokens, hold="pin", keep=True)
+    if note.kind == "user" and note.raw_tokens <= room.message_cap_tokens:
+        return HeldMessage(seq=note.seq, tokens=note.tokens, hold="slice")
+    return None
+
+
+def choose_held(offered: Sequence[HeldMessage], room: Room) -> tuple[HeldMessage, ...]:
+    """The messages that stay, of those that could: pinned ones within their share, then the newest of the rest.
+
+    When a share is over, its oldest leave in a batch, down to `LEAVE_RATIO` of it, so that a message does not leave at
+    every compaction. Head and running message always stay. By sequence number. O(offered).
+    """
+    pins = [held for held in offered if held.hold in {"pin", "system"}]
+    stays = _newest_within(pins, room.pinned_tokens)
+    pinned = {held.seq for held in stays}
+    plain = [
+        replace(held, hold="slice")
+        for held in offered
+        if held.hold == "slice" or (held.hold == "pin" and held.seq not in pinned)
+    ]
+    plain = [held for held in plain if held.tokens <= room.message_cap_tokens]
+    left = room.kept_tokens - sum(held.tokens for held in stays)
+    stays += _newest_within(plain, max(left, 0))
+    stays += [held for held in offered if held.hold in {"head", "running"}]
+    return tuple(sorted(stays, key=lambda held: held.seq))
+
+
+def _newest_within(held: Sequence[HeldMessage], cap_tokens: int) -> list[HeldMessage]:
+    total = sum(message.tokens for message in held)
+    if total <= cap_tokens:
+        return list(held)
+    for index, message in enumerate(held):
+        if total <= cap_tokens * LEAVE_RATIO:
+            return list(held[index:])
+        total -= message.tokens
+    return []
+
+
+def range_of(ranges: Sequence[ShownRange], seq: int) -> ShownRange | None:
+    """The shown range that a message lies in."""
+    return next((shown for shown in ranges if shown.first_seq <= seq <= shown.last_seq), None)

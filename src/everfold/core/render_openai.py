@@ -1,0 +1,147 @@
+"""A window as an OpenAI chat request.
+
+Source: the public API reference of chat completions: roles, content parts, tool_calls and their tool messages, the
+patterns of names and ids.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from everfold.core.frames import EMPTY_TEXT
+from everfold.core.json_values import JsonObject, JsonValue
+from everfold.core.messages import ImagePart, OpaquePart
+from everfold.core.speech import (
+    Shown,
+    ShownAnswer,
+    ShownCall,
+    ShownDocument,
+    ShownText,
+    Utterance,
+    clean_text,
+    speak,
+    texts_of,
+)
+from everfold.core.window import Window
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ID_CHARS = 40
+
+
+def render_openai(window: Window) -> JsonObject:
+    """The window as a request: `messages`, and `tools` when the session has any. User content is always a part list."""
+    messages: list[JsonValue] = []
+    if window.prompt.system:
+        messages.append({"role": "system", "content": clean_text(window.prompt.system)})
+    for utterance in speak(window):
+        if utterance.place == "volatile":
+            _add_volatile(messages, utterance)
+        else:
+            messages.extend(_render(utterance))
+    request: JsonObject = {"messages": messages}
+    if window.prompt.tools:
+        request["tools"] = [openai_tool(tool) for tool in window.prompt.tools]
+    return request
+
+
+def _render(utterance: Utterance) -> Iterable[JsonValue]:
+    match utterance.role:
+        case "system":
+            role = utterance.message.wire.get("role", "system") if utterance.message else "system"
+            yield {"role": role, "content": "\n".join(texts_of(utterance.items)) or EMPTY_TEXT}
+        case "user":
+            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in utterance.items]}
+            name = utterance.message.view.name if utterance.message else None
+            if name and _NAME.fullmatch(name):
+                message["name"] = name
+            yield message
+        case "assistant":
+            yield _assistant(utterance)
+        case "results":
+            yield from (_result(item) for item in utterance.items if isinstance(item, ShownAnswer))
+
+
+def _user_part(item: Shown) -> JsonValue:
+    match item:
+        case ShownText():
+            return {"type": "text", "text": item.text}
+        case ImagePart():
+            return _image(item)
+        case ShownDocument():
+            text = item.part.text if item.text is None else item.text
+            return {"type": "text", "text": clean_text(f"[{item.part.title}]\n{text}")}
+        case OpaquePart() if "source" not in item.raw and item.type in {"input_audio", "file"}:
+            return dict(item.raw)
+        case OpaquePart():
+            return {"type": "text", "text": f"[content of type {clean_text(item.type)}]"}
+        case _:
+            return {"type": "text", "text": EMPTY_TEXT}
+
+
+def _image(part: ImagePart) -> JsonValue:
+    url = part.url if part.url is not None else f"data:{part.media_type or 'image/png'};base64,{part.data or ''}"
+    image: JsonObject = {"url": url}
+    if part.detail is not None:
+        image["detail"] = part.detail
+    return {"type": "image_url", "image_url": image}
+
+
+def _assistant(utterance: Utterance) -> JsonValue:
+    texts = [item.text for item in utterance.items if isinstance(item, ShownText)]
+    texts += [f"[content of type {clean_text(i.type)}]" for i in utterance.items if isinstance(i, OpaquePart)]
+    calls: list[JsonValue] = [_call(item) for item in utterance.items if isinstance(item, ShownCall)]
+    message: JsonObject = {"role": "assistant"}
+    if len(texts) > 1:
+        message["content"] = [{"type": "text", "text": text} for text in texts]
+    elif texts:
+        message["content"] = texts[0]
+    else:
+        message["content"] = None if calls else EMPTY_TEXT
+    if calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def _call(item: ShownCall) -> JsonValue:
+    function: JsonValue = {"name": fit_name(item.part.name), "arguments": item.arguments}
+    return {"id": fit_id(item.part.id), "type": "function", "function": function}
+
+
+def _result(item: ShownAnswer) -> JsonValue:
+    text = item.text
+    if text is None and item.part is not None:
+        text = clean_text(item.part.text)
+        if item.part.image_count:
+            text = f"{text}\n[{item.part.image_count} images, not shown in this form]".lstrip()
+        if item.part.is_error:
+            text = f"[error] {text}"
+    return {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
+
+
+def _add_volatile(messages: list[JsonValue], utterance: Utterance) -> None:
+    parts: list[JsonValue] = [_user_part(item) for item in utterance.items]
+    last = messages[-1] if messages else None
+    if isinstance(last, dict) and last.get("role") == "user" and isinstance(content := last.get("content"), list):
+        content.extend(parts)
+    else:
+        messages.append({"role": "user", "content": parts})
+
+
+def fit_id(call_id: str) -> str:
+    """A call id as both providers take it: letters, digits, `_` and `-`, at most 40; any other becomes a hash."""
+    if len(call_id) <= _ID_CHARS and _NAME.fullmatch(call_id):
+        return call_id
+    return "call_" + hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def fit_name(name: str) -> str:
+    """A tool name as both providers take it; characters that they refuse become `_`."""
+    return name if _NAME.fullmatch(name) else (re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed")
+
+
+def openai_tool(tool: JsonValue) -> JsonValue:
+    """A tool schema in OpenAI's form, whichever it was given in."""
+    if not isinstance(tool, dict) or "input_schema" not in tool:
+        return tool
+    function = {key: tool[key] for key in ("name", "description") if key in tool}
+    return {"type": "function", "function": {**function, "parameters": tool["input_schema"]}}

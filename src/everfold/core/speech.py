@@ -1,0 +1,224 @@
+"""A window as a row of utterances: what both providers' forms are made from.
+
+Here calls meet their results: a result is paired by its id within its own step, calls without one get the fixed
+synthetic result as soon as a message of another kind follows, and results without a waiting call become fenced data. A
+row of utterances therefore never holds a call without its results directly after it.
+
+Source: DESIGN sections 3.1 and 3.6.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from everfold.core.frames import EMPTY_TEXT, OPENER_TEXT, fence_untrusted
+from everfold.core.messages import (
+    CallPart,
+    Cut,
+    DocumentPart,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ResultPart,
+    TextPart,
+    ThinkingPart,
+)
+from everfold.core.visible import INTERRUPTED_TEXT, cut_text
+from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
+
+Place = Literal["system", "body", "tail", "volatile"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """Text to show; `part` is the part it came from, when it is that part's whole text."""
+
+    text: str
+    part: TextPart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """A document; `text` replaces its text where a cut was made."""
+
+    part: DocumentPart
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A call with the arguments that are shown."""
+
+    part: CallPart
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """The result of a call; `part` is None for a synthetic one, `text` is what is shown, None for the whole result."""
+
+    call_id: str
+    text: str | None
+    part: ResultPart | None = None
+
+
+Shown: TypeAlias = ShownText | ShownDocument | ShownCall | ShownAnswer | ImagePart | ThinkingPart | OpaquePart
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What one party says at one place. `message` is its message, or None for words of Everfold's own."""
+
+    role: Literal["system", "user", "assistant", "results"]
+    place: Place
+    items: tuple[Shown, ...]
+    message: Message | None = None
+
+
+def speak(window: Window) -> list[Utterance]:
+    """The window as utterances, the volatile suffix last. Starts with a user utterance after the system ones."""
+    speaker = _Speaker(window.fence_key)
+    for entry in window.entries:
+        match entry:
+            case MessageEntry(slice="fixed"):
+                speaker.say("system", "system", entry.message)
+            case MessageEntry(slice="tail"):
+                speaker.tail(entry.message)
+            case MessageEntry():
+                speaker.say("user", "body", entry.message)
+            case RangeEntry():
+                speaker.range(entry)
+            case TextEntry():
+                place: Place = "volatile" if entry.slice == "volatile" else "body"
+                speaker.utter(Utterance("user", place, (ShownText(clean_text(entry.text)),)))
+    return _with_opener(speaker.utterances)
+
+
+def _with_opener(utterances: list[Utterance]) -> list[Utterance]:
+    index = next((i for i, utterance in enumerate(utterances) if utterance.role != "system"), len(utterances))
+    if index < len(utterances) and utterances[index].role == "user" and utterances[index].place != "volatile":
+        return utterances
+    place: Place = utterances[index].place if index < len(utterances) else "tail"
+    opener = Utterance("user", "tail" if place == "volatile" else place, (ShownText(OPENER_TEXT),))
+    return [*utterances[:index], opener, *utterances[index:]]
+
+
+class _Speaker:
+    """Speaks a window entry by entry; `waiting` holds the calls of the running step that have no result yet."""
+
+    def __init__(self, fence_key: str) -> None:
+        self.fence_key = fence_key
+        self.utterances: list[Utterance] = []
+        self.waiting: list[str] = []
+        self.answers: list[ShownAnswer] = []
+        self.aside: list[tuple[Message, tuple[Shown, ...]]] = []
+
+    def utter(self, utterance: Utterance) -> None:
+        self._end_step()
+        self.utterances.append(utterance)
+
+    def say(self, role: Literal["system", "user", "assistant"], place: Place, message: Message) -> None:
+        self.utter(Utterance(role, place, self._items(message), message))
+
+    def range(self, entry: RangeEntry) -> None:
+        items: list[Shown] = [ShownText(entry.header)] if entry.header else []
+        for message in entry.kept:
+            if message.kind == "system":
+                self.say("system", "body", message)
+            else:
+                items.extend(self._items(message))
+        if entry.digest_text:
+            items.append(ShownText(clean_text(entry.digest_text)))
+        if items:
+            self.utter(Utterance("user", "body", tuple(items)))
+
+    def tail(self, message: Message) -> None:
+        match message.kind:
+            case "result":
+                self._answer(message)
+            case "late":
+                self.aside.append((message, (self._fence(message, clean_text(message.view.text)),)))
+                if not self.waiting:
+                    self._end_step()
+            case "assistant":
+                self.say("assistant", "tail", message)
+                self.waiting = [call.id for call in message.view.calls]
+            case "system":
+                self.say("system", "tail", message)
+            case _:
+                self.say("user", "tail", message)
+
+    def _answer(self, message: Message) -> None:
+        beside: list[Shown] = []
+        for part, item in zip(message.view.parts, self._items(message), strict=False):
+            if isinstance(item, ShownAnswer) and item.call_id in self.waiting:
+                self.waiting.remove(item.call_id)
+                self.answers.append(item)
+            elif isinstance(part, ResultPart):
+                beside.append(self._fence(message, clean_text(part.text)))
+            else:
+                beside.append(item)
+        if beside:
+            self.aside.append((message, tuple(beside)))
+        if not self.waiting:
+            self._end_step()
+
+    def _end_step(self) -> None:
+        """Answer what is still waiting, then say what came beside the results."""
+        self.answers += [ShownAnswer(call_id, INTERRUPTED_TEXT) for call_id in self.waiting]
+        if self.answers:
+            self.utterances.append(Utterance("results", "tail", tuple(self.answers)))
+        self.utterances += [Utterance("user", "tail", items, message) for message, items in self.aside]
+        self.waiting, self.answers, self.aside = [], [], []
+
+    def _fence(self, message: Message, text: str) -> ShownText:
+        source = "outside" if message.origin == "external" else f"a late result, message {message.seq}"
+        return ShownText(fence_untrusted(text, source=source, key=self.fence_key))
+
+    def _items(self, message: Message) -> tuple[Shown, ...]:
+        cuts = {cut.part: cut for cut in message.cuts}
+        items = tuple(_show_part(part, cuts.get(index), message.seq) for index, part in enumerate(message.view.parts))
+        if message.origin == "external" and message.kind == "notice":
+            items = tuple(self._fence(message, item.text) if isinstance(item, ShownText) else item for item in items)
+        return items or (ShownText(EMPTY_TEXT),)
+
+
+def _show_part(part: Part, cut: Cut | None, seq: int) -> Shown:
+    match part:
+        case TextPart():
+            if cut is not None:
+                return ShownText(clean_text(cut_text(part.text, cut, seq=seq)))
+            text = clean_text(part.text) or EMPTY_TEXT
+            return ShownText(text, part if text is part.text else None)
+        case ResultPart():
+            text_or_none = None if cut is None else clean_text(cut_text(part.text, cut, seq=seq))
+            return ShownAnswer(part.call_id, text_or_none, part)
+        case DocumentPart():
+            return ShownDocument(part, None if cut is None else clean_text(cut_text(part.text, cut, seq=seq)))
+        case CallPart():
+            arguments = part.arguments if cut is None or cut.arguments is None else cut.arguments
+            return ShownCall(part, clean_text(arguments))
+        case ImagePart() if cut is not None:
+            return ShownText(f"[an image of message {seq} is left out here; history has it]")
+        case _:
+            return part
+
+
+def clean_text(text: str) -> str:
+    """The text as a provider can take it: lone surrogates become U+FFFD, halves of a pair become their character.
+
+    Gives the very same object when nothing is to be done.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def texts_of(items: Iterable[Shown]) -> Iterator[str]:
+    """The texts among what is shown, in order."""
+    return (item.text for item in items if isinstance(item, ShownText))

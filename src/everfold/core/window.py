@@ -1,0 +1,228 @@
+"""The window: the list of what the model is shown next, with a report of what is in it and why.
+
+Order, which is also the order of how long each stays the same: fixed, head, body (kept messages and digests by range),
+standing block, tail, volatile suffix.
+
+Source: DESIGN section 3, "The way of a message".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from everfold.core.frames import earlier_header
+from everfold.core.json_values import JsonValue
+from everfold.core.layout import Layout, ShownRange, split_held
+from everfold.core.messages import Message
+from everfold.core.planning import measure_body, measure_window
+from everfold.core.room import Policy, Room
+from everfold.core.state import SessionState
+from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
+
+Slice = Literal["fixed", "head", "kept", "digest", "standing", "running", "tail", "volatile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageEntry:
+    """One message of the log, shown in its visible form."""
+
+    message: Message
+    slice: Slice
+    kind: Literal["message"] = "message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeEntry:
+    """One range of the past: its kept messages and the digest of the rest. `header` is empty when nothing is kept."""
+
+    shown: ShownRange
+    header: str
+    kept: tuple[Message, ...]
+    digest_text: str
+    kind: Literal["range"] = "range"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextEntry:
+    """A text of Everfold's own: the standing block, or the volatile suffix."""
+
+    text: str
+    slice: Slice
+    kind: Literal["text"] = "text"
+
+
+Entry: TypeAlias = MessageEntry | RangeEntry | TextEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowReport:
+    """What is in a window and why. Token counts are of the fixed estimate.
+
+    Attributes:
+        tokens: The whole window, fixed part included, without the reserve for the volatile suffix that is not used.
+        by_slice: The tokens of each slice.
+        message_count: Messages of the log that are shown verbatim or in their visible form.
+        digest_count: Digests that are shown.
+        watermark: The last message that compaction has decided about.
+        last_seq: The newest message that is shown.
+        withheld_seqs: Messages of an open step, which wait for their results.
+        full_slices: Slices that are at their bound, when the window could not come down to its trigger.
+    """
+
+    limit_tokens: int
+    budget_tokens: int
+    fixed_tokens: int
+    room_tokens: int
+    tokens: int
+    by_slice: Mapping[Slice, int]
+    message_count: int
+    digest_count: int
+    watermark: int
+    last_seq: int
+    withheld_seqs: tuple[int, ...]
+    full_slices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """The system prompt and the tool schemas of a session, as they were given. Tools are in either provider's form."""
+
+    system: str | None = None
+    tools: tuple[JsonValue, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What the model is shown next. `fence_key` keys the marks around text from outside."""
+
+    session: str
+    prompt: Prompt
+    entries: tuple[Entry, ...]
+    report: WindowReport
+    fence_key: str
+
+
+def build_window(
+    state: SessionState,
+    layout: Layout,
+    messages: Mapping[int, Message],
+    digests: Mapping[str, str],
+    *,
+    session: str,
+    prompt: Prompt,
+    policy: Policy,
+    room: Room,
+    volatile: str | None = None,
+) -> Window:
+    """Build the window of a session from what is shown of it. O(what it shows).
+
+    Args:
+        state: The session's state.
+        layout: What is shown of the past.
+        messages: Every message that the window shows, by sequence number.
+        digests: The text of every digest that the layout shows, by id.
+        session: The session's id; it also keys the fences.
+        prompt: System prompt and tools.
+        policy: How the session compacts.
+        room: The shares of the limit.
+        volatile: Text for the end of this request only; cut to its reserve.
+    """
+    fixed = [MessageEntry(message=messages[seq], slice="fixed") for seq in range(1, state.fixed_seq + 1)]
+    body = _body_entries(layout, messages, digests)
+    first_tail = max(layout.watermark, state.fixed_seq) + 1
+    tail = [MessageEntry(message=messages[seq], slice="tail") for seq in range(first_tail, state.safe_seq + 1)]
+    suffix = _volatile_entry(volatile, room)
+    entries: tuple[Entry, ...] = (*fixed, *body, *tail, *suffix)
+    return Window(
+        session=session,
+        prompt=prompt,
+        entries=entries,
+        report=_report(state, layout, policy, room, entries),
+        fence_key=session,
+    )
+
+
+def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
+    """The sequence numbers of the messages that the window shows, rising."""
+    first_tail = max(layout.watermark, state.fixed_seq) + 1
+    held = [held.seq for held in layout.held]
+    return [*range(1, state.fixed_seq + 1), *held, *range(first_tail, state.safe_seq + 1)]
+
+
+def _body_entries(layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str]) -> list[Entry]:
+    entries: list[Entry] = [
+        MessageEntry(message=messages[held.seq], slice="head") for held in layout.held if held.hold == "head"
+    ]
+    for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
+        if kept or shown.digest_id:
+            seqs = [held.seq for held in kept]
+            entries.append(
+                RangeEntry(
+                    shown=shown,
+                    header=earlier_header(seqs) if seqs else "",
+                    kept=tuple(messages[seq] for seq in seqs),
+                    digest_text=digests[shown.digest_id] if shown.digest_id else "",
+                )
+            )
+    if layout.standing_text:
+        entries.append(TextEntry(text=layout.standing_text, slice="standing"))
+    entries += [
+        MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
+    ]
+    return entries
+
+
+def _volatile_entry(volatile: str | None, room: Room) -> list[TextEntry]:
+    if not volatile:
+        return []
+    text = volatile
+    if estimate_text_tokens(text) + MESSAGE_OVERHEAD_TOKENS > room.volatile_tokens:
+        text = truncate_to_tokens(text, max(room.volatile_tokens - MESSAGE_OVERHEAD_TOKENS, 0), head_share=1.0)[0]
+    return [TextEntry(text=text, slice="volatile")] if text else []
+
+
+def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, entries: Sequence[Entry]) -> WindowReport:
+    by_slice: dict[Slice, int] = {"fixed": room.prompt_tokens}
+    held_of: dict[str, Slice] = {"head": "head", "running": "running"}
+    for held in layout.held:
+        name = held_of.get(held.hold, "kept")
+        by_slice[name] = by_slice.get(name, 0) + held.tokens
+    by_slice["standing"] = layout.standing_tokens
+    by_slice["digest"] = measure_body(layout) - sum(held.tokens for held in layout.held) - layout.standing_tokens
+    by_slice["tail"] = state.safe_sum_tokens - layout.sum_tokens
+    by_slice["volatile"] = sum(
+        estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS
+        for entry in entries
+        if isinstance(entry, TextEntry) and entry.slice == "volatile"
+    )
+    tokens = measure_window(state, layout)
+    return WindowReport(
+        limit_tokens=room.limit_tokens,
+        budget_tokens=room.budget_tokens,
+        fixed_tokens=room.fixed_tokens,
+        room_tokens=room.room_tokens,
+        tokens=room.prompt_tokens + tokens + by_slice["volatile"],
+        by_slice=by_slice,
+        message_count=sum(
+            1 if isinstance(entry, MessageEntry) else len(entry.kept) if isinstance(entry, RangeEntry) else 0
+            for entry in entries
+        ),
+        digest_count=sum(bool(shown.digest_id) for shown in layout.ranges),
+        watermark=layout.watermark,
+        last_seq=state.safe_seq,
+        withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
+        full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
+    )
+
+
+def find_full_slices(by_slice: Mapping[Slice, int], room: Room, policy: Policy) -> tuple[str, ...]:
+    """The slices that fill a window that is above its trigger with nothing left to fold."""
+    bounds: dict[Slice, float] = {
+        "head": room.message_cap_tokens * 0.5,
+        "kept": room.kept_tokens * 0.8,
+        "digest": room.digest_tokens * 0.8,
+        "standing": room.standing_tokens * 0.8,
+        "running": room.visible_tokens * 0.5,
+        "tail": room.room_tokens * policy.visible_ratio,
+    }
+    return tuple(name for name, bound in bounds.items() if by_slice.get(name, 0) >= bound)

@@ -1,0 +1,1 @@
+"""What the services need of the world, in the words of the domain."""

@@ -1,0 +1,215 @@
+"""Stores: where logs, compactions and their search index live.
+
+Every method is atomic: it does all that it says or raises and has done nothing. A change of state names the revision
+that it expects, and raises `ConflictError` when the state is another; the caller reads again and decides again. What a
+session shares with its parent is read through its lineage, so callers speak of sequence numbers only.
+
+Raises, everywhere: `StoreUnavailableError` (locked, full, read-only), `CorruptStoreError`, `NotFoundError` (unknown id).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from everfold.core.appending import AppendPlan
+from everfold.core.events import CompactionEvent, EventState
+from everfold.core.folding import Digest, Fold
+from everfold.core.layout import Layout
+from everfold.core.messages import Message, Note
+from everfold.core.searching import SearchQuery
+from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.state import SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredContent:
+    """The bytes of one stored message, for verification."""
+
+    seq: int
+    content: bytes
+    content_hash: str
+    is_erased: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One ranked message of a search. `score` is positive; higher is better."""
+
+    session_id: SessionId
+    seq: int
+    score: float
+
+
+class SessionStore(Protocol):
+    """Who has which sessions."""
+
+    async def create_session(self, record: SessionRecord, state: SessionState) -> None:
+        """Store a session with its first state. When it is current, it is so instead of the one before, at once.
+
+        Raises:
+            ConflictError: the id exists, or another session became current for the same user and agent meanwhile
+                (`record.parent_id` is not the current one).
+        """
+        ...
+
+    async def get_session(self, session_id: SessionId) -> SessionRecord:
+        """The session with this id."""
+        ...
+
+    async def find_current_session(self, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
+        """The current session of a user and an agent."""
+        ...
+
+    async def list_sessions(
+        self, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+    ) -> list[SessionRecord]:
+        """Sessions in the order of their creation, after the given one."""
+        ...
+
+    async def make_current(self, session_id: SessionId) -> SessionRecord:
+        """Make a session the current one of its user and agent, and give it."""
+        ...
+
+    async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
+        """Replace what the session holds from its opening."""
+        ...
+
+
+class LogStore(Protocol):
+    """Messages and the state of their session."""
+
+    async def append(self, session_id: SessionId, plan: AppendPlan, *, expected_revision: int) -> None:
+        """Write an append plan: its messages with their search rows, settled messages, the new state.
+
+        Raises:
+            ConflictError: the state is not of the expected revision, or a client id exists already.
+        """
+        ...
+
+    async def read_state(self, session_id: SessionId) -> SessionState:
+        """The session's state."""
+        ...
+
+    async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:
+        """Replace the session's state; `state.revision` is one more than expected.
+
+        Raises:
+            ConflictError: the state is not of the expected revision.
+        """
+        ...
+
+    async def read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
+        """Messages by sequence number (rising), in that order. Erased and unknown ones are left out."""
+        ...
+
+    async def read_notes(self, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
+        """The same without content."""
+        ...
+
+    async def find_client_ids(self, session_id: SessionId, client_ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """Sequence number and content hash of the messages that were appended under these client ids."""
+        ...
+
+    async def find_boundary(self, session_id: SessionId, seq: int) -> int | None:
+        """The first message at or after `seq` behind which the log may be cut."""
+        ...
+
+
+class CompactionStore(Protocol):
+    """Compaction events, digests, layouts and certificates."""
+
+    async def begin_compaction(self, event: CompactionEvent, *, expected_revision: int) -> None:
+        """Store a pending event. The session's state must be of the expected revision and stays as it is.
+
+        Raises:
+            ConflictError: the state is another, or an event of the session is on its way already.
+        """
+        ...
+
+    async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
+        """Make a pending event, or one whose lease has run out, running; counts the attempt.
+
+        Raises:
+            ConflictError: it has ended, or a living worker has it.
+        """
+        ...
+
+    async def commit_compaction(
+        self, event_id: EventId, fold: Fold, state: SessionState, *, expected_revision: int, ended_at: datetime
+    ) -> None:
+        """Write digests, layout, certificate and report, end the event as done, and put the layout in force.
+
+        `state` names the event; its revision is one more than expected.
+
+        Raises:
+            ConflictError: the event has ended, or the state is not of the expected revision.
+        """
+        ...
+
+    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
+        """End an event without a commit, as cancelled.
+
+        Raises:
+            ConflictError: it has ended.
+        """
+        ...
+
+    async def list_events(
+        self, session_id: SessionId, *, after_ordinal: int, limit_count: int
+    ) -> list[CompactionEvent]:
+        """Events of the session's lineage by ordinal, those that have not ended last."""
+        ...
+
+    async def read_layout(self, event_id: EventId) -> Layout:
+        """The layout that an event committed."""
+        ...
+
+    async def read_digests(self, digest_ids: Sequence[str]) -> dict[str, Digest]:
+        """Digests by id; unknown ones are left out. The pool comes with coarse ones."""
+        ...
+
+
+class HistoryStore(Protocol):
+    """Search over messages, and the rare operations on what is stored."""
+
+    async def search(
+        self,
+        query: SearchQuery,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        session_id: SessionId | None,
+        limit_count: int,
+    ) -> list[Hit]:
+        """The best messages of one user, best first. With a session: only what its lineage holds."""
+        ...
+
+    async def read_contents(self, session_id: SessionId, first_seq: int, last_seq: int) -> list[StoredContent]:
+        """The stored bytes of a range, for verification."""
+        ...
+
+    async def erase_message(
+        self, session_id: SessionId, seq: int, *, neighbours: Sequence[tuple[int, str, str]], erased_at: datetime
+    ) -> None:
+        """Remove a message's content, its extract lines and its search row; leave a tombstone.
+
+        Args:
+            session_id: Any session whose lineage holds the message.
+            seq: The message.
+            neighbours: Sequence numbers and both index texts of the messages whose context row held its words.
+            erased_at: When.
+        """
+        ...
+
+    async def check_integrity(self) -> list[str]:
+        """Problems of the store's own files; empty when there are none."""
+        ...
+
+
+class Store(SessionStore, LogStore, CompactionStore, HistoryStore, Protocol):
+    """All of it in one place, so that one transaction can reach everything."""
+
+    async def close(self) -> None:
+        """Let go of files and threads. Nothing is lost: every call before it was durable when it returned."""
+        ...

@@ -1,0 +1,97 @@
+"""What holds for every test: no network beyond this machine, no settings from outside, one way to the real data."""
+
+import ipaddress
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+# Read once and taken away, with every other setting: a test sees the engine's defaults, never the machine's wishes.
+REAL_DATA = Path(os.environ.pop("EVERFOLD_DATA", PROJECT.parent / "shared" / "data"))
+for _name in [name for name in os.environ if name.startswith("EVERFOLD_") or name.endswith("_API_KEY")]:
+    del os.environ[_name]
+
+# `ci` tries the same examples on every run, so that a failure is the change's own; `dev` looks for new ones.
+# Neither has a deadline: no test asserts a time.
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("dev", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+class NetworkRefusedError(RuntimeError):
+    """A test tried to reach something beyond this machine."""
+
+
+def _is_local(host: object) -> bool:
+    if host is None or host in ("", b"", "localhost", b"localhost"):
+        return True
+    text = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+    try:
+        return ipaddress.ip_address(text.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_beyond_this_machine(host: object) -> None:
+    if not _is_local(host):
+        raise NetworkRefusedError(f"tests reach loopback only, not {host!r}: use a fake, or a server on 127.0.0.1")
+
+
+class _LoopbackSocket(socket.socket):
+    """A socket that connects and sends to loopback addresses and local files only."""
+
+    def _check(self, address: object) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and isinstance(address, tuple):
+            _refuse_beyond_this_machine(address[0])
+
+    def connect(self, address: object) -> None:
+        self._check(address)
+        super().connect(address)  # type: ignore[arg-type]  # the shape depends on the family; passed on as it came
+
+    def connect_ex(self, address: object) -> int:
+        self._check(address)
+        return super().connect_ex(address)  # type: ignore[arg-type]  # as above
+
+    def sendto(self, data: bytes, *rest: object) -> int:  # type: ignore[override]  # (address) or (flags, address)
+        self._check(rest[-1] if rest else None)
+        return super().sendto(data, *rest)  # type: ignore[call-overload,no-any-return]  # as above
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_this_machine() -> Iterator[None]:
+    """Refuse every connection and every name look-up beyond loopback: no model is ever called by a test."""
+    look_up = socket.getaddrinfo
+
+    def look_up_local(host: object, *rest: object, **named: object) -> object:
+        _refuse_beyond_this_machine(host)
+        return look_up(host, *rest, **named)  # type: ignore[arg-type]  # passed on as it came
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "socket", _LoopbackSocket)
+        patch.setattr(socket, "getaddrinfo", look_up_local)
+        yield
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The event loop that every async test runs on."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The folder that holds pyproject.toml."""
+    return PROJECT
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real conversations; a test that needs it is skipped where it is missing."""
+    if not REAL_DATA.is_dir():
+        pytest.skip(f"no real conversations: {REAL_DATA} is missing; set EVERFOLD_DATA to their folder")
+    return REAL_DATA

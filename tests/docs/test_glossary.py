@@ -1,0 +1,104 @@
+"""The glossary is in order, and the code speaks its language."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def glossary(project: Path) -> str:
+    """The text of the glossary."""
+    return (project / "docs" / "glossary.md").read_text("utf-8")
+
+
+def read_banned(glossary: str) -> dict[str, frozenset[str]]:
+    """Each word that is not used, with the names in which it is."""
+    rows = re.findall(r"^\| ([a-z ]+) \| [^|]+ \|([^|]*)\|$", glossary.partition("\n## ")[2], re.MULTILINE)
+    return {word: frozenset(re.findall(r"`(\w+)`", names)) for word, names in rows if word != "not"}
+
+
+def list_public_names(source: str) -> Iterator[str]:
+    """Public classes, functions, their arguments, and the names bound in modules and classes."""
+    yield from _list_bound(ast.parse(source).body)
+
+
+def _list_bound(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        match node:
+            case ast.ClassDef(name=name) if not name.startswith("_"):
+                yield name
+                yield from _list_bound(node.body)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if not name.startswith("_"):
+                yield name
+                yield from (it.arg for it in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
+            case ast.Assign(targets=targets):
+                yield from (it.id for it in targets if isinstance(it, ast.Name) and not it.id.startswith("_"))
+            case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
+                yield name
+
+
+def find_banned(name: str, banned: dict[str, frozenset[str]]) -> Iterator[str]:
+    """The banned words that the name, read as words, holds."""
+    words = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)).lower()
+    for word, exceptions in banned.items():
+        if name not in exceptions and f" {word} " in f" {words} ":
+            yield word
+
+
+def test_terms_are_unique_and_in_alphabetical_order(glossary: str) -> None:
+    """A reader finds a term where the alphabet puts it, and once."""
+    terms = re.findall(r"^- \*\*(.+?)\*\*: ", glossary, re.MULTILINE)
+    assert len(terms) > 60
+    assert terms == sorted(set(terms))
+
+
+def test_every_term_is_defined(glossary: str) -> None:
+    """Every entry of the list is a term with a definition that ends as a sentence."""
+    entries = re.findall(r"^- .*", glossary, re.MULTILINE)
+    assert [entry for entry in entries if not re.fullmatch(r"- \*\*[a-z -]+\*\*: \S.{10,}[.]", entry)] == []
+
+
+def test_no_term_is_banned(glossary: str) -> None:
+    """A word cannot be both a term and one that is not used."""
+    terms = set(re.findall(r"^- \*\*(.+?)\*\*: ", glossary, re.MULTILINE))
+    assert terms & set(read_banned(glossary)) == set()
+
+
+def test_public_names_use_the_glossary(project: Path, glossary: str) -> None:
+    """No public module, class, function, argument or constant uses a word that the glossary replaces."""
+    banned = read_banned(glossary)
+    assert len(banned) > 8
+    package = project / "src" / "everfold"
+    names = [
+        (path.relative_to(package), name)
+        for path in sorted(package.rglob("*.py"))
+        for name in [path.stem, *list_public_names(path.read_text("utf-8"))]
+    ]
+    found = [f"{path}: {name} says {word!r}" for path, name in names for word in find_banned(name, banned)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("class MessageChunk: ...", "chunk"),
+        ("def plan_summary(): ...", "summary"),
+        ("def show(log, *, msg): ...", "msg"),
+        ("class Window:\n    history_buffer: int", "history buffer"),
+        ("CONTEXT_WINDOW = 8000", "context window"),
+    ],
+)
+def test_finds_a_planted_word(glossary: str, source: str, word: str) -> None:
+    """A banned word is found in each kind of public name."""
+    banned = read_banned(glossary)
+    assert [it for name in list_public_names(source) for it in find_banned(name, banned)] == [word]
+
+
+def test_lets_exceptions_and_private_names_through(glossary: str) -> None:
+    """A name that the table excepts passes, and so does one that nobody outside sees."""
+    banned = read_banned(glossary)
+    names = list_public_names("summary_timeout_secs = 90\ndef _read_chunk(chunk): ...\ndef msgpack(): ...")
+    assert [it for name in names for it in find_banned(name, banned)] == []
