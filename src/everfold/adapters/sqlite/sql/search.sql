@@ -20,7 +20,7 @@ FROM (
     SELECT rowid AS id, -bm25(message_index, 1.0, :before_weight, 0.0) AS score
     FROM message_index
     WHERE message_index MATCH :match
-    ORDER BY bm25(message_index, 1.0, :before_weight, 0.0), rowid DESC
+    ORDER BY score DESC
     LIMIT :candidate_count
 ) AS hit
 JOIN messages ON messages.id = hit.id
