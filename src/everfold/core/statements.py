@@ -303,7 +303,8 @@ _DENIALS: Final[dict[StatementKind, str]] = {
 }
 _STANDING: Final[frozenset[StatementKind]] = frozenset(_DENIALS)
 
-_WORDS: Final = re.compile(r"[a-z][a-z'-]*")
+_ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—–…_]")
+_BREAKS: Final = str.maketrans(dict.fromkeys(".,;:!?\"()[]{}<>*`/\\|=—–…_", " "))
 _BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
 _REQUEST: Final = re.compile(r"\b(?:can|could|would|will) (?:you|u) (?!rather|not\b)[a-z]+|\b(?:can|could|may) (?:i|we) (?!bring|have\b)[a-z]+")
 _OPENED: Final = re.compile(r"(?:please|pls|plz|now|then|next|ok|okay|and|also|just|so|hey)?,? ?(?:please |pls |let's |lets )?([a-z]+) ")
@@ -314,16 +315,18 @@ _DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in _DENIALS
 
 
 def _build_cues() -> dict[str, int]:
+    """Bits by word, and by word with the mark that may follow it: splitting at blanks is all that a sentence costs."""
     cues: dict[str, int] = {}
     flags = ((HAS_DATE, _DATE_WORDS), (MAY_DATE, _MAY_DATE_WORDS), (MAY_FAIL, _FAILURE_WORDS), (MAY_STATE, _STATE_WORDS), (_IMPERATIVE, " ".join(_IMPERATIVES)))
     rules = ((1 << at + _FIRST_RULE, words) for at, (_, words, _) in enumerate(_RULES))
     for bit, words in (*flags, *rules):
         for word in words.split():
             cues[word] = cues.get(word, 0) | bit
-    return cues
+    return {word + mark: bits for word, bits in cues.items() for mark in ("", *",.!?:;")}
 
 
 _CUES: Final = _build_cues()
+_MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
 _CUED: Final = frozenset(_CUES)
 
 
@@ -336,10 +339,10 @@ class Statement:
     at: int
 
 
-def collect_cues(lowered: str) -> int:
-    """The rules and flags that the words of a lower-cased text leave possible, as bits; 0 means none."""
+def collect_cues(lowered: str, words: list[str]) -> int:
+    """The rules and flags that a lower-cased text, given also as split at blanks, leaves possible, as bits; 0 means none."""
     cues = 0
-    for word in _CUED.intersection(_WORDS.findall(lowered)):
+    for word in _CUED.intersection(lowered.translate(_BREAKS).split() if _ENCLOSED.search(lowered) else words):
         cues |= _CUES[word]
     return cues
 
@@ -351,7 +354,7 @@ def find_statement(lowered: str, *, cues: int, from_user: bool) -> Statement | N
     unless it asks for something from now on.
     """
     if lowered.endswith("?"):
-        if _BINDS.search(lowered):
+        if cues & _MAY_BIND and _BINDS.search(lowered):
             return Statement(kind="constraint", standing=from_user, at=0)
         request = from_user and _REQUEST.search(lowered)
         return Statement(kind="task" if request else "question", standing=False, at=0)
