@@ -49,6 +49,8 @@ def find_lines(label: Label) -> tuple[ExtractLine, ...]:
 
 def report(labels: list[Label], split: str, *, with_misses: bool) -> None:
     """Print precision and recall of `standing` and of each kind."""
+    if not labels:
+        return
     shown = [(label, find_lines(label)) for label in labels]
     hits = sum(label["standing"] and any(line.standing for line in lines) for label, lines in shown)
     said = sum(any(line.standing for line in lines) for _, lines in shown)
