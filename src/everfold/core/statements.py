@@ -218,7 +218,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     ("constraint", "budget deadline limit date", r"\b(?:budget|deadline|limit|due date)(?: \w+){0,3}? (?:is|are|of|at|=) |\b(?:budget|deadline|limit):"),
     ("constraint", "exceed go cost", r"\b(?:not|never|n't) (?:exceed|go over|go above|cost more)\b"),
-    ("constraint", "from future default rule whenever every each", r"\bfrom now on\b|\bas a rule\b|\b(?:whenever|every time|each time) you\b|\bin (?:the )?future,? (?:please|always|use|do)|\bby default\b"),
+    ("constraint", "from now future default rule whenever every each", r"\bfrom now on\b|\bas a rule\b|\b(?:whenever|every time|each time) you\b|\bin (?:the )?future,? (?:please|always|use|do)|\bby default\b"),
     ("constraint", "unless until without", r"\bunless (?:i|we|told|otherwise)\b|\buntil i (?:say|tell|confirm)\b|\bwithout (?:my|asking|telling|checking|our|prior)\b"),
     ("constraint", "ask check tell consult", r"\b(?:ask|check with|tell|consult) me (?:first|before)\b"),
     ("constraint", "allowed permitted forbidden prohibited", r"\b(?:not|n't) (?:be )?(?:allowed|permitted)\b|\b(?:forbidden|prohibited) (?:to|for|by|in)\b"),
