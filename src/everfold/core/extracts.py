@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
-from everfold.core.statements import collect_cues, find_statement
+from everfold.core.statements import collect_cues, find_statement, list_word_set
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -107,13 +107,15 @@ _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standi
 
 _SENTENCE_END: Final = re.compile(r"([.!?\n。！？][.!?\"')\]»”’」』]*)(\s*)")
 _LINE_END: Final = re.compile(r"\n\s*")
-_ABBREVIATION: Final = re.compile(r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$")
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
+)
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
-_PLEASANTRIES: Final = frozenset(
+_PLEASANTRIES: Final = list_word_set(
     "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
-    " happy certainly absolutely feel i'm woah oh haha lol yay aww".split()
+    " happy certainly absolutely feel i'm woah oh haha lol yay aww"
 )
 
 
@@ -138,7 +140,14 @@ def find_extract_lines(
         found = [_judge_prose(text, start, end, from_user) for start, end in spans]
     return tuple(
         ExtractLine(
-            seq=seq, origin=origin, kind=kind, score=score, quote=text[start:end], start=start, standing=standing, said_at=said_at
+            seq=seq,
+            origin=origin,
+            kind=kind,
+            score=score,
+            quote=text[start:end],
+            start=start,
+            standing=standing,
+            said_at=said_at,
         )
         for score, start, end, kind, standing in _choose(found, length)
     )
