@@ -59,6 +59,7 @@ class Layout:
         ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
         standing: The lines of the standing block, newest first.
         standing_text: The block as it is shown; empty when there is none.
+        body_tokens: Tokens of all that is shown of the past, frames included.
     """
 
     watermark: int = 0
@@ -69,6 +70,7 @@ class Layout:
     standing: tuple[ExtractLine, ...] = ()
     standing_text: str = ""
     standing_tokens: int = 0
+    body_tokens: int = 0
 
     @property
     def coarse(self) -> ShownRange | None:
@@ -111,6 +113,7 @@ def layout_to_bytes(layout: Layout) -> bytes:
         ],
         layout.standing_text,
         layout.standing_tokens,
+        layout.body_tokens,
     ]
     return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
 
@@ -118,7 +121,7 @@ def layout_to_bytes(layout: Layout) -> bytes:
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
     value = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
-    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens = value
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, body_tokens = value
     return Layout(
         watermark=watermark,
         sum_tokens=sum_tokens,
@@ -131,6 +134,7 @@ def layout_from_bytes(content: bytes) -> Layout:
         standing=tuple(_line(row) for row in standing),
         standing_text=text,
         standing_tokens=standing_tokens,
+        body_tokens=body_tokens,
     )
 
 

@@ -1,6 +1,9 @@
 -- name: read_state
 SELECT revision, state FROM session_states WHERE session_key = :session_key;
 
+-- name: read_revision
+SELECT revision FROM session_states WHERE session_key = :session_key;
+
 -- name: write_state
 UPDATE session_states SET revision = :revision, state = :state
 WHERE session_key = :session_key AND revision = :expected_revision;
