@@ -1,0 +1,1 @@
+"""The kit that proves an Everfold."""
