@@ -13,9 +13,11 @@ they compared, register the modules first: `pytest.register_assert_rewrite("ever
 Needs `pytest`.
 """
 
+from everfold.testing.contract_compaction import CompactionContract
+from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_sessions import SessionContract
 
 
-class StoreContract(SessionContract, LogContract):
+class StoreContract(SessionContract, LogContract, CompactionContract, HistoryContract):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

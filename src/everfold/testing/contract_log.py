@@ -115,7 +115,7 @@ class LogContract:
         """Only the named messages come, in rising order; unknown numbers are left out, none asked gives none."""
         record = await open_session(store, None, *talk(4))
         for read in (store.read_messages, store.read_notes):
-            assert [one.seq for one in await read(record.id, [0, 2, 3, 7, 8, 9, 99])] == [2, 3, 7, 8]  # type: ignore[attr-defined]  # both have seq
+            assert [one.seq for one in await read(record.id, [0, 2, 3, 7, 8, 9, 99])] == [2, 3, 7, 8]
             assert list(await read(record.id, [])) == []
 
     async def test_many_messages_are_read_at_once(self, store: Store) -> None:

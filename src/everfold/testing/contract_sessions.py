@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.room import Policy
 from everfold.core.sessions import SessionId, SessionSettings
 from everfold.core.state import SessionState
@@ -22,17 +23,18 @@ class SessionContract:
 
     async def test_a_session_reads_back_equal(self, store: Store) -> None:
         """A record is given back as it was stored: settings, prompt, tool schemas and lineage too."""
-        tools = ({"name": "look_up", "input_schema": {"type": "object", "z": 1, "a": [1.0, None, "\ud83d"]}},)
+        schema: JsonObject = {"type": "object", "z": 1, "a": [1.0, None, "\ud83d"]}
+        tool: JsonObject = {"name": "look_up", "input_schema": schema}
         settings = SessionSettings(
             limit_tokens=9000,
-            prompt=Prompt(system="Answer briefly. \udc00", tools=tools),
+            prompt=Prompt(system="Answer briefly. \udc00", tools=(tool,)),
             policy=Policy(trigger_ratio=0.85, answer_tokens=500, keep_recent=3),
         )
         record = session_record(settings=settings)
         await store.create_session(record, SessionState())
         stored = await store.get_session(record.id)
         assert stored == record
-        assert list(stored.settings.prompt.tools[0]) == ["name", "input_schema"]  # type: ignore[arg-type]  # a dict
+        assert [encode_json(kept) for kept in stored.settings.prompt.tools] == [encode_json(tool)]
 
     async def test_the_first_state_reads_back_equal(self, store: Store) -> None:
         """The state that a session is created with is its state, its revision included."""
@@ -149,11 +151,12 @@ class SessionContract:
 
     async def test_changing_a_given_tool_schema_changes_nothing_stored(self, store: Store) -> None:
         """What a caller does to tool schemas, before or after they were stored, stays the caller's own."""
-        tool: dict[str, str] = {"name": "look_up"}
-        settings = SessionSettings(prompt=Prompt(tools=(tool,)))  # type: ignore[arg-type]  # a dict of JSON
+        tool: JsonObject = {"name": "look_up"}
+        settings = SessionSettings(prompt=Prompt(tools=(tool,)))
         record = await open_session(store, session_record(settings=settings))
         tool["name"] = "changed"
         given = (await store.get_session(record.id)).settings.prompt.tools[0]
+        assert isinstance(given, dict)
         assert given == {"name": "look_up"}
         given.clear()
         assert (await store.get_session(record.id)).settings.prompt.tools == ({"name": "look_up"},)
