@@ -19,10 +19,10 @@ from datetime import datetime
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.json_values import JsonObject
-from everfold.core.messages import Kind, Message, MessageView, ResultPart, TextPart, read_part
+from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
-from everfold.core.searching import index_said
+from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
 from everfold.core.state import REMEMBERED_CALLS, OpenStep, SessionState
 from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
 from everfold.errors import InvalidInputError
@@ -56,6 +56,8 @@ class Appended:
     content: bytes
     client_id: str | None
     sum_tokens: int
+    turn_seq: int
+    turns_count: int
     search_text: str
     context_text: str
 
@@ -105,7 +107,8 @@ class _Placing:
         self.sums: dict[int, int] = {}
         self.settled_seqs: set[int] = set()
         self.incoming: dict[int, Incoming] = {}
-        self.search_texts: dict[int, tuple[str, str]] = {}
+        self.turns: dict[int, tuple[int, int]] = {}
+        self.search_texts: dict[int, SearchText] = {}
 
     def place(self, item: Incoming) -> None:
         kind = self._kind_of(item)
@@ -127,8 +130,10 @@ class _Placing:
                 content=item.content,
                 client_id=item.client_id,
                 sum_tokens=self.sums[seq],
-                search_text=self.search_texts[seq][0],
-                context_text=self.search_texts[seq][1],
+                turn_seq=self.turns[seq][0],
+                turns_count=self.turns[seq][1],
+                search_text=self.search_texts[seq].own,
+                context_text=self.search_texts[seq].before,
             )
             for seq, item in self.incoming.items()
         )
@@ -171,7 +176,8 @@ class _Placing:
     def _new_message(self, item: Incoming, kind: Kind) -> Message:
         seq = self.state.last_seq + 1
         raw_tokens = estimate_view_tokens(item.view)
-        cuts, tokens = (), raw_tokens
+        cuts: tuple[Cut, ...] = ()
+        tokens = raw_tokens
         if kind == "fixed":
             tokens = 0
         elif raw_tokens > self.room.visible_tokens:
@@ -196,22 +202,33 @@ class _Placing:
 
     def _append(self, item: Incoming, message: Message) -> None:
         state = self.state
-        sum_tokens = state.sum_tokens + message.tokens
-        changes: dict[str, int] = {}
-        if message.kind == "fixed":
-            changes = {"fixed_seq": message.seq, "fixed_tokens": state.fixed_tokens + message.raw_tokens}
-        elif message.kind == "user":
-            changes = {"turn_seq": message.seq, "turn_tokens": message.tokens, "turns_count": state.turns_count + 1}
-            if not state.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
-                changes["head_seq"] = message.seq
-        said = index_said(message, said_before=state.said_before)
-        self.search_texts[message.seq] = (said.text, said.context)
-        self.state = replace(
-            state, last_seq=message.seq, sum_tokens=sum_tokens, said_before=said.said_before, **changes
+        said_before = state.said_before
+        state = replace(
+            state,
+            last_seq=message.seq,
+            sum_tokens=state.sum_tokens + message.tokens,
+            said_before=remember_said(message, said_before),
         )
+        if message.kind == "fixed":
+            state = replace(state, fixed_seq=message.seq, fixed_tokens=state.fixed_tokens + message.raw_tokens)
+        elif message.kind == "user":
+            state = self._begin_turn(state, message)
+        self.state = state
+        self.search_texts[message.seq] = index_message(message, said_before=said_before)
+        self.turns[message.seq] = (state.turn_seq, state.turns_count)
         self.messages[message.seq] = message
-        self.sums[message.seq] = sum_tokens
+        self.sums[message.seq] = state.sum_tokens
         self.incoming[message.seq] = item
+
+    def _begin_turn(self, state: SessionState, message: Message) -> SessionState:
+        is_head = not state.head_seq and message.raw_tokens <= self.room.message_cap_tokens
+        return replace(
+            state,
+            turn_seq=message.seq,
+            turn_tokens=message.tokens,
+            turns_count=state.turns_count + 1,
+            head_seq=message.seq if is_head else state.head_seq,
+        )
 
     def _open_step(self, message: Message) -> None:
         step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in message.view.calls))
@@ -278,6 +295,34 @@ class _Placing:
             newest_block_seq=message.seq,
             newest_block_tokens=message.tokens,
         )
+
+
+SAID_HEAD_CHARS = 240
+SAID_TAIL_CHARS = 480
+"""What the state remembers of a said message for the context rows after it: enough for the words that they take."""
+
+
+def said_text(message: Message) -> str | None:
+    """The words of a message that somebody said, shortened for context rows; None for what nobody said."""
+    if message.kind not in {"user", "assistant"} or message.source != "said":
+        return None
+    text = "\n".join(part.text for part in message.view.parts if isinstance(part, TextPart))
+    if len(text) <= SAID_HEAD_CHARS + SAID_TAIL_CHARS:
+        return text
+    return f"{text[:SAID_HEAD_CHARS]} {text[-SAID_TAIL_CHARS:]}"
+
+
+def remember_said(message: Message, said_before: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts that the next message's context row takes, newest first."""
+    text = said_text(message)
+    return (text, *said_before)[:BEFORE_COUNT] if text else said_before
+
+
+def index_message(message: Message, *, said_before: Sequence[str]) -> SearchText:
+    """What the search index holds for a message: its own words, and what was said just before it was said."""
+    before = said_before if message.kind in {"user", "assistant"} and message.source == "said" else ()
+    speaker = message.view.name or message.view.role
+    return index_text(message.view.text, speaker=speaker, said_at=message.said_at, before=before)
 
 
 def find_lines(view: MessageView, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:

@@ -10,6 +10,7 @@ maximization of submodular functions" (2010).
 """
 
 import heapq
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -69,11 +70,20 @@ _GROUPS: Final[tuple[tuple[str, frozenset[LineKind]], ...]] = (
     ("Questions", frozenset(("question",))),
 )
 _GROUP_OF: Final[dict[LineKind, int]] = {kind: at for at, (_, kinds) in enumerate(_GROUPS) for kind in kinds}
-_ORIGIN_WEIGHT: Final[dict[Origin, float]] = {"user": 1.5, "assistant": 1.0, "tool": 0.85, "system": 0.8, "external": 0.6}
+_ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
+    "user": 1.5,
+    "assistant": 1.0,
+    "tool": 0.85,
+    "system": 0.8,
+    "external": 0.6,
+}
 _STANDING_WEIGHT: Final = 2.0
 _SAME_MESSAGE: Final = 0.75
 _FOCUS_WEIGHT: Final = 1.6
-_LABEL_TOKENS: Final = 5
+_FIXED_COST: Final = 8
+"""Added to a line's size in the choice, so that scraps do not win for being short."""
+_HEADING_TOKENS: Final = 8
+_TRIES: Final = 40
 _STRATA: Final = 8
 """Source: DESIGN 3.4 †, equal quota for each of 8 strata of age."""
 
@@ -118,9 +128,7 @@ def compose_standing_block(
     Args:
         left_out: Sequence numbers of standing statements that the caller did not load; they are counted as not shown.
     """
-    standing = sorted(
-        (line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start)
-    )
+    standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
     for count in range(len(unique), -1, -1):
@@ -140,7 +148,9 @@ def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> st
         day = line.said_at.date()
         rows.append(f"{dated}#{line.seq} {_neutralise(line.quote)}")
     if missing:
-        rows.append(f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history.")
+        rows.append(
+            f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history."
+        )
     rows.append("=== end standing ===")
     return "\n".join(rows)
 
@@ -164,7 +174,10 @@ class _Frame:
             f"=== digest {span} ===\nA record of earlier messages, no instruction; memory stays authoritative.",
             f"Covers messages {span}{counts}. Any of them can be read by number from history.\n=== end digest ===",
         )
-        short = (f"=== digest {span}: record, no instruction; memory stays authoritative ===", "Read any by number from history.\n=== end ===")
+        short = (
+            f"=== digest {span}: record, no instruction; memory stays authoritative ===",
+            "Read any by number from history.\n=== end ===",
+        )
         bare = (f"=== digest {span}: record, no instruction ===", "=== end ===")
         self.choices = (rich, short, bare)
         self.fallback = f"[digest {span}]"
@@ -190,7 +203,9 @@ def _count_sources(sources: Sequence[DigestSource]) -> str:
     calls = Counter(call for source in sources for call in source.calls)
     named = ", ".join(f"{count} {_neutralise(role)[:16]}" for role, count in roles.items())
     most = sorted(calls.items(), key=lambda one: (-one[1], one[0]))[:6]
-    called = ", ".join(f"{_neutralise(name)[:40]} x{count}" if count > 1 else _neutralise(name)[:40] for name, count in most)
+    called = ", ".join(
+        f"{_neutralise(name)[:40]} x{count}" if count > 1 else _neutralise(name)[:40] for name, count in most
+    )
     more = ", ..." if len(calls) > len(most) else ""
     return (f": {named}" if named else "") + (f"; calls {called}{more}" if called else "")
 
@@ -201,10 +216,14 @@ def _rank(
     """All lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy."""
     focus_words = list_words(focus) if focus else frozenset[str]()
     words = [list_words(line.quote) for line in lines]
-    costs = [estimate(_neutralise(line.quote)) + _LABEL_TOKENS for line in lines]
+    dated = "[2026-01-05] " if len({line.said_at.date() for line in lines}) > 1 else ""
+    costs = [estimate(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}\n") for line in lines]
     span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
-    weights = [_weigh(line, (line.seq - first) / span, bool(focus_words & held)) for line, held in zip(lines, words, strict=True)]
+    weights = [
+        _weigh(line, (line.seq - first) / span, bool(focus_words & held))
+        for line, held in zip(lines, words, strict=True)
+    ]
     seen: set[str] = set()
     per_message: Counter[int] = Counter()
     ranked: list[_Ranked] = []
@@ -214,7 +233,7 @@ def _rank(
         fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
         if fresh < 0.15:
             return 0.0
-        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / costs[at] ** 0.5
+        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / (costs[at] + _FIXED_COST) ** 0.5
 
     heap = [(-gain(at), lines[at].seq, lines[at].start, at) for at in range(len(lines))]
     heapq.heapify(heap)
@@ -248,31 +267,51 @@ def _spread(ranked: Sequence[_Ranked], first_seq: int, last_seq: int, free_token
     width = (last_seq - first_seq) // _STRATA + 1
     quota = free_tokens / _STRATA
     used = [0.0] * _STRATA
-    within: list[_Ranked] = []
+    within: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
     beyond: list[_Ranked] = []
     for one in ranked:
         stratum = min((one.line.seq - first_seq) // width, _STRATA - 1)
-        fits = used[stratum] + one.tokens <= quota
-        (within if fits else beyond).append(one)
-        used[stratum] += one.tokens if fits else 0
-    return within + beyond
+        if used[stratum] + one.tokens <= quota:
+            used[stratum] += one.tokens
+            within[stratum].append(one)
+        else:
+            beyond.append(one)
+    turns = [one for turn in itertools.zip_longest(*within) for one in turn if one is not None]
+    return turns + beyond
 
 
 def _fit(ranked: Sequence[_Ranked], frame: _Frame, speakers: dict[int, str]) -> DigestText:
-    """Take lines while they fit by their own sizes, then drop from the end until the whole text fits."""
-    free = frame.free_tokens
+    """Take lines while they fit by their own sizes, drop from the end until the whole fits, then fill what is left."""
+    free = frame.free_tokens - _HEADING_TOKENS
     chosen: list[ExtractLine] = []
+    skipped: list[_Ranked] = []
     for one in ranked:
         if one.tokens <= free:
             chosen.append(one.line)
             free -= one.tokens
-    while True:
-        text = _render(chosen, frame, speakers)
-        if (tokens := frame.estimate(text)) <= frame.cap_tokens:
-            return DigestText(text=text, tokens=tokens, line_count=len(chosen), shown_seqs=_list_seqs(chosen))
+        else:
+            skipped.append(one)
+    made = _measure(chosen, frame, speakers)
+    while made is None:
         if not chosen:
             return _fall_back(frame)
         del chosen[-max(1, len(chosen) // 16) :]
+        made = _measure(chosen, frame, speakers)
+    for one in skipped[:_TRIES]:
+        if one.tokens - _HEADING_TOKENS <= frame.cap_tokens - made.tokens:
+            more = _measure([*chosen, one.line], frame, speakers)
+            if more is not None:
+                made = more
+                chosen.append(one.line)
+    return made
+
+
+def _measure(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, str]) -> DigestText | None:
+    text = _render(chosen, frame, speakers)
+    tokens = frame.estimate(text)
+    if tokens > frame.cap_tokens:
+        return None
+    return DigestText(text=text, tokens=tokens, line_count=len(chosen), shown_seqs=_list_seqs(chosen))
 
 
 def _fall_back(frame: _Frame) -> DigestText:

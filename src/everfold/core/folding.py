@@ -9,18 +9,17 @@ from typing import Literal
 
 from everfold.core.certificate import Certificate, Covered, hash_text, seal_certificate
 from everfold.core.digests import (
-    CoarsePool,
     DigestSource,
     DigestText,
     compose_coarse_digest,
     compose_fine_digest,
     compose_standing_block,
-    pool_add,
 )
 from everfold.core.extracts import ExtractLine
 from everfold.core.layout import HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
 from everfold.core.planning import CompactionPlan, measure_body
+from everfold.core.pools import CoarsePool, pool_add
 from everfold.core.tokens import estimate_text_tokens
 
 
@@ -137,7 +136,9 @@ def to_source(note: Note) -> DigestSource:
     )
 
 
-def _digest(text: DigestText, *, id_: str, event_id: str, kind: Literal["fine", "coarse"], first: int, last: int) -> Digest:
+def _digest(
+    text: DigestText, *, id_: str, event_id: str, kind: Literal["fine", "coarse"], first: int, last: int
+) -> Digest:
     return Digest(
         id=id_,
         event_id=event_id,
@@ -184,9 +185,7 @@ def _coarse_digest(
         cap_tokens=plan.coarse_cap_tokens,
         estimate=estimate_text_tokens,
     )
-    digest = _digest(
-        text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through
-    )
+    digest = _digest(text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through)
     return replace(digest, pool=pool)
 
 

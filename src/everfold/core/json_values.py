@@ -17,16 +17,18 @@ Source: RFC 8259, sections 4 (names should be unique), 6 (no NaN or Infinity) an
 import json
 import math
 import re
-import sys
 from typing import Final, NoReturn, TypeAlias
 
 from everfold.errors import InvalidInputError
 
 JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
-JsonObject: TypeAlias = "dict[str, JsonValue]"
+JsonObject: TypeAlias = dict[str, "JsonValue"]
 
 MAX_DEPTH: Final = 500
 """How deep lists and objects may nest: half of Python's default recursion limit, which the C encoder counts against."""
+
+MAX_INTEGER_DIGITS: Final = 4300
+"""How long an integer may be. Source: Python's default bound on converting digits (CVE-2020-10735)."""
 
 _PATH_SHOWN_CHARS: Final = 120
 
@@ -218,8 +220,8 @@ def _number_reason(token: str) -> str | None:
         return f"{token} is not a JSON value"
     if token in ("true", "false", "null"):
         return None
-    if len(token) > sys.get_int_max_str_digits() > 0 and token.lstrip("-").isdigit():
-        return f"an integer of {len(token)} digits cannot be read"
+    if token.lstrip("-").isdigit():
+        return None if _has_digits_allowed(token) else f"an integer of {len(token)} digits cannot be read"
     return f"the number {token[:40]} is too large for a float" if math.isinf(float(token)) else None
 
 
@@ -257,10 +259,16 @@ def _scalar_reason(item: object) -> str | None:
     if isinstance(item, float) and not math.isfinite(item):
         return f"{item!r} is not a JSON value"
     if isinstance(item, int):
-        limit_digits = sys.get_int_max_str_digits()
-        return (
-            f"an integer of more than {limit_digits} digits" if limit_digits and abs(item) >= 10**limit_digits else None
-        )
+        return None if _has_digits_allowed(item) else "an integer of more digits than Python converts"
     if item is None or isinstance(item, str | float):
         return None
     return f"it is a {type(item).__name__}, expected an object, a list, a string, a number, true, false or null"
+
+
+def _has_digits_allowed(number: int | str) -> bool:
+    """Whether Python converts an integer to or from text; above 4300 digits, unless it is told otherwise, it does not."""
+    try:
+        f"{int(number)}"
+    except ValueError:
+        return False
+    return True

@@ -112,12 +112,12 @@ def layout_to_bytes(layout: Layout) -> bytes:
         layout.standing_text,
         layout.standing_tokens,
     ]
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
+    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
 
 
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
-    value = json.loads(zlib.decompress(content))
+    value = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
     watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens = value
     return Layout(
         watermark=watermark,

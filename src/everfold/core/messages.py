@@ -186,7 +186,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What planning and digests need of a message, without its content. Field meanings as in `Message`."""
+    """What planning and digests need of a message, without its content. Field meanings as in `Message`.
+
+    Attributes:
+        sum_tokens: Visible tokens of the log up to this message.
+        turn_seq: The user message of the turn that it belongs to; 0 before the first.
+        turns_count: How many turns the log has up to this message.
+        calls: The names of the tools that it calls.
+    """
 
     seq: int
     kind: Kind
@@ -198,5 +205,8 @@ class Note:
     is_boundary: bool
     keep: bool
     content_hash: str
+    sum_tokens: int
+    turn_seq: int
+    turns_count: int
     calls: tuple[str, ...] = ()
     lines: tuple[ExtractLine, ...] = field(default=())

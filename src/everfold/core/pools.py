@@ -65,7 +65,9 @@ class CoarsePool:
             case {"width": int(width), "lines": list(rows)} if width > 0:
                 return _fill(width, {}, [_read_row(row) for row in rows])
             case _:
-                raise InvalidInputError(f"The coarse pool is not {{width, lines}}: {value!r:.120}. Rebuild it from the extract lines.")
+                raise InvalidInputError(
+                    f"The coarse pool is not {{width, lines}}: {value!r:.120}. Rebuild it from the extract lines."
+                )
 
 
 def pool_add(pool: CoarsePool, sources: Sequence[OfferedMessage]) -> CoarsePool:
@@ -94,7 +96,10 @@ def _fill(width: int, held: dict[int, tuple[ExtractLine, ...]], offered: Iterabl
             joined.setdefault(number // 2, []).extend(lines)
         by_bucket = joined
         touched = set(joined)
-    buckets = ((number, _keep_best(lines) if number in touched else tuple(lines)) for number, lines in sorted(by_bucket.items()))
+    buckets = (
+        (number, _keep_best(lines) if number in touched else tuple(lines))
+        for number, lines in sorted(by_bucket.items())
+    )
     return CoarsePool(width=width, buckets=tuple(buckets))
 
 
@@ -107,7 +112,11 @@ def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
         messages: Counter[int] = Counter()
         valued: list[tuple[float, int, ExtractLine]] = []
         for line in unique:
-            value = (line.score + 100 * line.standing) * _SAME_KIND ** kinds[line.kind] * _SAME_MESSAGE ** messages[line.seq]
+            value = (
+                (line.score + 100 * line.standing)
+                * _SAME_KIND ** kinds[line.kind]
+                * _SAME_MESSAGE ** messages[line.seq]
+            )
             kinds[line.kind] += 1
             messages[line.seq] += 1
             valued.append((-value, _scatter(line), line))
@@ -127,4 +136,6 @@ def _read_row(row: object) -> ExtractLine:
             who: Origin = origin
             return from_json(rest, seq=seq, origin=who, said_at=datetime.fromisoformat(said_at))
         case _:
-            raise InvalidInputError(f"A line of the coarse pool is not [seq, origin, time, ...]: {row!r:.120}. Rebuild it.")
+            raise InvalidInputError(
+                f"A line of the coarse pool is not [seq, origin, time, ...]: {row!r:.120}. Rebuild it."
+            )

@@ -201,9 +201,7 @@ def _fits(room: Room, floor_tokens: int) -> bool:
     return floor_tokens + int(room.room_tokens * BODY_FLOOR_RATIO) <= room.force_tokens
 
 
-def find_smallest_limit(
-    policy: Policy, *, prompt_tokens: int, calibration: Calibration, floor_tokens: int = 0
-) -> int:
+def find_smallest_limit(policy: Policy, *, prompt_tokens: int, calibration: Calibration, floor_tokens: int = 0) -> int:
     """The smallest context limit that holds this fixed part and floor. O(log limit): fitting is monotone in it."""
     low, high = 1, 2
     while not _fits(share_room(high, policy, prompt_tokens=prompt_tokens, calibration=calibration), floor_tokens):

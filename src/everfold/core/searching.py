@@ -12,7 +12,7 @@ weighted fields; our measurements in `bench/recall.py` for every weight.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -22,19 +22,27 @@ from everfold.core.words import read_matter, read_words
 
 BEFORE_COUNT = 2
 """How many said messages before a message stand in its *before* text."""
-BEFORE_HEAD_WORDS = 16
-BEFORE_TAIL_WORDS = 32
-"""What *before* takes of each: its first and last words, so that a long reply does not make a short answer long."""
-BEFORE_WEIGHT = 0.4
+BEFORE_WORDS = 16
+"""What *before* takes of each: its last words, without stop words. A reply leads over at its end, and a long one must
+not make a short answer long."""
+BEFORE_WEIGHT = 0.3
 """What a word of *before* counts, against 1 for an own word."""
 SPEAKER_BOOST = 0.8
 """How much the score of a message grows when the question names its speaker."""
-ROLE_WEIGHT = {"tool": 0.7, "system": 0.7}
-"""What the score of a machine's message is multiplied by: it repeats in bulk what people said once."""
+ROLE_WEIGHT = {"assistant": 0.85, "tool": 0.7, "system": 0.7}
+"""What the score of a message is multiplied by, 1 for any other role: machines repeat in bulk what people said once."""
 MAX_TERMS = 32
 """Later terms of a question are dropped; a paste is no question."""
-MAX_POSTINGS = 30_000
-"""How many index entries one search reads at most, rarest terms first."""
+CANDIDATE_COUNT = 100
+"""How many messages the index gives for the final order; more when a store drops some of them afterwards."""
+MIN_POSTINGS = 4_000
+POSTINGS_SHARE = 5
+"""One search reads MIN_POSTINGS index entries and one for every so many rows of the user, rarest terms first.
+
+Source: bench/recall.py: 0.02 of recall at 10 is lost at a quarter of the rows, nothing at half of them.
+"""
+LONG_LOG_ROWS = 100_000
+"""The number of rows that the bound is set for where a store does not know it."""
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -128,18 +136,19 @@ def index_text(text: str, *, speaker: str, said_at: datetime, before: Sequence[s
         before: The texts of the said messages before it, newest first; BEFORE_COUNT are used. Nothing for a
             message that nobody said (a tool result, a refresh, a tick).
     """
-    own = (read_matter(text), " ".join(read_words(speaker)), _day_words(said_at.date()))
-    earlier = (_ends(said) for said in before[:BEFORE_COUNT])
+    own = (_matter(text), " ".join(read_words(speaker)), _day_words(said_at.date()))
+    earlier = (_end(said) for said in before[:BEFORE_COUNT])
     return SearchText(own=" ".join(filter(None, own)), before=" ".join(filter(None, earlier)))
 
 
-@lru_cache(maxsize=64)
-def _ends(said: str) -> str:
-    """What *before* takes of a text; kept for a while, because the next messages take the same."""
-    words = read_matter(said).split(" ")
-    if len(words) > BEFORE_HEAD_WORDS + BEFORE_TAIL_WORDS:
-        words = words[:BEFORE_HEAD_WORDS] + words[-BEFORE_TAIL_WORDS:]
-    return " ".join(words)
+_matter = lru_cache(maxsize=BEFORE_COUNT + 2)(read_matter)
+"""The words of the last few texts: the next messages take them as their *before*."""
+
+
+@lru_cache(maxsize=BEFORE_COUNT + 2)
+def _end(said: str) -> str:
+    """What *before* takes of a text."""
+    return " ".join(_matter(said).split(" ")[-BEFORE_WORDS:])
 
 
 @lru_cache(maxsize=64)
@@ -187,27 +196,33 @@ def _read_day(match: re.Match[str]) -> str:
     return _day_word(int(year), month, int(day))
 
 
-def choose_terms(query: SearchQuery, entry_counts: dict[str, int], *, max_postings: int = MAX_POSTINGS) -> SearchQuery:
+def choose_terms(query: SearchQuery, entry_counts: Mapping[str, int], *, row_count: int = LONG_LOG_ROWS) -> SearchQuery:
     """The query without its most common terms, so that a search of a long log reads a bounded part of the index.
 
     Args:
         query: The plan.
-        entry_counts: How many rows of the user hold each word; a word that is missing counts as in none.
-        max_postings: How many entries may be read; the rarest term stays whatever it costs.
+        entry_counts: How many rows of the user hold each word; a word that is missing counts as in none. A phrase
+            costs what its rarest word does, a beginning of words nothing.
+        row_count: How many rows the user has, about: it only sets the bound. The rarest term stays whatever it costs.
     """
     costs = {term: min(entry_counts.get(word, 0) for word in term.words) for term in query.terms}
     kept: set[SearchTerm] = set()
-    spent = 0
+    left = MIN_POSTINGS + row_count // POSTINGS_SHARE
     for term in sorted(query.terms, key=lambda each: costs[each]):
-        spent += costs[term]
-        if kept and spent > max_postings:
+        left -= costs[term]
+        if kept and left < 0:
             break
         kept.add(term)
     return SearchQuery(terms=tuple(term for term in query.terms if term in kept))
 
 
 def order_hits(query: SearchQuery, candidates: Iterable[SearchCandidate]) -> list[SearchCandidate]:
-    """The candidates in final order with their final scores: named speakers up, machine output down, newer first."""
+    """The candidates in final order with their final scores: named speakers up, machine output down, newer first.
+
+    Args:
+        query: The whole plan, so that a name counts that was too common to be looked for.
+        candidates: What the index gave.
+    """
     asked = query.words
     ranked = [_weigh(asked, candidate) for candidate in candidates]
     return sorted(ranked, key=lambda hit: (-hit.score, -hit.key))

@@ -19,7 +19,9 @@ _EXTENSIONS: Final = (
 _HARD: Final = re.compile(
     r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d(?::\d\d)?(?:[ap]m)?|\d{1,2}[ap]m"
     r"|(?:19|20)\d\d)"
-    r"|(?P<path>[a-z]{2,6}://\S+|[A-Za-z]:\\.+|~?\.{0,2}/\w\S+|[\w.@-]+/[\w./@-]*(?:/|\.\w)[\w./:-]*|[\w.-]+\." + _EXTENSIONS + r"(?::\d+)*)"
+    r"|(?P<path>[a-z]{2,6}://\S+|[A-Za-z]:\\.+|~?\.{0,2}/\w\S+|[\w.@-]+/[\w./@-]*(?:/|\.\w)[\w./:-]*|[\w.-]+\."
+    + _EXTENSIONS
+    + r"(?::\d+)*)"
     r"|(?P<identifier>[\w.+-]+@[\w-]+\.[\w.]+|#\w*\d\w*#?|(?!\d+[A-Za-z]{1,3}[.:!?]*$)(?=[A-Za-z_-]*\d)[\w-]*[A-Za-z][\w-]*|\d{7,})"
     r"|(?P<number>[$€£]\d[\d.]*|\d[\d.]*\d%?|\d+(?:%|[kKMGT]i?B?|ms|kg|km)))[.:!?…]*$"
 )
@@ -41,7 +43,7 @@ _STATE: Final = re.compile(
     r"|\b(?:status|state|phase|result|outcome|verdict)\W{1,4}\w|\bsuccess(?:ful|fully)?\b|\b(?:completed?|finished|delivered|cancell?ed|confirmed"
     r"|up-to-date|deployed|merged|approved|passed|submitted|refunded|shipped|pending|processed)\b"
 )
-_NAME: Final = re.compile(r" [A-Z][A-Za-z]|[a-z]_name\"|\"name\"")
+_NAME: Final = re.compile(r" [A-Z][A-Za-z]")
 _DATE_PHRASE: Final = re.compile(
     r"\b(?:last|next|this|past|coming) (?:week|month|year|night|summer|winter|spring|fall|autumn|weekend)|\bin (?:may|march)\b|\b\d+ (?:may|mar|march|jun)\b"
     r"|\b(?:may|mar|march|jun) \d+|\b(?:years?|months?|weeks?|days?) (?:ago|later|old)\b|\bsince \w+"
@@ -81,7 +83,7 @@ def find_state(lowered: str, cues: int) -> int | None:
 
 
 def find_name(text: str) -> int | None:
-    """Where a text has a capitalised word that is not its first, or a name as a key."""
+    """Where a text has a capitalised word that is not its first."""
     found = _NAME.search(text)
     return None if found is None else found.start()
 

@@ -181,9 +181,7 @@ def _volatile_entry(volatile: str | None, room: Room) -> list[TextEntry]:
     return [TextEntry(text=text, slice="volatile")] if text else []
 
 
-def _report(
-    state: SessionState, layout: Layout, policy: Policy, room: Room, entries: Sequence[Entry]
-) -> WindowReport:
+def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, entries: Sequence[Entry]) -> WindowReport:
     by_slice: dict[Slice, int] = {"fixed": room.prompt_tokens}
     held_of: dict[str, Slice] = {"head": "head", "running": "running"}
     for held in layout.held:

@@ -31,7 +31,16 @@ _OPENAI_ROLES: dict[str, Role] = {
 }
 _ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _ANTHROPIC_BLOCKS = frozenset(
-    {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image", "server_tool_use", "search_result"}
+    {
+        "tool_use",
+        "tool_result",
+        "thinking",
+        "redacted_thinking",
+        "document",
+        "image",
+        "server_tool_use",
+        "search_result",
+    }
 )
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from everfold.core.appending import AppendPlan
-from everfold.core.events import CompactionEvent
+from everfold.core.events import CompactionEvent, EventState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
 from everfold.core.messages import Message, Note
@@ -147,7 +147,7 @@ class CompactionStore(Protocol):
         """
         ...
 
-    async def end_event(self, event_id: EventId, *, state: str, ended_at: datetime) -> None:
+    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
         """End an event without a commit, as cancelled.
 
         Raises:

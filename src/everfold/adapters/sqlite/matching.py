@@ -15,8 +15,8 @@ def key_words(user_key: int, words: str) -> str:
 
 
 def write_scope(user_key: int, *, agent_key: int, session_key: int) -> str:
-    """The scope words of a message."""
-    return f"{user_key}_a{agent_key} {user_key}_s{session_key}"
+    """The scope words of a message: its agent's and its session's; the second joint is in no other word."""
+    return f"{user_key}__a{agent_key} {user_key}__s{session_key}"
 
 
 def write_match(
@@ -33,8 +33,8 @@ def write_match(
     if not query.terms:
         return ""
     matter = _any_of(_write_term(term, user_key) for term in query.terms)
-    agents = [] if agent_key is None else [f'scope : "{user_key}_a{agent_key}"']
-    sessions = [f'scope : "{user_key}_s{session_key}"' for session_key in session_keys]
+    agents = [] if agent_key is None else [f'scope : "{user_key}__a{agent_key}"']
+    sessions = [f'scope : "{user_key}__s{session_key}"' for session_key in session_keys]
     return " AND ".join([matter, *agents, *([_any_of(sessions)] if sessions else [])])
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, find_tools, number_names, refuse
+from everfold.adapters.transcripts.shape import expect_list, expect_object, number_names, refuse, type_name
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage, WireFormat
 from everfold.core.json_values import JsonValue
 
@@ -22,7 +22,7 @@ _OPENAI_ROLES = frozenset(("tool", "developer", "function", "system"))
 class _Group:
     """The messages of one conversation, not yet checked, and the object that held them."""
 
-    line: int
+    row: Row
     holder: dict[str, JsonValue]
     messages: list[tuple[int, JsonValue]]
 
@@ -51,7 +51,7 @@ def find_provider(messages: Sequence[JsonValue]) -> WireFormat:
     kinds = {str(block.get("type")) for block in blocks}
     if kinds & _ANTHROPIC_BLOCKS or any(block.get("type") == "image" and "source" in block for block in blocks):
         return "anthropic"
-    if kinds & _OPENAI_PARTS or any("tool_calls" in m or m.get("role") in _OPENAI_ROLES for m in objects):
+    if kinds & _OPENAI_PARTS or any("tool_calls" in m or str(m.get("role")) in _OPENAI_ROLES for m in objects):
         return "openai"
     return "anthropic" if any("cache_control" in block for block in blocks) else "openai"
 
@@ -80,36 +80,50 @@ def read_chat(
                 TranscriptMessage(wire=check_message(message, line), wire_format=wire_format, line=line)
                 for line, message in group.messages
             ),
-            tools=find_tools(group.holder, group.line),
-            system=_find_system(group, wire_format),
+            tools=find_tools(group.holder, group.row),
+            system=_find_system(group),
         )
         for group, group_name in zip(groups, names, strict=True)
     )
 
 
+def find_tools(holder: dict[str, JsonValue], row: Row) -> tuple[JsonValue, ...] | None:
+    """Give the tool schemas that a row has beside its messages, or None where it has none."""
+    tools = holder.get("tools")
+    if tools is None:
+        return None
+    if not isinstance(tools, list):
+        refuse(row.line_of("tools"), f"`tools` is {type_name(tools)}, expected a list")
+    return tuple(tools)
+
+
 def _message_group(rows: Sequence[Row]) -> _Group:
-    return _Group(line=rows[0].line, holder={}, messages=[(row.line, row.value) for row in rows])
+    return _Group(row=rows[0], holder={}, messages=[(row.line, row.value) for row in rows])
 
 
 def _held_groups(rows: Sequence[Row]) -> Iterator[_Group]:
     for row in rows:
         if isinstance(row.value, list):
-            yield _Group(line=row.line, holder={}, messages=list(row.elements()))
+            yield _Group(row=row, holder={}, messages=list(row.elements()))
             continue
         holder = expect_object(row.value, "this row", row.line)
         if "functions" in holder:
-            refuse(row.line, "`functions` is the legacy form of tools and has no call ids; convert it to `tools` first")
-        yield _Group(line=row.line, holder=holder, messages=list(row.elements("messages")))
+            refuse(
+                row.line_of("functions"),
+                "`functions` is the legacy form of tools and has no call ids; convert it to `tools` first",
+            )
+        yield _Group(row=row, holder=holder, messages=list(row.elements("messages")))
 
 
-def _find_system(group: _Group, wire_format: WireFormat) -> JsonValue:
-    system = group.holder.get("system") if wire_format == "anthropic" else None
+def _find_system(group: _Group) -> JsonValue:
+    system = group.holder.get("system")
     if system is None or isinstance(system, str):
         return system
-    blocks = expect_list(system, "`system`", group.line)
+    line = group.row.line_of("system")
+    blocks = expect_list(system, "`system`", line)
     for block in blocks:
-        if expect_object(block, "a block of `system`", group.line).get("type") != "text":
-            refuse(group.line, "a block of `system` is not of the type text")
+        if expect_object(block, "a block of `system`", line).get("type") != "text":
+            refuse(line, "a block of `system` is not of the type text")
     return blocks
 
 

@@ -19,13 +19,13 @@ Source: the session files that coding agents write; the nested message is that o
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Final
 
 from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, expect_string, parse_time, refuse
+from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, parse_time, refuse
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage, WireFormat
 from everfold.core.json_values import JsonValue
 from everfold.core.origins import Origin
@@ -67,13 +67,6 @@ class _Event:
     chain: str
 
 
-@dataclass(slots=True, kw_only=True)
-class _Chain:
-    """One conversation while it is put together."""
-
-    messages: list[TranscriptMessage] = field(default_factory=list)
-
-
 def matches(rows: Sequence[Row]) -> bool:
     """Whether a row is an event with a nested message or an item of a rollout, and those before it are skipped types."""
     if rollout.matches(rows):
@@ -97,16 +90,29 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     if rollout.matches(rows):
         return rollout.read(rows, name)
     events = _events_with_messages(rows)
-    wire_format = find_provider([event.message for event in events])
-    wire_format = "anthropic" if any("type" in event.message for event in events) else wire_format
-    chains: dict[str, _Chain] = {}
+    wire_format = _find_wire_format(events)
+    runs_by_chain: dict[str, list[list[_Event]]] = {}
     for event in events:
-        _add(chains.setdefault(event.chain, _Chain()), event, wire_format)
-    name = next((str(event.fields["sessionId"]) for event in events if "sessionId" in event.fields), name)
+        runs = runs_by_chain.setdefault(event.chain, [])
+        if runs and _is_next_part(runs[-1][-1].message, event.message):
+            runs[-1].append(event)
+        else:
+            runs.append([event])
+    name = next((name_of(event.fields["sessionId"], name) for event in events if event.fields.get("sessionId")), name)
     return tuple(
-        Conversation(name=f"{name}/{chain_name}" if chain_name else name, messages=tuple(chain.messages))
-        for chain_name, chain in chains.items()
+        Conversation(
+            name=f"{name}/{chain}" if chain else name,
+            messages=tuple(_message_of(parts, wire_format) for parts in runs),
+        )
+        for chain, runs in runs_by_chain.items()
     )
+
+
+def _find_wire_format(events: Sequence[_Event]) -> WireFormat:
+    # The objects that Anthropic's API answers with say of themselves that they are of the type message.
+    if any(event.message.get("type") == "message" for event in events):
+        return "anthropic"
+    return find_provider([event.message for event in events])
 
 
 def _events_with_messages(rows: Iterable[Row]) -> list[_Event]:
@@ -115,7 +121,7 @@ def _events_with_messages(rows: Iterable[Row]) -> list[_Event]:
     for row in rows:
         event = expect_object(row.value, "this event", row.line)
         kind = expect_string(event.get("type"), "`type` of this event", row.line)
-        chain = _chain_of(event, chain_by_uuid)
+        chain = _chain_of(event, chain_by_uuid, row.line)
         if isinstance(event.get("uuid"), str):
             chain_by_uuid[str(event["uuid"])] = chain
         if kind in SKIPPED_TYPES or (kind == "system" and "message" not in event):
@@ -132,47 +138,46 @@ def _events_with_messages(rows: Iterable[Row]) -> list[_Event]:
     return events
 
 
-def _chain_of(event: dict[str, JsonValue], chain_by_uuid: dict[str, str]) -> str:
+def _chain_of(event: dict[str, JsonValue], chain_by_uuid: dict[str, str], line: int) -> str:
     if event.get("isSidechain") is not True:
         return ""
     if isinstance(event.get("agentId"), str):
         return f"sidechain-{event['agentId']}"
-    parent_chain = chain_by_uuid.get(str(event.get("parentUuid")), "")
-    known = {chain for chain in chain_by_uuid.values() if chain} if not parent_chain else set()
-    return parent_chain or f"sidechain-{len(known) + 1}"
+    if "parentUuid" not in event:
+        return "sidechain"
+    # A side chain begins at an event whose parent is not in one; the line of its first event tells it apart.
+    return chain_by_uuid.get(str(event["parentUuid"])) or f"sidechain-line-{line}"
 
 
-def _add(chain: _Chain, event: _Event, wire_format: WireFormat) -> None:
+def _message_of(parts: Sequence[_Event], wire_format: WireFormat) -> TranscriptMessage:
     check_message = anthropic.check_message if wire_format == "anthropic" else openai.check_message
-    wire = check_message(event.message, event.line)
-    last = chain.messages[-1] if chain.messages else None
-    if last is not None and _is_next_part(last.wire, wire):
-        chain.messages[-1] = replace(last, wire=_join_parts(last.wire, wire))
-        return
-    said_at = parse_time(event.fields.get("timestamp"), "`timestamp` of this event", event.line)
-    uuid = event.fields.get("uuid")
-    chain.messages.append(
-        TranscriptMessage(
-            wire=wire,
-            wire_format=wire_format,
-            origin=_origin_of(event),
-            said_at=said_at,
-            line=event.line,
-            label=None if uuid is None else expect_string(uuid, "`uuid` of this event", event.line),
-        )
+    wires = [check_message(part.message, part.line) for part in parts]
+    first = parts[0]
+    uuid = first.fields.get("uuid")
+    return TranscriptMessage(
+        wire=wires[0] if len(wires) == 1 else _join_parts(wires),
+        wire_format=wire_format,
+        origin=_origin_of(first),
+        said_at=parse_time(first.fields.get("timestamp"), "`timestamp` of this event", first.line),
+        line=first.line,
+        label=None if uuid is None else expect_string(uuid, "`uuid` of this event", first.line),
     )
 
 
 def _is_next_part(first: dict[str, JsonValue], second: dict[str, JsonValue]) -> bool:
     return (
-        first["role"] == second["role"] == "assistant"
+        first.get("role") == second.get("role") == "assistant"
         and isinstance(first.get("id"), str)
         and first["id"] == second.get("id")
     )
 
 
-def _join_parts(first: dict[str, JsonValue], second: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {**first, **second, "content": [*_content_blocks(first), *_content_blocks(second)]}
+def _join_parts(parts: Sequence[dict[str, JsonValue]]) -> dict[str, JsonValue]:
+    joined: dict[str, JsonValue] = {}
+    for part in parts:
+        joined.update(part)
+    joined["content"] = [block for part in parts for block in _content_blocks(part)]
+    return joined
 
 
 def _content_blocks(message: dict[str, JsonValue]) -> list[JsonValue]:
@@ -183,7 +188,7 @@ def _content_blocks(message: dict[str, JsonValue]) -> list[JsonValue]:
 
 
 def _origin_of(event: _Event) -> Origin | None:
-    if event.message["role"] != "user" or any(_is_tool_result(block) for block in _content_blocks(event.message)):
+    if event.message.get("role") != "user" or any(_is_tool_result(block) for block in _content_blocks(event.message)):
         return None
     if event.fields.get("isMeta") is True:
         return "system"

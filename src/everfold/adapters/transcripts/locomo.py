@@ -7,17 +7,20 @@ turns of a sitting are put a minute apart, since only its beginning is dated. Th
 Source: Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", 2024, and the layout of its data.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from everfold.adapters.transcripts.rows import ANY, Row, Step
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, refuse
+from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, refuse, type_name
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 from everfold.core.json_values import JsonValue
 
 _SITTING = re.compile(r"session_(\d+)")
 _DATE = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Za-z]+),? (\d{4})")
+_TURN = timedelta(minutes=1)
 _MONTHS = [
     "January",
     "February",
@@ -50,49 +53,53 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     return tuple(_read_sample(row, name, number) for number, row in enumerate(rows, start=1))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """One sample while it is read: the talk, where it stands in its row, and who speaks."""
+
+    row: Row
+    path: tuple[str, ...]
+    talk: dict[str, JsonValue]
+    role_by_speaker: Mapping[str, str]
+    lines: Mapping[tuple[Step, ...], int]
+
+
 def _read_sample(row: Row, name: str, number: int) -> Conversation:
-    sample = expect_object(row.value, "this sample", row.line)
-    path = ("conversation",) if "conversation" in sample else ()
-    talk = expect_object(sample["conversation"] if path else sample, "`conversation`", row.line)
-    roles = {
-        expect_string(talk.get(key), f"`{key}`", row.line): role
-        for key, role in (("speaker_a", "user"), ("speaker_b", "assistant"))
-    }
-    if len(roles) == 1:
-        refuse(row.line, f"both speakers have the name {next(iter(roles))!r}, so their roles cannot be told apart")
-    lines = row.lines(*path, ANY, ANY)
-    numbers = sorted(int(match[1]) for key in talk if (match := _SITTING.fullmatch(key)))
-    messages = tuple(
-        message
-        for sitting in numbers
-        for message in _read_sitting(talk, f"session_{sitting}", roles, lines, path, row.line)
+    fields = expect_object(row.value, "this sample", row.line)
+    path = ("conversation",) if "conversation" in fields else ()
+    talk = expect_object(fields["conversation"] if path else fields, "`conversation`", row.line)
+    sample = _Sample(
+        row=row, path=path, talk=talk, role_by_speaker=_roles(talk, row.line), lines=row.lines(*path, ANY, ANY)
     )
-    return Conversation(name=str(sample.get("sample_id", f"{name}-{number}")), messages=messages)
+    sittings = sorted(int(match[1]) for key in talk if (match := _SITTING.fullmatch(key)))
+    messages = tuple(message for sitting in sittings for message in _read_sitting(sample, f"session_{sitting}"))
+    return Conversation(name=name_of(fields.get("sample_id"), f"{name}-{number}"), messages=messages)
 
 
-def _read_sitting(
-    talk: dict[str, JsonValue],
-    key: str,
-    roles: Mapping[str, str],
-    lines: Mapping[tuple[Step, ...], int],
-    path: tuple[str, ...],
-    row_line: int,
-) -> Iterator[TranscriptMessage]:
-    date = talk.get(f"{key}_date_time")
-    turns = expect_list(talk[key], f"`{key}`", row_line)
-    first_line = lines.get((*path, key, 0), row_line)
-    began_at = None if date is None else _parse_date(expect_string(date, f"`{key}_date_time`", first_line), first_line)
+def _roles(talk: dict[str, JsonValue], line: int) -> dict[str, str]:
+    first, second = (expect_string(talk.get(key), f"`{key}`", line) for key in ("speaker_a", "speaker_b"))
+    if first == second:
+        refuse(line, f"both speakers have the name {first!r}, so their roles cannot be told apart")
+    return {first: "user", second: "assistant"}
+
+
+def _read_sitting(sample: _Sample, key: str) -> Iterator[TranscriptMessage]:
+    turns = sample.talk[key]
+    if not isinstance(turns, list):
+        refuse(sample.row.line_of(*sample.path, key), f"`{key}` is {type_name(turns)}, expected a list")
+    began_at = _find_beginning(sample, f"{key}_date_time")
     for index, value in enumerate(turns):
-        line = lines.get((*path, key, index), row_line)
+        line = sample.lines.get((*sample.path, key, index), sample.row.line)
         turn = expect_object(value, "this turn", line)
         speaker = expect_string(turn.get("speaker"), "`speaker`", line)
-        if speaker not in roles:
-            refuse(line, f"the speaker {speaker!r} is not one of this conversation: expected {' or '.join(roles)}")
+        if speaker not in sample.role_by_speaker:
+            expected = " or ".join(sample.role_by_speaker)
+            refuse(line, f"the speaker {speaker!r} is not one of this conversation: expected {expected}")
         label = turn.get("dia_id")
         yield TranscriptMessage(
-            wire={"role": roles[speaker], "name": speaker, "content": _text_of(turn, line)},
+            wire={"role": sample.role_by_speaker[speaker], "name": speaker, "content": _text_of(turn, line)},
             wire_format="openai",
-            said_at=None if began_at is None else began_at + timedelta(minutes=index),
+            said_at=None if began_at is None else began_at + index * _TURN,
             line=line,
             label=None if label is None else expect_string(label, "`dia_id`", line),
         )
@@ -101,20 +108,30 @@ def _read_sitting(
 def _text_of(turn: dict[str, JsonValue], line: int) -> str:
     text = expect_string(turn.get("text"), "`text`", line)
     urls = turn.get("img_url")
-    noted = [("image", turn.get("blip_caption")), ("searched for", turn.get("query"))]
-    noted += [("at", url) for url in (urls if isinstance(urls, list) else [urls])]
-    image = "; ".join(f"{what}: {expect_string(value, what, line)}" for what, value in noted if value is not None)
-    return f"{text}\n[{image}]" if image else text
+    noted = [("image", "blip_caption", turn.get("blip_caption")), ("searched for", "query", turn.get("query"))]
+    noted += [("at", "img_url", url) for url in (urls if isinstance(urls, list) else [urls])]
+    shown = [f"{word}: {expect_string(value, f'`{key}`', line)}" for word, key, value in noted if value is not None]
+    return f"{text}\n[{'; '.join(shown)}]" if shown else text
 
 
-def _parse_date(text: str, line: int) -> datetime:
-    """Read a date such as ``1:56 pm on 8 May, 2023``, whatever the locale."""
+def _find_beginning(sample: _Sample, key: str) -> datetime | None:
+    """Find when a sitting began, from a date such as ``1:56 pm on 8 May, 2023``, whatever the locale."""
+    date = sample.talk.get(key)
+    if date is None:
+        return None
+    began_at = _parse_date(date) if isinstance(date, str) else None
+    if began_at is None:
+        line = sample.row.line_of(*sample.path, key)
+        refuse(line, f"`{key}` is {json.dumps(date)[:60]}, expected a date of the form '1:56 pm on 8 May, 2023'")
+    return began_at
+
+
+def _parse_date(text: str) -> datetime | None:
     match = _DATE.fullmatch(text.strip())
-    if match is None or match[5].capitalize() not in _MONTHS:
-        refuse(line, f"the date {text!r} is not of the form '1:56 pm on 8 May, 2023'")
+    if match is None or match[5] not in _MONTHS:
+        return None
     hour = int(match[1]) % 12 + (12 if match[3] == "pm" else 0)
-    month = _MONTHS.index(match[5].capitalize()) + 1
     try:
-        return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]), tzinfo=UTC)
-    except ValueError as error:
-        refuse(line, f"the date {text!r} does not exist ({error})")
+        return datetime(int(match[6]), _MONTHS.index(match[5]) + 1, int(match[4]), hour, int(match[2]), tzinfo=UTC)
+    except ValueError:
+        return None

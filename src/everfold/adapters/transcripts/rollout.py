@@ -15,7 +15,7 @@ from typing import Final
 
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, parse_time, refuse
+from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, parse_time, refuse
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 from everfold.core.json_values import JsonValue, encode_json
 
@@ -55,7 +55,6 @@ class _Talk:
         calls = wire.setdefault("tool_calls", [])
         if isinstance(calls, list):
             calls.append(call)
-        check_message(wire, line)
 
     def attach(self, item: JsonValue, line: int, said_at: datetime | None) -> None:
         """Keep an item for the next assistant message."""
@@ -99,7 +98,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         kind = expect_string(event.get("type"), "`type` of this line", row.line)
         payload = expect_object(event.get("payload"), f"`payload` of this {kind} line", row.line)
         if kind == "session_meta":
-            name = str(payload.get("id", name))
+            name = name_of(payload.get("id"), name)
             system = system or _instructions(payload)
         elif kind == "response_item":
             _add_item(talk, payload, row.line, parse_time(event.get("timestamp"), "`timestamp` of this line", row.line))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from everfold.adapters.transcripts.shape import expect_list, refuse, type_name
+from everfold.adapters.transcripts.shape import refuse, type_name
 from everfold.core.json_values import JsonValue, parse_json
 from everfold.errors import InvalidInputError
 
@@ -61,6 +61,10 @@ class Row:
         _find_starts(self.text, self.start_chars, pattern, (), starts)
         return _lines_of(self.text, self.start_chars, self.line, starts)
 
+    def line_of(self, *path: Step) -> int:
+        """Give the line where one value of the row begins. Passes over the row: for refusals, not for each value."""
+        return self.lines(*path).get(path, self.line)
+
     def elements(self, *path: str) -> Iterator[tuple[int, JsonValue]]:
         """Give each element of the list that a path of keys leads to, with its line."""
         value = self.value
@@ -68,9 +72,10 @@ class Row:
             if not isinstance(value, dict):
                 refuse(self.line, f"expected an object with the key {key!r}, got {type_name(value)}")
             value = value.get(key)
-        listed = expect_list(value, f"`{'.'.join(path) or 'this row'}`", self.line)
+        if not isinstance(value, list):
+            refuse(self.line_of(*path), f"`{'.'.join(path)}` is {type_name(value)}, expected a list")
         lines = self.lines(*path, ANY)
-        for index, element in enumerate(listed):
+        for index, element in enumerate(value):
             yield lines.get((*path, index), self.line), element
 
 
@@ -131,7 +136,7 @@ def _document_rows(text: str) -> Iterator[Row]:
     starts: dict[tuple[Step, ...], int] = {}
     _find_starts(text, start_chars, (ANY,), (), starts)
     lines = _lines_of(text, start_chars, first_line, starts)
-    ends = [*list(starts.values())[1:], len(text)]
+    ends = [*starts.values(), len(text)][1:]
     for element, (path, element_start), end in zip(document, starts.items(), ends, strict=True):
         yield Row(value=element, line=lines[path], text=text, start_chars=element_start, end_chars=end)
 

@@ -60,12 +60,6 @@ def expect_role(message: dict[str, JsonValue], roles: tuple[str, ...], what: str
     return role
 
 
-def find_tools(holder: dict[str, JsonValue], line: int) -> tuple[JsonValue, ...] | None:
-    """Give the tool schemas that stand beside the messages, or None where there are none."""
-    tools = holder.get("tools")
-    return None if tools is None else tuple(expect_list(tools, "`tools`", line))
-
-
 def number_names(name: str, count: int) -> list[str]:
     """Give a name to each of several conversations of one file; a single one has the name of the file."""
     return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]
@@ -83,3 +77,8 @@ def parse_time(value: JsonValue, what: str, line: int) -> datetime | None:
         raise InvalidInputError(
             f"line {line}: {what} is {text!r}, expected a time in ISO 8601 form", line=line
         ) from error
+
+
+def name_of(value: JsonValue, fallback: str) -> str:
+    """Give what a file calls something, a string or a number, or the fallback where it gives no name."""
+    return str(value) if isinstance(value, str | int) and value != "" else fallback

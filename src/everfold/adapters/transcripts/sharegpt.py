@@ -9,8 +9,9 @@ Source: the layout of the ShareGPT collection, and its tool turns as fine-tuning
 
 from collections.abc import Iterator, Sequence
 
+from everfold.adapters.transcripts.chat import find_tools
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, number_names, refuse
+from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, number_names, refuse
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 from everfold.core.json_values import JsonValue, encode_json, parse_json
 from everfold.errors import InvalidInputError
@@ -48,10 +49,10 @@ def _read_row(row: Row, name: str) -> Conversation:
     fields = expect_object(row.value, "this row", row.line)
     system = fields.get("system") or None
     return Conversation(
-        name=str(fields.get("id", name)),
+        name=name_of(fields.get("id"), name),
         messages=tuple(_read_turns(row)),
-        tools=_find_tools(fields.get("tools"), row.line),
-        system=None if system is None else expect_string(system, "`system`", row.line),
+        tools=_find_tools(fields, row),
+        system=None if system is None else expect_string(system, "`system`", row.line_of("system")),
     )
 
 
@@ -90,7 +91,7 @@ def _parse_calls(text: str, index: int, line: int) -> list[dict[str, JsonValue]]
         parsed = parse_json(text)
     except InvalidInputError as error:
         raise InvalidInputError(
-            f"line {line}: the value of this function_call is not JSON: {error}", line=line
+            f"line {line}: the value of this function_call is not JSON (inside it, {error})", line=line
         ) from error
     listed = parsed if isinstance(parsed, list) else [parsed]
     if not listed:
@@ -107,13 +108,16 @@ def _tool_call(value: JsonValue, call_id: str, line: int) -> dict[str, JsonValue
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _find_tools(tools: JsonValue, line: int) -> tuple[JsonValue, ...] | None:
-    """Give the tool schemas, which stand as a list or as the JSON text of one."""
-    if tools is None or tools == "":
+def _find_tools(fields: dict[str, JsonValue], row: Row) -> tuple[JsonValue, ...] | None:
+    """Give the tool schemas, which stand as a list or as the JSON text of one; empty text for none."""
+    tools = fields.get("tools")
+    if not isinstance(tools, str):
+        return find_tools(fields, row)
+    if not tools:
         return None
-    if isinstance(tools, str):
-        try:
-            tools = parse_json(tools)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"line {line}: `tools` is not JSON: {error}", line=line) from error
-    return tuple(expect_list(tools, "`tools`", line))
+    line = row.line_of("tools")
+    try:
+        parsed = parse_json(tools)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"line {line}: `tools` is not JSON (inside it, {error})", line=line) from error
+    return tuple(expect_list(parsed, "`tools`", line))

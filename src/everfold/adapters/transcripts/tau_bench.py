@@ -5,9 +5,10 @@ Source: tau-bench, the records of a run (`task_id`, `trial`, `reward`, `traj`).
 
 from collections.abc import Sequence
 
+from everfold.adapters.transcripts.chat import find_tools
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, find_tools
+from everfold.adapters.transcripts.shape import expect_object
 from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 
 
@@ -38,4 +39,4 @@ def _read_run(row: Row, name: str) -> Conversation:
         TranscriptMessage(wire=check_message(message, line), wire_format="openai", line=line, label=str(index))
         for index, (line, message) in enumerate(held)
     )
-    return Conversation(name=run_name, messages=messages, tools=find_tools(run, row.line))
+    return Conversation(name=run_name, messages=messages, tools=find_tools(run, row))

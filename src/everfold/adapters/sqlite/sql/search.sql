@@ -8,22 +8,23 @@ INSERT OR REPLACE INTO message_index (rowid, own, before, scope) VALUES (:messag
 -- name: delete_search_row
 DELETE FROM message_index WHERE rowid = :message_id;
 
--- name: count_search_words
--- :words is a JSON array of words with the user's key in front.
-SELECT term, doc FROM message_index_words WHERE term IN (SELECT value FROM json_each(:words));
+-- name: count_search_word
+-- :word has the user's key in front.
+SELECT doc FROM message_index_words WHERE term = :word;
 
 -- name: search_messages
 -- Weighs own words 1, the words of what was said before :before_weight, the scope nothing.
 -- The best :candidate_count, best first; score is positive.
-SELECT hit.id, hit.score, message.session_id, message.seq, message.role, message.speaker
+SELECT hit.id, hit.score, sessions.id, messages.seq, messages.role, messages.speaker
 FROM (
     SELECT rowid AS id, -bm25(message_index, 1.0, :before_weight, 0.0) AS score
     FROM message_index
     WHERE message_index MATCH :match
-    ORDER BY bm25(message_index, 1.0, :before_weight, 0.0), rowid DESC
+    ORDER BY score DESC
     LIMIT :candidate_count
 ) AS hit
-JOIN messages AS message ON message.id = hit.id
+JOIN messages ON messages.id = hit.id
+JOIN sessions ON sessions.key = messages.session_key
 ORDER BY hit.score DESC, hit.id DESC;
 
 -- name: optimize_search

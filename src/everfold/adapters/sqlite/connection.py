@@ -1,0 +1,220 @@
+"""Connections: opening and checking a file, migrations, transactions, and the one place that translates driver errors.
+
+A database is opened in WAL mode with full synchronisation: a call that has returned survives a power cut. Several
+processes may use one file; writers wait for each other up to `BUSY_TIMEOUT_MS`.
+
+Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `application_id` and result codes.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from everfold.adapters.sqlite.queries import load_migrations, load_queries
+from everfold.errors import (
+    ConflictError,
+    CorruptStoreError,
+    InvalidInputError,
+    SchemaError,
+    StoreError,
+    StoreUnavailableError,
+)
+
+BUSY_TIMEOUT_MS = 5000
+"""Source: docs/adr/0002; as long as a person waits before they ask."""
+
+APPLICATION_ID = 0x45564644
+"""`EVFD`: marks a database file as one of ours."""
+
+_MIGRATIONS_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    name TEXT PRIMARY KEY,
+    checksum TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class Database:
+    """One connection with its named queries. Not for two threads at once."""
+
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
+        self.path = path
+        self.queries = load_queries()
+        flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        with translated(path):
+            self.connection = apsw.Connection(path, flags=flags)
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def rows(self, name: str, **values: apsw.SQLiteValue) -> list[tuple[apsw.SQLiteValue, ...]]:
+        """All rows of a named query."""
+        return list(self.connection.execute(self.queries[name], values))
+
+    def row(self, name: str, **values: apsw.SQLiteValue) -> tuple[apsw.SQLiteValue, ...] | None:
+        """The first row of a named query, or None."""
+        return next(iter(self.rows(name, **values)), None)
+
+    def run(self, name: str, **values: apsw.SQLiteValue) -> int:
+        """Execute a named query and give the number of rows that it changed."""
+        self.connection.execute(self.queries[name], values)
+        return self.connection.changes()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: takes the one writer's place at once, commits at the end, rolls back on any error."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            # A full disk has rolled back already; then there is nothing to undo.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+def open_database(path: str) -> Database:
+    """Open a database file, make it when it is missing, and bring it to the current schema.
+
+    Raises:
+        InvalidInputError: the path is a directory.
+        CorruptStoreError: the file is no database, or one of another program.
+        SchemaError: a newer Everfold wrote it, or a migration was changed after it ran.
+        StoreUnavailableError: it cannot be opened or written.
+    """
+    if Path(path).is_dir():
+        raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
+    database = Database(path)
+    try:
+        with translated(path):
+            _prepare(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _prepare(database: Database) -> None:
+    connection = database.connection
+    _refuse_foreign(database)
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "full")
+    connection.pragma("foreign_keys", 1)
+    connection.pragma("temp_store", "memory")
+    connection.pragma("cache_size", -16_000)
+    _migrate(database)
+
+
+def _refuse_foreign(database: Database) -> None:
+    connection = database.connection
+    tables = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    application_id = connection.pragma("application_id")
+    if tables and application_id != APPLICATION_ID:
+        raise CorruptStoreError(
+            f"{database.path} is a database of another program (application id {application_id}); "
+            "expected an Everfold database, or a name for a new file",
+            path=database.path,
+        )
+
+
+def _migrate(database: Database) -> None:
+    migrations = load_migrations()
+    done = _read_migrations(database)
+    _check_migrations(database.path, done, migrations)
+    if len(done) == len(migrations):
+        return
+    for name, text in migrations:
+        with database.transaction():
+            connection = database.connection
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.execute(_MIGRATIONS_TABLE)
+            if name in _read_migrations(database):
+                continue
+            for statement in split_statements(text):
+                connection.execute(statement)
+            connection.execute("INSERT INTO migrations (name, checksum) VALUES (?, ?)", (name, _checksum(text)))
+
+
+def _read_migrations(database: Database) -> dict[str, str]:
+    connection = database.connection
+    if connection.table_exists(None, "migrations"):
+        return {
+            str(name): str(checksum) for name, checksum in connection.execute("SELECT name, checksum FROM migrations")
+        }
+    return {}
+
+
+def _check_migrations(path: str, done: dict[str, str], migrations: tuple[tuple[str, str], ...]) -> None:
+    known = {name: _checksum(text) for name, text in migrations}
+    for name, checksum in sorted(done.items()):
+        if name not in known:
+            raise SchemaError(
+                f"{path} was written by a newer Everfold: it has the migration {name}, this one knows up to "
+                f"{migrations[-1][0]}; install the newer release",
+                path=path,
+            )
+        if known[name] != checksum:
+            raise SchemaError(
+                f"{path}: the migration {name} is not the one that made this database (expected checksum "
+                f"{known[name][:12]}, found {checksum[:12]}); install the release that wrote it",
+                path=path,
+            )
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def split_statements(text: str) -> list[str]:
+    """The statements of a script, comments kept, in order."""
+    statements: list[str] = []
+    pending = ""
+    for line in text.splitlines(keepends=True):
+        pending += line
+        if apsw.complete(pending):
+            statements.append(pending)
+            pending = ""
+    return [*statements, pending] if pending.strip() else statements
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turns what the driver raises into our errors, with the cause."""
+    try:
+        yield
+    except apsw.ConstraintError as error:
+        raise ConflictError(f"{path}: another writer stored this first ({error}); read again", path=path) from error
+    except apsw.Error as error:
+        raise _translate(path, error) from error
+
+
+def _translate(path: str, error: apsw.Error) -> StoreError:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            text = f"{path} is locked: another process has been writing for {BUSY_TIMEOUT_MS} ms; try again"
+            return StoreUnavailableError(text, path=path)
+        case apsw.FullError():
+            text = f"the disk that holds {path} is full; nothing was written: make room and try again"
+            return StoreUnavailableError(text, path=path)
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
+            text = f"{path} cannot be written: the file or its folder is read-only; give it write permission"
+            return StoreUnavailableError(text, path=path)
+        case apsw.CantOpenError():
+            text = f"{path} cannot be opened ({error}); expected a database file in a folder that can be written"
+            return StoreUnavailableError(text, path=path)
+        case apsw.NotADBError():
+            return CorruptStoreError(f"{path} is not a database; expected one, or a name for a new file", path=path)
+        case apsw.CorruptError():
+            text = f"{path} is damaged ({error}); restore it from a backup. Nothing was changed"
+            return CorruptStoreError(text, path=path)
+        case apsw.IOError():
+            text = f"{path} could not be read or written ({error}); check the disk that holds it"
+            return StoreUnavailableError(text, path=path)
+        case _:
+            return StoreError(f"{path}: {error}", path=path)

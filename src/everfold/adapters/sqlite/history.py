@@ -1,0 +1,145 @@
+"""Search, verification and erasing in SQLite."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
+
+from everfold.adapters.sqlite.codec import to_micros
+from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
+from everfold.adapters.sqlite.places import Places
+from everfold.core.searching import BEFORE_WEIGHT, SearchCandidate, SearchQuery, choose_terms, order_hits
+from everfold.core.sessions import AgentId, SessionId, Stretch, UserId, find_stretches
+from everfold.errors import NotFoundError
+from everfold.ports.stores import Hit, StoredContent
+
+CANDIDATE_COUNT = 60
+"""How many hits of the index are ordered anew, at least. Source: bench/recall.py."""
+
+_NO_END = 2**62
+
+
+def search(
+    database: Database,
+    places: Places,
+    query: SearchQuery,
+    user_id: UserId,
+    agent_id: AgentId | None,
+    session_id: SessionId | None,
+    limit_count: int,
+) -> list[Hit]:
+    """See `HistoryStore.search`."""
+    user_key = _key(database, "find_user", user_id=user_id)
+    agent_key = None if agent_id is None else _key(database, "find_agent", agent_id=agent_id)
+    if user_key is None or (agent_id is not None and agent_key is None):
+        return []
+    stretches = [] if session_id is None else find_stretches(places.place(session_id).lineage, 1, _NO_END)
+    query = choose_terms(query, _count_words(database, query, user_key))
+    session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
+    match = write_match(query, user_key, agent_key=agent_key, session_keys=session_keys)
+    if not match:
+        return []
+    wanted = max(CANDIDATE_COUNT, 3 * limit_count)
+    while True:
+        rows = database.rows("search_messages", match=match, before_weight=BEFORE_WEIGHT, candidate_count=wanted)
+        found = _candidates(rows, stretches)
+        # A branch shares only a part of its parents: what lies past it is dropped here, so ask for more.
+        if len(found) >= limit_count or len(rows) < wanted:
+            break
+        wanted *= 4
+    places_of = {candidate.key: place for candidate, place in found}
+    ordered = order_hits(query, [candidate for candidate, _ in found])
+    return [
+        Hit(session_id=places_of[hit.key][0], seq=places_of[hit.key][1], score=hit.score)
+        for hit in ordered[:limit_count]
+    ]
+
+
+def _key(database: Database, name: str, **values: str) -> int | None:
+    row = database.row(name, **values)
+    return None if row is None else cast("int", row[0])
+
+
+def _count_words(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in query.words:
+        row = database.row("count_search_word", word=key_words(user_key, word))
+        counts[word] = 0 if row is None else cast("int", row[0])
+    return counts
+
+
+def _candidates(
+    rows: Sequence[tuple[object, ...]], stretches: Sequence[Stretch]
+) -> list[tuple[SearchCandidate, tuple[SessionId, int]]]:
+    last_seqs = {stretch.session_id: (stretch.first_seq, stretch.last_seq) for stretch in stretches}
+    found: list[tuple[SearchCandidate, tuple[SessionId, int]]] = []
+    for key, score, session_id, seq, role, speaker in rows:
+        place = (SessionId(cast("str", session_id)), cast("int", seq))
+        if stretches and not last_seqs[place[0]][0] <= place[1] <= last_seqs[place[0]][1]:
+            continue
+        candidate = SearchCandidate(
+            key=cast("int", key),
+            score=cast("float", score),
+            speaker=cast("str", speaker or role),
+            role=cast("str", role),
+        )
+        found.append((candidate, place))
+    return found
+
+
+def read_contents(
+    database: Database, places: Places, session_id: SessionId, first_seq: int, last_seq: int
+) -> list[StoredContent]:
+    """See `HistoryStore.read_contents`."""
+    contents: list[StoredContent] = []
+    for session_key, first, last in places.ranges(session_id, range(first_seq, last_seq + 1)):
+        for seq, content, content_hash, erased_at in database.rows(
+            "read_contents", session_key=session_key, first_seq=first, last_seq=last
+        ):
+            contents.append(
+                StoredContent(
+                    seq=cast("int", seq),
+                    content=cast("bytes", content) or b"",
+                    content_hash=cast("bytes", content_hash).hex() if content_hash is not None else "",
+                    is_erased=erased_at is not None,
+                )
+            )
+    return contents
+
+
+def erase_message(
+    database: Database,
+    places: Places,
+    session_id: SessionId,
+    seq: int,
+    neighbours: Sequence[tuple[int, str, str]],
+    erased_at: datetime,
+) -> None:
+    """See `HistoryStore.erase_message`."""
+    message_id = _message_place(database, places, session_id, seq)[0]
+    database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
+    database.run("delete_search_row", message_id=message_id)
+    for neighbour_seq, own, before in neighbours:
+        neighbour_id, user_key, agent_key, session_key = _message_place(database, places, session_id, neighbour_seq)
+        database.run(
+            "replace_search_row",
+            message_id=neighbour_id,
+            own=key_words(user_key, own),
+            before=key_words(user_key, before),
+            scope=write_scope(user_key, agent_key=agent_key, session_key=session_key),
+        )
+    database.run("optimize_search")
+
+
+def _message_place(database: Database, places: Places, session_id: SessionId, seq: int) -> tuple[int, int, int, int]:
+    for session_key, _, _ in places.ranges(session_id, [seq]):
+        row = database.row("find_message_id", session_key=session_key, seq=seq)
+        if row is not None:
+            return cast("tuple[int, int, int, int]", row)
+    raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)
+
+
+def check_integrity(database: Database) -> list[str]:
+    """See `HistoryStore.check_integrity`."""
+    rows = database.connection.execute("PRAGMA integrity_check(20)").fetchall()
+    return [str(row[0]) for row in rows if row[0] != "ok"]

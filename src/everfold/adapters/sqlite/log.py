@@ -1,0 +1,115 @@
+"""Messages and session states in SQLite."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from everfold.adapters.sqlite.codec import cuts_to_blob, message_row, read_message, read_note
+from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.matching import key_words, write_scope
+from everfold.adapters.sqlite.places import Places
+from everfold.core.appending import AppendPlan
+from everfold.core.messages import Message, Note
+from everfold.core.sessions import SessionId, find_stretches
+from everfold.core.state import SessionState, state_from_text, state_to_text
+from everfold.errors import ConflictError
+
+
+def append(database: Database, places: Places, session_id: SessionId, plan: AppendPlan, expected_revision: int) -> None:
+    """See `LogStore.append`."""
+    place = places.place(session_id)
+    write_state(database, places, session_id, plan.state, expected_revision)
+    scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
+    insert_message = database.queries["insert_message"]
+    insert_search_row = database.queries["insert_search_row"]
+    execute = database.connection.execute
+    for appended in plan.appended:
+        message_id = execute(insert_message, message_row(place.session_key, appended)).fetchone()[0]  # type: ignore[index]
+        execute(
+            insert_search_row,
+            {
+                "message_id": message_id,
+                "own": key_words(place.user_key, appended.search_text),
+                "before": key_words(place.user_key, appended.context_text),
+                "scope": scope,
+            },
+        )
+    for message, sum_tokens in plan.settled:
+        database.run(
+            "settle_message",
+            session_key=place.session_key,
+            seq=message.seq,
+            tokens=message.tokens,
+            sum_tokens=sum_tokens,
+            is_boundary=int(message.is_boundary),
+            cuts=cuts_to_blob(message.cuts),
+        )
+
+
+def read_state(database: Database, places: Places, session_id: SessionId) -> SessionState:
+    """See `LogStore.read_state`."""
+    row = database.row("read_state", session_key=places.place(session_id).session_key)
+    revision, text = cast("tuple[int, str]", row)
+    return state_from_text(text, revision=revision)
+
+
+def write_state(
+    database: Database, places: Places, session_id: SessionId, state: SessionState, expected_revision: int
+) -> None:
+    """See `LogStore.write_state`."""
+    changed = database.run(
+        "write_state",
+        session_key=places.place(session_id).session_key,
+        revision=state.revision,
+        state=state_to_text(state),
+        expected_revision=expected_revision,
+    )
+    if not changed:
+        raise ConflictError(
+            f"session {session_id} is no longer at revision {expected_revision}: another writer was first; read it again",
+            session=session_id,
+        )
+
+
+def read_messages(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
+    """See `LogStore.read_messages`."""
+    messages: list[Message] = []
+    for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
+        rows = database.rows("read_messages", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        messages.extend(read_message(row) for row in rows)
+    return messages
+
+
+def read_notes(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
+    """See `LogStore.read_notes`."""
+    notes: list[Note] = []
+    for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
+        rows = database.rows("read_notes", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        notes.extend(read_note(row) for row in rows)
+    return notes
+
+
+def find_client_ids(
+    database: Database, places: Places, session_id: SessionId, client_ids: Sequence[str]
+) -> dict[str, tuple[int, str]]:
+    """See `LogStore.find_client_ids`."""
+    session_key = places.place(session_id).session_key
+    found: dict[str, tuple[int, str]] = {}
+    for client_id in client_ids:
+        row = database.row("find_client", session_key=session_key, client_id=client_id)
+        if row is not None:
+            content_hash = row[1]
+            found[client_id] = (cast("int", row[0]), content_hash.hex() if isinstance(content_hash, bytes) else "")
+    return found
+
+
+def find_boundary(database: Database, places: Places, session_id: SessionId, seq: int) -> int | None:
+    """See `LogStore.find_boundary`."""
+    state = read_state(database, places, session_id)
+    for stretch in find_stretches(places.place(session_id).lineage, seq, state.last_seq):
+        session_key = places.place(stretch.session_id).session_key
+        row = database.row(
+            "find_boundary", session_key=session_key, first_seq=stretch.first_seq, last_seq=stretch.last_seq
+        )
+        if row is not None:
+            return cast("int", row[0])
+    return None

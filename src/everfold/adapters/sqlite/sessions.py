@@ -1,0 +1,85 @@
+"""Sessions in SQLite. Each function is one call of the port, inside the transaction that the store opened."""
+
+from typing import cast
+
+from everfold.adapters.sqlite.codec import lineage_to_text, read_session, settings_to_text, to_micros
+from everfold.adapters.sqlite.connection import Database
+from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.state import SessionState, state_to_text
+from everfold.errors import ConflictError, NotFoundError
+
+
+def create_session(database: Database, record: SessionRecord, state: SessionState) -> None:
+    """See `SessionStore.create_session`."""
+    database.run("insert_user", user_id=record.user_id)
+    database.run("insert_agent", agent_id=record.agent_id)
+    owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
+    user_key, agent_key = cast("tuple[int, int]", owner)
+    if record.is_current:
+        current = find_current_session(database, record.user_id, record.agent_id)
+        _expect_current(record, current)
+        database.run("clear_current", user_key=user_key, agent_key=agent_key)
+    database.run(
+        "insert_session",
+        id=record.id,
+        user_key=user_key,
+        agent_key=agent_key,
+        parent_id=record.parent_id,
+        branch_seq=record.branch_seq,
+        started_by=record.started_by,
+        created_at=to_micros(record.created_at),
+        is_current=int(record.is_current),
+        lineage=lineage_to_text(record.lineage),
+        settings=settings_to_text(record.settings),
+    )
+    database.run("insert_state", session_id=record.id, revision=state.revision, state=state_to_text(state))
+
+
+def _expect_current(record: SessionRecord, current: SessionRecord | None) -> None:
+    if record.started_by in {"branch", "rewind"}:
+        return
+    found = current.id if current else None
+    if found != record.parent_id:
+        raise ConflictError(
+            f"session {record.id} was to follow {record.parent_id}, but the current session of user {record.user_id!r} "
+            f"and agent {record.agent_id!r} is {found}; read it again",
+            session=record.id,
+        )
+
+
+def get_session(database: Database, session_id: SessionId) -> SessionRecord:
+    """See `SessionStore.get_session`."""
+    row = database.row("find_session", session_id=session_id)
+    if row is None:
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
+    return read_session(row)
+
+
+def find_current_session(database: Database, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
+    """See `SessionStore.find_current_session`."""
+    row = database.row("find_current_session", user_id=user_id, agent_id=agent_id)
+    return None if row is None else read_session(row)
+
+
+def list_sessions(
+    database: Database, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+) -> list[SessionRecord]:
+    """See `SessionStore.list_sessions`."""
+    rows = database.rows("list_sessions", user_id=user_id, agent_id=agent_id, after=after, limit_count=limit_count)
+    return [read_session(row) for row in rows]
+
+
+def make_current(database: Database, session_id: SessionId) -> SessionRecord:
+    """See `SessionStore.make_current`."""
+    record = get_session(database, session_id)
+    owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
+    user_key, agent_key = cast("tuple[int, int]", owner)
+    database.run("clear_current", user_key=user_key, agent_key=agent_key)
+    database.run("set_current", session_id=session_id)
+    return get_session(database, session_id)
+
+
+def change_settings(database: Database, session_id: SessionId, settings: SessionSettings) -> None:
+    """See `SessionStore.change_settings`."""
+    if not database.run("update_settings", session_id=session_id, settings=settings_to_text(settings)):
+        get_session(database, session_id)

@@ -1,0 +1,68 @@
+-- name: insert_user
+INSERT INTO users (id) VALUES (:user_id) ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_agent
+INSERT INTO agents (id) VALUES (:agent_id) ON CONFLICT (id) DO NOTHING;
+
+-- name: find_owner
+SELECT users.key, agents.key FROM users, agents WHERE users.id = :user_id AND agents.id = :agent_id;
+
+-- name: find_user
+SELECT key FROM users WHERE id = :user_id;
+
+-- name: find_agent
+SELECT key FROM agents WHERE id = :agent_id;
+
+-- name: insert_session
+INSERT INTO sessions (
+    id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings
+) VALUES (
+    :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings
+);
+
+-- name: insert_state
+INSERT INTO session_states (session_key, revision, state)
+SELECT key, :revision, :state FROM sessions WHERE id = :session_id;
+
+-- name: find_session
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE sessions.id = :session_id;
+
+-- name: find_current_session
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE users.id = :user_id AND agents.id = :agent_id AND is_current = 1;
+
+-- name: list_sessions
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE (:user_id IS NULL OR users.id = :user_id)
+    AND (:agent_id IS NULL OR agents.id = :agent_id)
+    AND sessions.key > coalesce((SELECT key FROM sessions WHERE id = :after), 0)
+ORDER BY sessions.key
+LIMIT :limit_count;
+
+-- name: clear_current
+UPDATE sessions SET is_current = 0 WHERE user_key = :user_key AND agent_key = :agent_key AND is_current = 1;
+
+-- name: set_current
+UPDATE sessions SET is_current = 1 WHERE id = :session_id;
+
+-- name: update_settings
+UPDATE sessions SET settings = :settings WHERE id = :session_id;
+
+-- name: find_keys
+SELECT key, user_key, agent_key FROM sessions WHERE id = :session_id;

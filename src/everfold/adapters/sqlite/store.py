@@ -1,0 +1,211 @@
+"""The SQLite store: the ports over one file.
+
+One thread writes and one reads, each with its own connection, so that a long search never holds up an append. The
+functions that do the work are in `sessions`, `log`, `compaction` and `history`.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Concatenate, ParamSpec, Self, TypeVar
+
+from everfold.adapters.sqlite import compaction, history, log, sessions
+from everfold.adapters.sqlite.connection import Database, open_database, translated
+from everfold.adapters.sqlite.places import Places
+from everfold.core.appending import AppendPlan
+from everfold.core.events import CompactionEvent, EventState
+from everfold.core.folding import Digest, Fold
+from everfold.core.layout import Layout
+from everfold.core.messages import Message, Note
+from everfold.core.searching import SearchQuery
+from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.state import SessionState
+from everfold.errors import StoreUnavailableError
+from everfold.ports.stores import Hit, StoredContent
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Lane:
+    """One thread with one connection."""
+
+    def __init__(self, name: str, path: str) -> None:
+        self.path = path
+        self.executor = ThreadPoolExecutor(1, thread_name_prefix=f"everfold-{name}")
+        self.is_closed = False
+        self.database = self.executor.submit(open_database, path).result()
+        self.places = Places(self.database)
+
+    async def call(self, work: Callable[[], T]) -> T:
+        if self.is_closed:
+            raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.executor.submit(self.database.close).result()
+        self.executor.shutdown()
+
+
+class SqliteStore:
+    """Everything in one SQLite file. Several processes may open the same file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._writer = _Lane("writer", path)
+        self._reader = _Lane("reader", path)
+
+    @classmethod
+    async def open(cls, path: str) -> Self:
+        """Open a file, make it when it is missing, and bring it to the current schema."""
+        return await asyncio.to_thread(cls, path)
+
+    async def close(self) -> None:
+        """Close both connections."""
+        if not self._writer.is_closed:
+            await asyncio.to_thread(self._reader.close)
+            await asyncio.to_thread(self._writer.close)
+
+    async def _write(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        database = self._writer.database
+
+        def run() -> T:
+            with translated(self.path), database.transaction():
+                return work(database, *arguments, **options)
+
+        return await self._writer.call(run)
+
+    async def _read(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
+        database = self._reader.database
+
+        def run() -> T:
+            with translated(self.path):
+                return work(database, *arguments, **options)
+
+        return await self._reader.call(run)
+
+    # --- sessions
+
+    async def create_session(self, record: SessionRecord, state: SessionState) -> None:
+        """See the port."""
+        await self._write(sessions.create_session, record, state)
+
+    async def get_session(self, session_id: SessionId) -> SessionRecord:
+        """See the port."""
+        return await self._read(sessions.get_session, session_id)
+
+    async def find_current_session(self, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
+        """See the port."""
+        return await self._read(sessions.find_current_session, user_id, agent_id)
+
+    async def list_sessions(
+        self, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+    ) -> list[SessionRecord]:
+        """See the port."""
+        return await self._read(sessions.list_sessions, user_id, agent_id, after, limit_count)
+
+    async def make_current(self, session_id: SessionId) -> SessionRecord:
+        """See the port."""
+        return await self._write(sessions.make_current, session_id)
+
+    async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
+        """See the port."""
+        await self._write(sessions.change_settings, session_id, settings)
+
+    # --- log
+
+    async def append(self, session_id: SessionId, plan: AppendPlan, *, expected_revision: int) -> None:
+        """See the port."""
+        await self._write(log.append, self._writer.places, session_id, plan, expected_revision)
+
+    async def read_state(self, session_id: SessionId) -> SessionState:
+        """See the port."""
+        return await self._read(log.read_state, self._reader.places, session_id)
+
+    async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:
+        """See the port."""
+        await self._write(log.write_state, self._writer.places, session_id, state, expected_revision)
+
+    async def read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
+        """See the port."""
+        return await self._read(log.read_messages, self._reader.places, session_id, seqs)
+
+    async def read_notes(self, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
+        """See the port."""
+        return await self._read(log.read_notes, self._reader.places, session_id, seqs)
+
+    async def find_client_ids(self, session_id: SessionId, client_ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """See the port."""
+        return await self._read(log.find_client_ids, self._reader.places, session_id, client_ids)
+
+    async def find_boundary(self, session_id: SessionId, seq: int) -> int | None:
+        """See the port."""
+        return await self._read(log.find_boundary, self._reader.places, session_id, seq)
+
+    # --- compaction
+
+    async def begin_compaction(self, event: CompactionEvent, *, expected_revision: int) -> None:
+        """See the port."""
+        await self._write(compaction.begin_compaction, self._writer.places, event, expected_revision)
+
+    async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
+        """See the port."""
+        return await self._write(compaction.claim_event, event_id, now, lease_until)
+
+    async def commit_compaction(
+        self, event_id: EventId, fold: Fold, state: SessionState, *, expected_revision: int, ended_at: datetime
+    ) -> None:
+        """See the port."""
+        await self._write(
+            compaction.commit_compaction, self._writer.places, event_id, fold, state, expected_revision, ended_at
+        )
+
+    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
+        """See the port."""
+        await self._write(compaction.end_event, event_id, state, ended_at)
+
+    async def list_events(
+        self, session_id: SessionId, *, after_ordinal: int, limit_count: int
+    ) -> list[CompactionEvent]:
+        """See the port."""
+        return await self._read(compaction.list_events, self._reader.places, session_id, after_ordinal, limit_count)
+
+    async def read_layout(self, event_id: EventId) -> Layout:
+        """See the port."""
+        return await self._read(compaction.read_layout, event_id)
+
+    async def read_digests(self, digest_ids: Sequence[str]) -> dict[str, Digest]:
+        """See the port."""
+        return await self._read(compaction.read_digests, digest_ids)
+
+    # --- history
+
+    async def search(
+        self,
+        query: SearchQuery,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        session_id: SessionId | None,
+        limit_count: int,
+    ) -> list[Hit]:
+        """See the port."""
+        return await self._read(history.search, self._reader.places, query, user_id, agent_id, session_id, limit_count)
+
+    async def read_contents(self, session_id: SessionId, first_seq: int, last_seq: int) -> list[StoredContent]:
+        """See the port."""
+        return await self._read(history.read_contents, self._reader.places, session_id, first_seq, last_seq)
+
+    async def erase_message(
+        self, session_id: SessionId, seq: int, *, neighbours: Sequence[tuple[int, str, str]], erased_at: datetime
+    ) -> None:
+        """See the port."""
+        await self._write(history.erase_message, self._writer.places, session_id, seq, neighbours, erased_at)
+
+    async def check_integrity(self) -> list[str]:
+        """See the port."""
+        return await self._read(history.check_integrity)

@@ -1,0 +1,124 @@
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+import everfold.core.searching
+from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
+from everfold.core.searching import BEFORE_WEIGHT, plan_query
+from everfold.core.words import read_matter
+
+ADAPTER = Path(everfold.core.searching.__file__).parent.parent / "adapters" / "sqlite"
+
+
+def _read_queries() -> dict[str, str]:
+    _, *blocks = re.split(r"^-- name: (\w+)$", (ADAPTER / "sql" / "search.sql").read_text(), flags=re.MULTILINE)
+    return dict(zip(blocks[::2], blocks[1::2], strict=True))
+
+
+QUERIES = _read_queries()
+
+
+class _Index:
+    """The search tables over the least table of messages that the queries need."""
+
+    def __init__(self) -> None:
+        self.connection = apsw.Connection(":memory:")
+        self.connection.execute(
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, seq INTEGER, role TEXT, speaker TEXT)"
+        )
+        self.connection.execute((ADAPTER / "migrations" / "0002_search.sql").read_text())
+
+    def write(self, query: str, message_id: int, text: str, *, user: int = 1, agent: int = 1, session: int = 1) -> None:
+        row = {
+            "message_id": message_id,
+            "own": key_words(user, read_matter(text)),
+            "before": "",
+            "scope": write_scope(user, agent_key=agent, session_key=session),
+        }
+        self.connection.execute("INSERT OR IGNORE INTO messages VALUES (?, 's', ?, 'user', 'Ann')", (message_id,) * 2)
+        self.connection.execute(QUERIES[query], row)
+
+    def add(self, message_id: int, text: str, **scope: int) -> None:
+        self.write("insert_search_row", message_id, text, **scope)
+
+    def find(self, match: str) -> list[int]:
+        bound = {"match": match, "before_weight": BEFORE_WEIGHT, "candidate_count": 50}
+        return [row[0] for row in self.connection.execute(QUERIES["search_messages"], bound)]
+
+    def ask(self, question: str, *, user: int = 1) -> list[int]:
+        return self.find(write_match(plan_query(question), user))
+
+
+@pytest.fixture
+def index() -> Iterator[_Index]:
+    """An empty index."""
+    opened = _Index()
+    yield opened
+    opened.connection.close()
+
+
+def test_users_find_their_own_rows_only(index: _Index) -> None:
+    """Equal words of two users never meet, also when one key begins with the other or a word looks like a key."""
+    index.add(1, "harbour", user=1)
+    index.add(2, "harbour", user=17)
+    index.add(3, "7_harbour 17_harbour 1_1_harbour", user=1)
+    index.add(4, "harbour", user=7)
+    assert index.ask("harbour", user=17) == [2]
+    assert index.ask("17_harbour", user=17) == [2]
+    assert set(index.ask("harbour", user=1)) == {1, 3}
+
+
+def test_agent_and_sessions_restrict(index: _Index) -> None:
+    """A scope of one agent or of some sessions leaves the others' rows out, and text cannot name a scope."""
+    index.add(1, "harbour", agent=1, session=1)
+    index.add(2, "harbour a1 _a1 1__a1", agent=2, session=2)
+    index.add(3, "harbour", agent=2, session=3)
+    query = plan_query("harbour")
+    assert index.find(write_match(query, 1, agent_key=1)) == [1]
+    assert set(index.find(write_match(query, 1, session_keys=[2, 3]))) == {2, 3}
+    assert index.find(write_match(query, 1, agent_key=2, session_keys=[3])) == [3]
+
+
+def test_a_replaced_row_is_found_by_its_new_words_only(index: _Index) -> None:
+    """Replacing a row leaves nothing of its old words to find."""
+    index.add(1, "harbour")
+    index.write("replace_search_row", 1, "lighthouse")
+    assert (index.ask("harbour"), index.ask("lighthouse")) == ([], [1])
+
+
+def test_a_deleted_row_is_found_by_nothing(index: _Index) -> None:
+    """After a delete no question reaches the row, before and after the index is merged."""
+    index.add(1, "harbour")
+    index.add(2, "harbour")
+    index.connection.execute(QUERIES["delete_search_row"], {"message_id": 1})
+    assert index.ask("harbour") == [2]
+    index.connection.execute(QUERIES["optimize_search"])
+    assert index.ask("harbour") == [2]
+
+
+def test_words_are_counted_for_one_user(index: _Index) -> None:
+    """The count of a word is that of the user's rows."""
+    index.add(1, "harbour harbour")
+    index.add(2, "harbour", user=2)
+    words = json.dumps([key_words(1, "harbour"), key_words(1, "anchor")])
+    assert index.connection.execute(QUERIES["count_search_words"], {"words": words}).fetchall() == [("1_harbour", 1)]
+
+
+def test_phrases_beginnings_and_operators_are_taken_as_they_are(index: _Index) -> None:
+    """No question is a syntax error, and a phrase ranks the row that has it first."""
+    index.add(1, "heron blue and so on 東京")
+    index.add(2, "blue heron")
+    index.add(3, "nothing")
+    assert index.ask('"blue heron"')[0] == 2
+    assert index.ask("東") == [1]
+    for question in ("heron OR", "heron*", 'own : "heron', "NEAR(heron blue)", "heron -blue ^ ( {", "heron\x00'"):
+        assert 1 in index.ask(question), question
+
+
+def test_nothing_asked_is_an_empty_expression() -> None:
+    """A query without terms gives no expression, for the caller to answer without a search."""
+    assert write_match(plan_query(""), 1) == ""
