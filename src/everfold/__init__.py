@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from everfold import errors
-    from everfold.bootstrap import open  # noqa: A004 - `everfold.open` is what a user types
+    from everfold.bootstrap import open, open_sync  # noqa: A004 - `everfold.open` is what a user types
     from everfold.config import Settings, load_settings
     from everfold.core.events import CompactionEvent
     from everfold.core.folding import CompactionReport, Fold
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from everfold.services.search import SearchHit
     from everfold.services.verify import Verification
     from everfold.session import Session, render
-    from everfold.sync import open_sync
 
 _HOMES = {
     "CompactionEvent": "everfold.core.events",
@@ -38,7 +37,7 @@ _HOMES = {
     "WindowReport": "everfold.core.window",
     "load_settings": "everfold.config",
     "open": "everfold.bootstrap",
-    "open_sync": "everfold.sync",
+    "open_sync": "everfold.bootstrap",
     "render": "everfold.session",
 }
 

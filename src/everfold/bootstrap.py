@@ -1,7 +1,7 @@
 """Opening Everfold: the only module that picks adapters."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 
 from everfold.adapters.system.clock import SystemClock
@@ -11,6 +11,7 @@ from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.sync import Blocking, block_on
 
 _FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one from the root) or `memory://`"
 
@@ -44,6 +45,16 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         yield engine
     finally:
         await engine.close()
+
+
+def open_sync(
+    url: str | None = None,
+    *,
+    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    config: Path | None = None,
+) -> AbstractContextManager[Blocking[Everfold]]:
+    """The same for programs without an event loop: every method of what it gives blocks."""
+    return block_on(open(url, settings=settings, config=config))
 
 
 async def open_store(url: str) -> Store:

@@ -84,9 +84,9 @@ class Settings(BaseSettings):
         env_prefix="EVERFOLD_", env_nested_delimiter="__", extra="forbid", frozen=True, toml_file=CONFIG_FILE
     )
 
-    store: StoreSettings = Field(default_factory=StoreSettings)
-    model: ModelSettings = Field(default_factory=ModelSettings)
-    compaction: CompactionSettings = Field(default_factory=CompactionSettings)
+    store: StoreSettings = StoreSettings.model_validate({})
+    model: ModelSettings = ModelSettings.model_validate({})
+    compaction: CompactionSettings = CompactionSettings.model_validate({})
 
     @classmethod
     def settings_customise_sources(

@@ -5,7 +5,7 @@ under the same name with the same arguments; a method that is async there blocks
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import wraps
 from inspect import iscoroutine
 from typing import Any, Generic, TypeVar
@@ -42,12 +42,10 @@ class Blocking(Generic[T]):
 
 
 @contextmanager
-def open_sync(url: str | None = None, **options: Any) -> "Iterator[Blocking[Any]]":
-    """Open a store and give the engine's sync face. Takes the arguments of `everfold.open`."""
-    from everfold.bootstrap import open as open_engine
-
+def block_on(opening: AbstractAsyncContextManager[T]) -> Iterator[Blocking[T]]:
+    """Enter an async context manager on a thread of its own, and give what it gives with methods that block."""
     with (
         start_blocking_portal("asyncio") as portal,
-        portal.wrap_async_context_manager(open_engine(url, **options)) as engine,
+        portal.wrap_async_context_manager(opening) as opened,
     ):
-        yield Blocking(engine, portal)
+        yield Blocking(opened, portal)

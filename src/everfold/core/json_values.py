@@ -27,9 +27,6 @@ JsonObject: TypeAlias = dict[str, "JsonValue"]
 MAX_DEPTH: Final = 500
 """How deep lists and objects may nest: half of Python's default recursion limit, which the C encoder counts against."""
 
-MAX_INTEGER_DIGITS: Final = 4300
-"""How long an integer may be. Source: Python's default bound on converting digits (CVE-2020-10735)."""
-
 _PATH_SHOWN_CHARS: Final = 120
 
 _TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')

@@ -7,6 +7,8 @@ from typing import cast
 from everfold.core.calibration import Calibration
 from everfold.core.json_values import JsonObject
 
+UNCALIBRATED = Calibration()
+
 REMEMBERED_CALLS = 64
 """How many closed call ids a session remembers, to tell a late result from one that never had a call."""
 
@@ -70,7 +72,7 @@ class SessionState:
     event_id: str = ""
     events_count: int = 0
     stuck_count: int = 0
-    calibration: Calibration = Calibration()
+    calibration: Calibration = UNCALIBRATED
     epoch: int = 0
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from everfold.core.appending import said_text
 from everfold.core.messages import Note
+from everfold.core.searching import BEFORE_COUNT
 from everfold.core.sessions import (
     AgentId,
     EventId,
@@ -16,7 +17,6 @@ from everfold.core.sessions import (
     UserId,
     branch_lineage,
 )
-from everfold.core.searching import BEFORE_COUNT
 from everfold.core.state import SessionState
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
