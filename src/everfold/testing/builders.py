@@ -107,7 +107,7 @@ def incoming(
     )
 
 
-def session_record(  # noqa: PLR0913  # every argument has a default; a test names what it is about
+def session_record(
     id_: str = "ses_1",
     *,
     user_id: UserId = ADA,
@@ -132,7 +132,7 @@ def session_record(  # noqa: PLR0913  # every argument has a default; a test nam
         agent_id=parent.agent_id if parent else agent_id,
         parent_id=parent.id if parent else None,
         branch_seq=branch_seq,
-        started_by="branch" if branch_seq else "new" if parent else "open",
+        started_by=("rewind" if is_current else "branch") if branch_seq else "new" if parent else "open",
         created_at=created_at,
         lineage=lineage,
         settings=settings or (parent.settings if parent else SessionSettings(limit_tokens=SMALL_LIMIT_TOKENS)),
@@ -192,9 +192,9 @@ async def open_session(
 
 async def branch_session(store: Store, parent: SessionRecord, id_: str, *, state: SessionState) -> SessionRecord:
     """Branch off where the parent was in this state of its own; the branch does not become the current session."""
-    events = await store.list_events(parent.id, after_ordinal=0, limit_count=1000)
-    last_ordinal = next((event.ordinal for event in events if event.id == state.event_id), 0)
-    record = session_record(id_, parent=parent, branch_seq=state.last_seq, last_ordinal=last_ordinal, is_current=False)
+    record = session_record(
+        id_, parent=parent, branch_seq=state.last_seq, last_ordinal=state.events_count, is_current=False
+    )
     await store.create_session(record, replace(state, revision=0))
     return record
 
@@ -238,11 +238,10 @@ async def plan_next_compaction(
     )
     if plan is None:
         raise ValueError(f"session {session_id}: nothing can be folded of {len(notes)} messages; append more")
-    events = await store.list_events(session_id, after_ordinal=0, limit_count=1000)
     event = CompactionEvent(
         id=EventId(event_id),
         session_id=session_id,
-        ordinal=max((event.ordinal for event in events), default=0) + 1,
+        ordinal=state.events_count + 1,
         state="pending",
         plan=plan,
         begun_at=minute(state.last_seq),
@@ -251,7 +250,7 @@ async def plan_next_compaction(
         event=event,
         fold=await _fold_plan(store, session_id, event_id, plan, layout),
         before=state,
-        after=replace(state, revision=state.revision + 1, event_id=event_id),
+        after=replace(state, revision=state.revision + 1, event_id=event_id, events_count=event.ordinal),
     )
 
 

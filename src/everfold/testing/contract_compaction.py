@@ -156,7 +156,7 @@ class CompactionContract:
         compacting = await begin(store, record.id, "evt_1")
         await append_wires(store, record.id, user("one more"))
         state = await store.read_state(record.id)
-        after = replace(state, revision=state.revision + 1, event_id="evt_1")
+        after = replace(state, revision=state.revision + 1, event_id="evt_1", events_count=1)
         await store.commit_compaction(
             compacting.event.id, compacting.fold, after, expected_revision=state.revision, ended_at=LATER
         )

@@ -107,7 +107,9 @@ class LogContract:
         for message, note in zip(messages, notes, strict=True):
             assert {name: getattr(note, name) for name in shared} == {name: getattr(message, name) for name in shared}
             assert note.name == message.view.name
+            assert note.sum_tokens == sum(one.tokens for one in messages[: message.seq])
             assert note.calls == tuple(call.name for call in message.view.calls)
+        assert [(note.turn_seq, note.turns_count) for note in notes[:6]] == [(1, 1)] * 4 + [(5, 2)] * 2
         assert notes[0].keep
         assert notes[1].calls == ("tide_\udc00", "tide_\udc00")
 
@@ -239,6 +241,8 @@ class LogContract:
         plan = await append_wires(store, record.id, user("Never mind."))
         after = {message.seq: message for message in await read_all(store, record.id)}
         settled = [message for message, _ in plan.settled]
+        notes = await store.read_notes(record.id, [message.seq for message in settled])
+        assert [note.sum_tokens for note in notes] == [sum_tokens for _, sum_tokens in plan.settled]
         assert [message.seq for message in settled] == [2, 3, 4]
         assert [after[message.seq] for message in settled] == settled
         assert any(after[one.seq].cuts != one.cuts for one in before), "the step was too small to be cut"

@@ -75,6 +75,16 @@ class SessionContract:
         assert current is not None
         assert current.id == "ses_2"
 
+    async def test_a_rewind_becomes_current(self, store: Store) -> None:
+        """A rewind takes the place of the current session, also when it goes off from an older one."""
+        first = await open_session(store, None, *talk(2))
+        await open_session(store, session_record("ses_2", parent=first))
+        rewind = session_record("ses_3", parent=first, branch_seq=2)
+        await store.create_session(rewind, SessionState(last_seq=2))
+        assert rewind.started_by == "rewind"
+        assert await store.find_current_session(ADA, GUIDE) == rewind
+        assert not (await store.get_session(SessionId("ses_2"))).is_current
+
     async def test_a_session_aside_leaves_the_current_one(self, store: Store) -> None:
         """A session that is not current changes nothing about which one is."""
         first = await open_session(store)

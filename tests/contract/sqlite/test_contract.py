@@ -15,6 +15,6 @@ class TestSqliteStore(StoreContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[SqliteStore]:
         """An empty store in a file of its own."""
-        opened = await SqliteStore.open(tmp_path / "everfold.db")
+        opened = await SqliteStore.open(str(tmp_path / "everfold.db"))
         yield opened
         await opened.close()

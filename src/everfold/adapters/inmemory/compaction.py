@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import cast
 
 from everfold.adapters.inmemory.log import check_next_revision
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
@@ -77,7 +76,7 @@ class InMemoryCompactions(TablesHolder):
         )
         tables.states[event.session_id] = state
 
-    async def end_event(self, event_id: EventId, *, state: str, ended_at: datetime) -> None:
+    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
         """End an event without a commit, as cancelled."""
         tables = self._tables
         event = _get_open_event(tables, event_id)
@@ -85,7 +84,7 @@ class InMemoryCompactions(TablesHolder):
             raise InvalidInputError(
                 f"event {event_id} cannot end as {state!r} without a commit; expected 'cancelled'", event=event_id
             )
-        tables.events[event_id] = replace(event, state=cast("EventState", state), ended_at=ended_at, lease_until=None)
+        tables.events[event_id] = replace(event, state=state, ended_at=ended_at, lease_until=None)
 
     async def list_events(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int

@@ -132,5 +132,5 @@ def _settle(tables: Tables, session_id: SessionId, message: Message, sum_tokens:
             session=session_id,
             seq=message.seq,
         )
-    note = replace(row.note, tokens=message.tokens, is_boundary=message.is_boundary)
-    return replace(row, note=note, cuts=message.cuts, sum_tokens=sum_tokens)
+    note = replace(row.note, tokens=message.tokens, is_boundary=message.is_boundary, sum_tokens=sum_tokens)
+    return replace(row, note=note, cuts=message.cuts)

@@ -75,7 +75,7 @@ def _check_new(tables: Tables, record: SessionRecord) -> None:
         if shared != record.id:
             tables.get_session(shared)
     current = tables.current.get((record.user_id, record.agent_id))
-    if record.is_current and current != record.parent_id:
+    if record.is_current and record.started_by not in {"branch", "rewind"} and current != record.parent_id:
         raise ConflictError(
             f"session {record.id}: it follows {record.parent_id}, but the current session of user {record.user_id} and "
             f"agent {record.agent_id} is {current}; read the current session again and decide again",

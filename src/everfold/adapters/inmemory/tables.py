@@ -43,7 +43,6 @@ class StoredMessage:
     speaker: str
     content: bytes
     cuts: tuple[Cut, ...]
-    sum_tokens: int
     client_id: str | None
     search: SearchText | None
     erased_at: datetime | None = None
@@ -81,21 +80,20 @@ def store_message(appended: Appended, *, key: int, session_id: SessionId) -> Sto
     return StoredMessage(
         key=key,
         session_id=session_id,
-        note=note_message(message),
+        note=_note(appended),
         source=message.source,
         format=message.view.format,
         role=message.view.role,
         speaker=message.view.name or message.view.role,
         content=appended.content,
         cuts=message.cuts,
-        sum_tokens=appended.sum_tokens,
         client_id=appended.client_id,
         search=SearchText(own=appended.search_text, before=appended.context_text),
     )
 
 
-def note_message(message: Message) -> Note:
-    """What planning and digests need of a message."""
+def _note(appended: Appended) -> Note:
+    message = appended.message
     return Note(
         seq=message.seq,
         kind=message.kind,
@@ -107,6 +105,9 @@ def note_message(message: Message) -> Note:
         is_boundary=message.is_boundary,
         keep=message.keep,
         content_hash=message.content_hash,
+        sum_tokens=appended.sum_tokens,
+        turn_seq=appended.turn_seq,
+        turns_count=appended.turns_count,
         calls=tuple(call.name for call in message.view.calls),
         lines=message.lines,
     )
