@@ -2,9 +2,11 @@
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+import anyio
 import pytest
 
 from everfold.core.certificate import check_certificate, check_never_neither, hash_text
@@ -104,6 +106,22 @@ class CompactionContract:
         with pytest.raises(ConflictError):
             await store.claim_event(event.id, now=LATER, lease_until=minute(600))
         assert await list_all(store, record.id) == [claimed]
+
+    async def test_of_many_claims_at_once_one_wins(self, store: Store) -> None:
+        """However many workers want an event at the same moment, one has it, and one attempt is counted."""
+        record = await open_session(store, None, *talk(6))
+        event = (await begin(store, record.id, "evt_1")).event
+        won: list[CompactionEvent] = []
+
+        async def claim() -> None:
+            with suppress(ConflictError):
+                won.append(await store.claim_event(event.id, now=NOW, lease_until=LATER))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(claim)
+        assert [one.attempts for one in won] == [1]
+        assert await list_all(store, record.id) == won
 
     async def test_a_dead_workers_event_is_claimed_again(self, store: Store) -> None:
         """When the lease has run out, the event gets a new one and another attempt is counted."""
