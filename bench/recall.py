@@ -91,9 +91,11 @@ class Index:
         self._connection = apsw.Connection(str(path))
         self._connection.execute("PRAGMA journal_mode = wal").fetchall()
         self._connection.execute("PRAGMA synchronous = normal")
+        self._connection.execute("CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT)")
         self._connection.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, seq INTEGER, role TEXT, speaker TEXT, text TEXT)"
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT, text TEXT)"
         )
+        self._connection.execute("INSERT INTO sessions VALUES (1, 'session')")
         self._connection.execute((SQLITE / "migrations" / "0002_search.sql").read_text())
         self._names: list[str] = [""]
         self._row_counts: Counter[int] = Counter()
@@ -110,7 +112,7 @@ class Index:
             self._row_counts[user] += 1
             self._connection.execute(
                 "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
-                (message_id, turn.session, message_id, turn.role, turn.speaker, turn.text),
+                (message_id, 1, message_id, turn.role, turn.speaker, turn.text),
             )
             started = time.perf_counter()
             self._index(user, message_id, turn, before)
@@ -136,9 +138,7 @@ class Index:
     def search(self, user: int, question: str) -> list[str]:
         """The names of the turns that the question finds, best first."""
         query = plan_query(question)
-        words = json.dumps([key_words(user, word) for word in query.words])
-        counted = self._connection.execute(self._queries["count_search_words"], {"words": words})
-        counts = {term.partition("_")[2]: count for term, count in counted}
+        counts = {word: self._count(key_words(user, word)) for word in query.words}
         match = write_match(choose_terms(query, counts, row_count=self._row_counts[user]), user)
         if not match:
             return []
@@ -149,6 +149,10 @@ class Index:
             for key, score, _session, _seq, role, speaker in found
         ]
         return [self._names[hit.key] for hit in order_hits(query, candidates)]
+
+    def _count(self, word: str) -> int:
+        row = self._connection.execute(self._queries["count_search_word"], {"word": word}).fetchone()
+        return int(row[0]) if row else 0
 
 
 def read_locomo() -> list[tuple[str, list[Turn], list[Question]]]:
