@@ -4,7 +4,7 @@
 
 Recall at k of a question: the share of its evidence turns among the first k hits; the mean is over the questions of
 categories 1 to 4 that have at least one evidence id of the conversation (malformed ids are skipped, also when that
-leaves others). Each conversation is a user of its own, all in one database with everything else that is indexed here;
+leaves others). Each conversation is a user of its own, all in one database and nothing else in it;
 each sitting is a session; one speaker plays the user, the other the assistant. Weights were chosen on the first two
 conversations and on the work logs; the last two conversations are the report.
 
@@ -253,14 +253,8 @@ def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
 def measure_locomo(index: Index) -> None:
     """Prints evidence recall for the conversations that weights were chosen on, and for the report."""
     samples = read_locomo()
-    secs = sum(index.add(user, turns) for user, (_, turns, _) in enumerate(samples))
-    print(
-        f"{secs / sum(len(turns) for _, turns, _ in samples) * 1e6:.1f} us to index a turn of LoCoMo, words new at first"
-    )
-    secs = sum(index.add(user + 100, samples[user % len(samples)][1]) for user in range(20))
-    print(
-        f"{secs / sum(len(samples[user % len(samples)][1]) for user in range(20)) * 1e6:.1f} us when its words are known"
-    )
+    for user, (_, turns, _) in enumerate(samples):
+        index.add(user, turns)
     for name, users in (("chosen on", (0, 1)), ("report", (2, 3))):
         recalls: dict[str, list[list[float]]] = {}
         for user in users:
@@ -273,6 +267,15 @@ def measure_locomo(index: Index) -> None:
                 recalls.setdefault(f"category {question.group}", []).append(shares)
         print(f"\nevidence recall, {name}: {', '.join(samples[user][0] for user in users)}")
         _print_table(recalls)
+
+
+def measure_indexing(index: Index) -> None:
+    """Prints what a turn of LoCoMo costs to index, in batches of a thousand; leaves twenty users behind."""
+    talks = [turns for _, turns, _ in read_locomo()]
+    for name, users in (("words new at first", range(100, 104)), ("words known", range(104, 120))):
+        count = sum(len(talks[user % len(talks)]) for user in users)
+        secs = sum(index.add(user, talks[user % len(talks)]) for user in users)
+        print(f"{secs / count * 1e6:.1f} us to index a turn of LoCoMo, {name}")
 
 
 def measure_work(index: Index, *, user: int) -> None:
@@ -386,9 +389,13 @@ def run(arguments: Sequence[str]) -> None:
     counts = [int(count) for count in chosen.counts.split(",")]
     if chosen.only != "latency":
         with tempfile.TemporaryDirectory() as folder:
+            crowd = Index(Path(folder) / "crowd.db")
+            measure_indexing(crowd)
             index = Index(Path(folder) / "index.db")
             measure_locomo(index)
             measure_work(index, user=9)
+            print("\nthe same beside twenty other users with 10,000 messages:")
+            measure_locomo(crowd)
     if chosen.only != "found":
         measure_latency("talk", Babble.talk, counts)
         measure_latency("work", Babble.work, counts)
