@@ -1,1 +1,75 @@
-"""Everfold: a context and memory engine for long-running LLM agents."""
+"""Everfold: a context and memory engine for long-running LLM agents.
+
+A conversation folds so that it always fits the model's context limit; nothing that was said is lost.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from everfold import errors
+    from everfold.bootstrap import open, open_sync  # noqa: A004 - `everfold.open` is what a user types
+    from everfold.config import Settings, load_settings
+    from everfold.core.events import CompactionEvent
+    from everfold.core.folding import CompactionReport, Fold
+    from everfold.core.messages import Message
+    from everfold.core.sessions import SessionRecord
+    from everfold.core.window import Window, WindowReport
+    from everfold.engine import Everfold
+    from everfold.services.read import Page
+    from everfold.services.search import SearchHit
+    from everfold.services.verify import Verification
+    from everfold.session import Session, render
+
+_HOMES = {
+    "CompactionEvent": "everfold.core.events",
+    "CompactionReport": "everfold.core.folding",
+    "Everfold": "everfold.engine",
+    "Fold": "everfold.core.folding",
+    "Message": "everfold.core.messages",
+    "Page": "everfold.services.read",
+    "SearchHit": "everfold.services.search",
+    "Session": "everfold.session",
+    "SessionRecord": "everfold.core.sessions",
+    "Settings": "everfold.config",
+    "Verification": "everfold.services.verify",
+    "Window": "everfold.core.window",
+    "WindowReport": "everfold.core.window",
+    "load_settings": "everfold.config",
+    "open": "everfold.bootstrap",
+    "open_sync": "everfold.bootstrap",
+    "render": "everfold.session",
+}
+
+__all__ = [
+    "CompactionEvent",
+    "CompactionReport",
+    "Everfold",
+    "Fold",
+    "Message",
+    "Page",
+    "SearchHit",
+    "Session",
+    "SessionRecord",
+    "Settings",
+    "Verification",
+    "Window",
+    "WindowReport",
+    "errors",
+    "load_settings",
+    "open",
+    "open_sync",
+    "render",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "errors":
+        return import_module("everfold.errors")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'everfold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -19,7 +19,7 @@ from datetime import datetime
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.json_values import JsonObject
-from everfold.core.messages import Kind, Message, MessageView, ResultPart, TextPart, read_part
+from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
@@ -176,7 +176,8 @@ class _Placing:
     def _new_message(self, item: Incoming, kind: Kind) -> Message:
         seq = self.state.last_seq + 1
         raw_tokens = estimate_view_tokens(item.view)
-        cuts, tokens = (), raw_tokens
+        cuts: tuple[Cut, ...] = ()
+        tokens = raw_tokens
         if kind == "fixed":
             tokens = 0
         elif raw_tokens > self.room.visible_tokens:
@@ -201,26 +202,33 @@ class _Placing:
 
     def _append(self, item: Incoming, message: Message) -> None:
         state = self.state
-        sum_tokens = state.sum_tokens + message.tokens
-        changes: dict[str, int] = {}
-        if message.kind == "fixed":
-            changes = {"fixed_seq": message.seq, "fixed_tokens": state.fixed_tokens + message.raw_tokens}
-        elif message.kind == "user":
-            changes = {"turn_seq": message.seq, "turn_tokens": message.tokens, "turns_count": state.turns_count + 1}
-            if not state.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
-                changes["head_seq"] = message.seq
-        self.search_texts[message.seq] = index_message(message, said_before=state.said_before)
-        self.state = replace(
+        said_before = state.said_before
+        state = replace(
             state,
             last_seq=message.seq,
-            sum_tokens=sum_tokens,
-            said_before=remember_said(message, state.said_before),
-            **changes,
+            sum_tokens=state.sum_tokens + message.tokens,
+            said_before=remember_said(message, said_before),
         )
-        self.turns[message.seq] = (self.state.turn_seq, self.state.turns_count)
+        if message.kind == "fixed":
+            state = replace(state, fixed_seq=message.seq, fixed_tokens=state.fixed_tokens + message.raw_tokens)
+        elif message.kind == "user":
+            state = self._begin_turn(state, message)
+        self.state = state
+        self.search_texts[message.seq] = index_message(message, said_before=said_before)
+        self.turns[message.seq] = (state.turn_seq, state.turns_count)
         self.messages[message.seq] = message
-        self.sums[message.seq] = sum_tokens
+        self.sums[message.seq] = state.sum_tokens
         self.incoming[message.seq] = item
+
+    def _begin_turn(self, state: SessionState, message: Message) -> SessionState:
+        is_head = not state.head_seq and message.raw_tokens <= self.room.message_cap_tokens
+        return replace(
+            state,
+            turn_seq=message.seq,
+            turn_tokens=message.tokens,
+            turns_count=state.turns_count + 1,
+            head_seq=message.seq if is_head else state.head_seq,
+        )
 
     def _open_step(self, message: Message) -> None:
         step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in message.view.calls))

@@ -10,6 +10,7 @@ maximization of submodular functions" (2010).
 """
 
 import heapq
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -79,7 +80,10 @@ _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
 _STANDING_WEIGHT: Final = 2.0
 _SAME_MESSAGE: Final = 0.75
 _FOCUS_WEIGHT: Final = 1.6
-_LABEL_TOKENS: Final = 5
+_FIXED_COST: Final = 8
+"""Added to a line's size in the choice, so that scraps do not win for being short."""
+_HEADING_TOKENS: Final = 8
+_TRIES: Final = 40
 _STRATA: Final = 8
 """Source: DESIGN 3.4 †, equal quota for each of 8 strata of age."""
 
@@ -212,7 +216,8 @@ def _rank(
     """All lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy."""
     focus_words = list_words(focus) if focus else frozenset[str]()
     words = [list_words(line.quote) for line in lines]
-    costs = [estimate(_neutralise(line.quote)) + _LABEL_TOKENS for line in lines]
+    dated = "[2026-01-05] " if len({line.said_at.date() for line in lines}) > 1 else ""
+    costs = [estimate(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}\n") for line in lines]
     span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
     weights = [
@@ -228,7 +233,7 @@ def _rank(
         fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
         if fresh < 0.15:
             return 0.0
-        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / costs[at] ** 0.5
+        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / (costs[at] + _FIXED_COST) ** 0.5
 
     heap = [(-gain(at), lines[at].seq, lines[at].start, at) for at in range(len(lines))]
     heapq.heapify(heap)
@@ -262,31 +267,51 @@ def _spread(ranked: Sequence[_Ranked], first_seq: int, last_seq: int, free_token
     width = (last_seq - first_seq) // _STRATA + 1
     quota = free_tokens / _STRATA
     used = [0.0] * _STRATA
-    within: list[_Ranked] = []
+    within: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
     beyond: list[_Ranked] = []
     for one in ranked:
         stratum = min((one.line.seq - first_seq) // width, _STRATA - 1)
-        fits = used[stratum] + one.tokens <= quota
-        (within if fits else beyond).append(one)
-        used[stratum] += one.tokens if fits else 0
-    return within + beyond
+        if used[stratum] + one.tokens <= quota:
+            used[stratum] += one.tokens
+            within[stratum].append(one)
+        else:
+            beyond.append(one)
+    turns = [one for turn in itertools.zip_longest(*within) for one in turn if one is not None]
+    return turns + beyond
 
 
 def _fit(ranked: Sequence[_Ranked], frame: _Frame, speakers: dict[int, str]) -> DigestText:
-    """Take lines while they fit by their own sizes, then drop from the end until the whole text fits."""
-    free = frame.free_tokens
+    """Take lines while they fit by their own sizes, drop from the end until the whole fits, then fill what is left."""
+    free = frame.free_tokens - _HEADING_TOKENS
     chosen: list[ExtractLine] = []
+    skipped: list[_Ranked] = []
     for one in ranked:
         if one.tokens <= free:
             chosen.append(one.line)
             free -= one.tokens
-    while True:
-        text = _render(chosen, frame, speakers)
-        if (tokens := frame.estimate(text)) <= frame.cap_tokens:
-            return DigestText(text=text, tokens=tokens, line_count=len(chosen), shown_seqs=_list_seqs(chosen))
+        else:
+            skipped.append(one)
+    made = _measure(chosen, frame, speakers)
+    while made is None:
         if not chosen:
             return _fall_back(frame)
         del chosen[-max(1, len(chosen) // 16) :]
+        made = _measure(chosen, frame, speakers)
+    for one in skipped[:_TRIES]:
+        if one.tokens - _HEADING_TOKENS <= frame.cap_tokens - made.tokens:
+            more = _measure([*chosen, one.line], frame, speakers)
+            if more is not None:
+                made = more
+                chosen.append(one.line)
+    return made
+
+
+def _measure(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, str]) -> DigestText | None:
+    text = _render(chosen, frame, speakers)
+    tokens = frame.estimate(text)
+    if tokens > frame.cap_tokens:
+        return None
+    return DigestText(text=text, tokens=tokens, line_count=len(chosen), shown_seqs=_list_seqs(chosen))
 
 
 def _fall_back(frame: _Frame) -> DigestText:

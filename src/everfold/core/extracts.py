@@ -8,14 +8,14 @@ Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
-from everfold.core.statements import collect_cues, find_statement
+from everfold.core.statements import collect_cues, find_statement, list_word_set
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -90,7 +90,7 @@ _BASE: Final[dict[LineKind, int]] = {
     "date": 44,
     "name": 36,
     "answer": 40,
-    "question": 24,
+    "question": 10,
     "lead": 4,
 }
 _BY_MACHINE: Final[dict[LineKind, int]] = {
@@ -105,17 +105,17 @@ _BY_MACHINE: Final[dict[LineKind, int]] = {
 }
 _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
 
-_SENTENCE_END: Final = re.compile(r"[.!?]+[\"')\]»”’]*\s+|[。！？]+[」』”]*\s*|\s*\n\s*")
-_LINE_END: Final = re.compile(r"\s*\n\s*")
+_SENTENCE_END: Final = re.compile(r"([.!?\n。！？][.!?\"')\]»”’」』]*)(\s*)")
+_LINE_END: Final = re.compile(r"\n\s*")
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
 )
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
-_PLEASANTRY: Final = re.compile(
-    r"(?:thank|thanks|thx|wow|hi|hey|hello|great|good|nice|cool|awesome|sure|ok|okay|yes|yeah|yep|no problem|you're welcome|congrat|that's"
-    r"|sounds|glad|bye|happy to|of course|i understand|i appreciate|here is|here are|certainly|absolutely|please let me know|is there anything|feel free)\b"
+_PLEASANTRIES: Final = list_word_set(
+    "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
+    " happy certainly absolutely feel i'm woah oh haha lol yay aww"
 )
 
 
@@ -128,15 +128,16 @@ def find_extract_lines(
     """
     if not text or text.isspace():
         return ()
-    found: list[_Found] = []
-    if is_result or origin == "tool":
-        for start, end in _cut_result(text):
-            found.append(_judge_result(text, start, end))
+    is_output = is_result or origin == "tool"
+    cut = _cut_result if is_output else _cut_prose
+    length = len(text)
+    spans = cut(text, 0, length) if length <= SCAN_CHARS else _cut_windows(text, cut)
+    if is_output:
+        found = [_judge_result(text, start, end) for start, end in spans]
         _raise_last(found)
     else:
         from_user = origin == "user"
-        for start, end in _cut_prose(text):
-            found.append(_judge_prose(text, start, end, from_user))
+        found = [_judge_prose(text, start, end, from_user) for start, end in spans]
     return tuple(
         ExtractLine(
             seq=seq,
@@ -148,7 +149,7 @@ def find_extract_lines(
             standing=standing,
             said_at=said_at,
         )
-        for score, start, end, kind, standing in _choose(found, len(text))
+        for score, start, end, kind, standing in _choose(found, length)
     )
 
 
@@ -180,59 +181,66 @@ def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> 
             raise InvalidInputError(message, seq=seq)
 
 
-def _list_windows(length: int) -> list[tuple[int, int]]:
-    if length <= SCAN_CHARS:
-        return [(0, length)]
+def _cut_windows(text: str, cut: Callable[[str, int, int], list[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """The units of a long text's head, tail and evenly spaced windows."""
     share = SCAN_CHARS // (_WINDOWS + 4)
-    head, tail = 2 * share, 2 * share
-    gap = (length - head - tail) // (_WINDOWS + 1)
-    middle = [(head + gap * (i + 1) - share // 2, head + gap * (i + 1) + share // 2) for i in range(_WINDOWS)]
-    return [(0, head), *middle, (length - tail, length)]
+    ends = 2 * share
+    gap = (len(text) - 2 * ends) // (_WINDOWS + 1)
+    middles = [ends + gap * at - share // 2 for at in range(1, _WINDOWS + 1)]
+    windows = [(0, ends), *((low, low + share) for low in middles), (len(text) - ends, len(text))]
+    return [span for low, high in windows for span in cut(text, low, high)]
 
 
-def _cut_prose(text: str) -> Iterator[tuple[int, int]]:
-    for low, high in _list_windows(len(text)):
-        at = low
-        for boundary in _SENTENCE_END.finditer(text, low, high):
-            cut = boundary.start()
-            if text[cut] == "." and _ABBREVIATION.search(text, max(at, cut - 8), cut):
+def _cut_prose(text: str, low: int, high: int) -> list[tuple[int, int]]:
+    """Sentences and lines, without the blanks and list marks around them."""
+    spans: list[tuple[int, int]] = []
+    at = low
+    for boundary in _SENTENCE_END.finditer(text, low, high):
+        cut, end = boundary.span(1)
+        mark = text[cut]
+        if mark in ".!?":
+            if boundary.end() == end and end < high:
                 continue
-            end = cut + len(boundary[0].rstrip())
-            if end > at:
-                yield from _trim(text, at, end)
-            at = boundary.end()
-        yield from _trim(text, at, high)
+            if mark == "." and _ABBREVIATION.search(text, max(at, cut - 8), cut):
+                continue
+        if cut > at:
+            _trim(text, at, end, spans)
+        at = boundary.end()
+    if at < high:
+        _trim(text, at, high, spans)
+    return spans
 
 
-def _cut_result(text: str) -> Iterator[tuple[int, int]]:
-    is_json = _JSON_LIKE.match(text) is not None
-    for low, high in _list_windows(len(text)):
-        if is_json:
-            yield from _cut_json(text, low, high)
-            continue
-        at = low
-        for boundary in _LINE_END.finditer(text, low, high):
-            yield from _trim(text, at, boundary.start())
-            at = boundary.end()
-        yield from _trim(text, at, high)
+def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
+    """Lines of output, or runs of JSON, without the blanks around them."""
+    spans: list[tuple[int, int]] = []
+    if _JSON_LIKE.match(text):
+        _cut_json(text, low, high, spans)
+        return spans
+    at = low
+    for boundary in _LINE_END.finditer(text, low, high):
+        _trim(text, at, boundary.start(), spans)
+        at = boundary.end()
+    _trim(text, at, high, spans)
+    return spans
 
 
-def _cut_json(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+def _cut_json(text: str, low: int, high: int, spans: list[tuple[int, int]]) -> None:
     """Runs between brackets; a short run, and one that ends in a key, joins the next."""
     start = end = -1
     for run in _JSON_RUN.finditer(text, low, high):
         if start >= 0:
             joined = run.end() - start
-            if joined <= _JOINED_CHARS or (text[start:end].rstrip().endswith(":") and joined <= QUOTE_CHARS):
+            if joined <= _JOINED_CHARS or (joined <= QUOTE_CHARS and text[start:end].rstrip().endswith(":")):
                 end = run.end()
                 continue
-            yield from _cut_json_run(text, start, end)
+            _cut_json_run(text, start, end, spans)
         start, end = run.span()
     if start >= 0:
-        yield from _cut_json_run(text, start, end)
+        _cut_json_run(text, start, end, spans)
 
 
-def _cut_json_run(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut_json_run(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     """Runs of pairs of at most about `QUOTE_CHARS`, cut between pairs."""
     while end - start > QUOTE_CHARS:
         cut = start
@@ -240,18 +248,18 @@ def _cut_json_run(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             cut = boundary.start()
         if cut <= start:
             break
-        yield from _trim(text, start, cut)
+        _trim(text, start, cut, spans)
         start = cut + 1
-    yield from _trim(text, start, end)
+    _trim(text, start, end, spans)
 
 
-def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     part = text[start:end]
-    left = part.lstrip(" \t\r\n,;:>*-•")
-    kept = left.rstrip(" \t\r\n,")
+    left = part.lstrip(" \t\r\n,;:>*-•#")
+    kept = left.rstrip(" \t\r\n,*")
     if kept:
         at = start + len(part) - len(left)
-        yield at, at + len(kept)
+        spans.append((at, at + len(kept)))
 
 
 def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
@@ -272,7 +280,8 @@ def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
     lowered = sentence.lower()
     if "’" in lowered:
         lowered = lowered.replace("’", "'")
-    cues = collect_cues(lowered)
+    words = lowered.split()
+    cues = collect_cues(lowered, words)
     kind, bonus, at = _find_signal(sentence, lowered, cues)
     statement = find_statement(lowered, cues=cues, from_user=from_user) if cues or lowered.endswith("?") else None
     standing = False
@@ -283,10 +292,12 @@ def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
         if standing or worth >= _BASE[kind]:
             kind, at = said, statement.at
         score = max(worth, _BASE[kind] if kind != said else 0) + bonus
+        if kind == "question":
+            score += _weigh_words(words)
     elif kind == "lead":
-        score = _BASE["lead"] + _weigh_words(lowered)
+        score = _BASE["lead"] + _weigh_words(words)
     else:
-        score = _BASE[kind] + bonus + _weigh_words(lowered) // 4
+        score = _BASE[kind] + bonus
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
@@ -309,16 +320,16 @@ def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int,
     return kind, min(2 * count, 8), at
 
 
-def _weigh_words(lowered: str) -> int:
-    """0 to 26 for how much a plain sentence tells, by its longer words; pleasantries tell little."""
-    weight = 2 * len([word for word in lowered.split() if len(word) > 4])
-    return min(weight, 26) // (3 if _PLEASANTRY.match(lowered) else 1)
+def _weigh_words(words: list[str]) -> int:
+    """0 to 26 for how much a plain sentence tells, by its longer words; what opens as a pleasantry tells little."""
+    weight = min(2 * len([word for word in words if len(word) > 4]), 26)
+    return weight // 2 if words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
 def _judge_result(text: str, start: int, end: int) -> _Found:
     unit = text[start:end]
     lowered = unit.lower()
-    cues = collect_cues(lowered)
+    cues = collect_cues(lowered, lowered.split())
     hard, count, shown = find_hard(unit)
     kind: LineKind = hard or "lead"
     at = unit.find(shown)

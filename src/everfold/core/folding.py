@@ -9,18 +9,17 @@ from typing import Literal
 
 from everfold.core.certificate import Certificate, Covered, hash_text, seal_certificate
 from everfold.core.digests import (
-    CoarsePool,
     DigestSource,
     DigestText,
     compose_coarse_digest,
     compose_fine_digest,
     compose_standing_block,
-    pool_add,
 )
 from everfold.core.extracts import ExtractLine
 from everfold.core.layout import HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
 from everfold.core.planning import CompactionPlan, measure_body
+from everfold.core.pools import CoarsePool, pool_add
 from everfold.core.tokens import estimate_text_tokens
 
 

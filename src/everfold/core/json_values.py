@@ -22,7 +22,7 @@ from typing import Final, NoReturn, TypeAlias
 from everfold.errors import InvalidInputError
 
 JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
-JsonObject: TypeAlias = "dict[str, JsonValue]"
+JsonObject: TypeAlias = dict[str, "JsonValue"]
 
 MAX_DEPTH: Final = 500
 """How deep lists and objects may nest: half of Python's default recursion limit, which the C encoder counts against."""

@@ -1,6 +1,6 @@
 """Where a message came from, and how much it may decide."""
 
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from everfold.errors import InvalidInputError
 
@@ -47,7 +47,6 @@ def check_source(source: str) -> Source:
     Raises:
         InvalidInputError: the source is unknown.
     """
-    for known in get_args(Source):
-        if source == known:
-            return known
+    if source in get_args(Source):
+        return cast("Source", source)
     raise InvalidInputError(f"source {source!r} is unknown; expected one of {', '.join(get_args(Source))}")

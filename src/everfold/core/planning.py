@@ -202,7 +202,7 @@ class _Walk:
         self.passed: list[Note] = []
         self.passed_tokens = 0
         self.turns = 0
-        self.offered: list[HeldMessage] = [settle_running(held, state, room) for held in layout.held]
+        self.offered: list[HeldMessage] = [settle_running(held, state) for held in layout.held]
         self.digests_now = sum(shown.digest_tokens for shown in layout.ranges)
         self.held_now = sum(held.tokens for held in layout.held)
         self.body_rest = measure_body(layout) - self.digests_now - self.held_now
@@ -213,9 +213,9 @@ class _Walk:
             self.passed.append(note)
             self.passed_tokens += note.tokens
             self.turns += note.kind == "user"
-            held = offer_note(note, self.state, self.room)
-            if held is not None:
-                self.offered.append(held)
+            offered = offer_note(note, self.state, self.room)
+            if offered is not None:
+                self.offered.append(offered)
         held = choose_held(self.offered, self.room)
         held_tokens = sum(message.tokens for message in held)
         folded_tokens = self.passed_tokens - max(held_tokens - self.held_now, 0)
@@ -315,7 +315,7 @@ def fine_cap(folded_tokens: int, room: Room) -> int:
     return max(cap, SMALLEST_DIGEST_TOKENS)
 
 
-def settle_running(held: HeldMessage, state: SessionState, room: Room) -> HeldMessage:
+def settle_running(held: HeldMessage, state: SessionState) -> HeldMessage:
     """A held message as it counts now: what was running and is no longer becomes an ordinary one."""
     if held.hold == "head":
         return held

@@ -197,5 +197,6 @@ def anthropic_tool(tool: JsonValue) -> JsonValue:
     """A tool schema in Anthropic's form, whichever it was given in."""
     if not isinstance(tool, dict) or not isinstance(function := tool.get("function"), dict):
         return tool
-    schema = {key: function[key] for key in ("name", "description") if key in function}
-    return {**schema, "input_schema": function.get("parameters", {"type": "object", "properties": {}})}
+    schema: JsonObject = {key: value for key, value in function.items() if key in {"name", "description"}}
+    schema["input_schema"] = function.get("parameters", {"type": "object", "properties": {}})
+    return schema

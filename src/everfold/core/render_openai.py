@@ -143,5 +143,6 @@ def openai_tool(tool: JsonValue) -> JsonValue:
     """A tool schema in OpenAI's form, whichever it was given in."""
     if not isinstance(tool, dict) or "input_schema" not in tool:
         return tool
-    function = {key: tool[key] for key in ("name", "description") if key in tool}
-    return {"type": "function", "function": {**function, "parameters": tool["input_schema"]}}
+    function: JsonObject = {key: value for key, value in tool.items() if key in {"name", "description"}}
+    function["parameters"] = tool["input_schema"]
+    return {"type": "function", "function": function}

@@ -43,7 +43,7 @@ _STATE: Final = re.compile(
     r"|\b(?:status|state|phase|result|outcome|verdict)\W{1,4}\w|\bsuccess(?:ful|fully)?\b|\b(?:completed?|finished|delivered|cancell?ed|confirmed"
     r"|up-to-date|deployed|merged|approved|passed|submitted|refunded|shipped|pending|processed)\b"
 )
-_NAME: Final = re.compile(r" [A-Z][A-Za-z]|[a-z]_name\"|\"name\"")
+_NAME: Final = re.compile(r" [A-Z][A-Za-z]")
 _DATE_PHRASE: Final = re.compile(
     r"\b(?:last|next|this|past|coming) (?:week|month|year|night|summer|winter|spring|fall|autumn|weekend)|\bin (?:may|march)\b|\b\d+ (?:may|mar|march|jun)\b"
     r"|\b(?:may|mar|march|jun) \d+|\b(?:years?|months?|weeks?|days?) (?:ago|later|old)\b|\bsince \w+"
@@ -83,7 +83,7 @@ def find_state(lowered: str, cues: int) -> int | None:
 
 
 def find_name(text: str) -> int | None:
-    """Where a text has a capitalised word that is not its first, or a name as a key."""
+    """Where a text has a capitalised word that is not its first."""
     found = _NAME.search(text)
     return None if found is None else found.start()
 

@@ -7,6 +7,8 @@ from typing import cast
 from everfold.core.calibration import Calibration
 from everfold.core.json_values import JsonObject
 
+UNCALIBRATED = Calibration()
+
 REMEMBERED_CALLS = 64
 """How many closed call ids a session remembers, to tell a late result from one that never had a call."""
 
@@ -45,6 +47,7 @@ class SessionState:
         closed_calls: Call ids of the steps closed last, oldest first, at most `REMEMBERED_CALLS`.
         said_before: Index texts of what was said last, for the context row of the next message.
         event_id: The compaction event whose layout is in force; empty before the first.
+        events_count: The ordinal of that event; the next one has one more.
         stuck_count: Compactions in a row that did not get below the trigger.
         calibration: The provider's count against our estimate.
         epoch: The epoch of the user that this state was read in.
@@ -67,8 +70,9 @@ class SessionState:
     closed_calls: tuple[str, ...] = ()
     said_before: tuple[str, ...] = ()
     event_id: str = ""
+    events_count: int = 0
     stuck_count: int = 0
-    calibration: Calibration = Calibration()
+    calibration: Calibration = UNCALIBRATED
     epoch: int = 0
 
 

@@ -23,7 +23,13 @@ MAY_STATE: Final = 8
 _IMPERATIVE: Final = 16
 _FIRST_RULE: Final = 5
 
-_IMPERATIVES: Final = frozenset(
+
+def list_word_set(text: str) -> frozenset[str]:
+    """The words of a table that is written as one text."""
+    return frozenset(text.split())
+
+
+_IMPERATIVES: Final = list_word_set(
     "add allow answer apply ask assume attach avoid be begin book bring build buy call cancel change check choose clean"
     " close combine compare compute configure convert copy count create debug delete deploy describe do download draft"
     " edit enable ensure explain export fetch fill find finish fix format generate get give go handle help implement"
@@ -32,7 +38,7 @@ _IMPERATIVES: Final = frozenset(
     " reply report reserve reset respond restart restrict return revert review rewrite run save schedule search select"
     " send set show sign skip solve sort split start stay stick stop store submit summarise summarize switch take talk"
     " tell test track transfer translate treat try turn undo update upgrade upload use validate verify wait work wrap"
-    " write".split()
+    " write"
 )
 _DATE_WORDS: Final = (
     "monday tuesday wednesday thursday friday saturday sunday january february april june july august september october"
@@ -98,6 +104,20 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("remember", "save", r"\bsave (?:this|that|it) (?:for|somewhere|in)\b"),
     ("remember", "important", r"\bimportant (?:that you know|to (?:know|remember|note))\b"),
     ("remember", "memorize memorise", _OPEN + r"memori[sz]e\b"),
+    (
+        "remember",
+        "know so",
+        r"\bjust so you(?: all)? know\b|" + _OPEN + r"(?:you should )?know that\b|\bso you know[,:]",
+    ),
+    (
+        "remember",
+        "reference heads aware noting keep jot down mark store",
+        r"\bfor (?:future )?reference\b|\bheads[- ]up\b|"
+        + _OPEN
+        + r"be aware\b|\bworth noting\b|"
+        + _OPEN
+        + r"(?:keep|store|jot|write|mark) (?:this|that|it)(?: down| somewhere| safe)?[:,]|\b(?:write|jot) (?:this|that|it) down\b",
+    ),
     ("correction", "meant misspoke mixed", r"\bi meant\b|\bi misspoke\b|\bi mixed\b"),
     (
         "correction",
@@ -108,6 +128,31 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("correction", "bad", _OPEN + r"my bad\b(?=.*\w{2})"),
     ("correction", "wrong", r"\b(?:was|that's|that is|is|it's|got it|got that) wrong\b(?=[:,.;] ?\w|.{3,}$)"),
     ("correction", "ignore forget", r"\b(?:ignore|forget) what i\b"),
+    (
+        "correction",
+        "wrong",
+        _OPEN
+        + r"(?:sorry )?wrong (?:\w+)[,.:;] ?\w|\bthe wrong (?:file|one|number|name|date|address|person|version|day|time|place)\b.*\b(?:is|it's|should|use)\b",
+    ),
+    (
+        "correction",
+        "read disregard update thought longer back",
+        r"\bshould (?:have )?read\b|\b(?:disregard|scrap) (?:my|what|that|the)\b|"
+        + _OPEN
+        + r"update: ?\w|\bon second thoughts?\b"
+        r"|\b(?:is|are|am|do|does) no longer\b|\bi take (?:that|it) back\b",
+    ),
+    (
+        "correction",
+        "new right",
+        r"\b(?:old|previous|wrong) .*\b(?:the|my|our) (?:new|right|correct) \w+ is\b|\bthe (?:new|right) (?:one|number|address|date|name|time|version) is\b",
+    ),
+    ("correction", "change", _OPEN + r"(?:please )?change (?:that|it|this) to\b"),
+    (
+        "correction",
+        "without spelled spelt",
+        r"\b(?:it's|its|it is|name is) [\w-]+ (?:without|with)(?: an?| the)? \w\b|\b(?:it's|is|it is) (?:spelled|spelt)\b",
+    ),
     (
         "correction",
         "actually",
@@ -167,6 +212,19 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "go stick stay use keep take have do",
         r"(?:^|[,.;] |\b(?:ok|okay|so|then|yes|yeah|and|think) )(?:we|i)(?:'ll| will)? (?:go (?:with|for)|stick (?:with|to)|stay with)\b"
         r"|\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!care|a look|you|it from|in mind|in touch|that in|my best|the same)\w+",
+    ),
+    (
+        "decision",
+        "landed minds mind wins winner it discussion taking",
+        r"\bwe landed on\b|\bmade up (?:my|our) minds?\b|\b(?:so|fine|ok|okay|then),? the [\w ]+ wins\b|\bthe winner is\b"
+        r"|^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?[\w-]+(?: \w+)? it is[.!]?$|\bend of (?:the )?discussion\b|"
+        + _OPEN
+        + r"i'm taking the\b",
+    ),
+    (
+        "decision",
+        "going",
+        r"\b(?:we're|we are|i'm|i am) going for (?:the|an?|option|plan)\b(?! (?:walk|run|swim|drink|ride|hike|coffee|bit|while))",
     ),
     ("decision", "plan", r"\bthe plan is to\b"),
     ("decision", "will", r"\b(?:the|our|its) \w+ will be (?:called )?(?!fine|ok|great|fun|able|there|\w+ing\b)[\"'\w]"),
@@ -250,7 +308,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("constraint", "exceed go cost", r"\b(?:not|never|n't) (?:exceed|go over|go above|cost more)\b"),
     (
         "constraint",
-        "now future default rule whenever every each",
+        "from now future default rule whenever every each",
         r"\bfrom now on\b|\bas a rule\b|\b(?:whenever|every time|each time) you\b|\bin (?:the )?future,? (?:please|always|use|do)|\bby default\b",
     ),
     (
@@ -302,6 +360,62 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("constraint", "doesn't don't dont work", r"\b(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b"),
     ("constraint", "always", r"\b(?:can|could|would) you.*\balways\b"),
     (
+        "constraint",
+        "only",
+        r"\b(?:we|they|you) only (?!have|had|got|just|want|need|went|met|saw|know|live)[a-z]+(?<!ed) ",
+    ),
+    (
+        "constraint",
+        "don't dont do never always",
+        r"\b(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send"
+        r"|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)",
+    ),
+    (
+        "constraint",
+        "supposed meant question table no-go non-negotiable dealbreaker breaker taboo",
+        r"\bnot (?:supposed|meant) to\b|\bout of the question\b|\boff the table\b|\bno-go\b|\bnon-negotiable\b"
+        r"|\bdeal ?breaker\b",
+    ),
+    (
+        "constraint",
+        "crucial essential critical vital imperative important",
+        r"\b(?:it's|it is|is) (?:very |really |absolutely |also )?(?:crucial|essential|critical|vital|imperative|important) (?:that|for|to) ",
+    ),
+    (
+        "constraint",
+        "every each all any",
+        r"^(?:for|in|on|with|to) (?:every|each|all|any) [\w ]+?,? (?:please )?(?:add|use|write|make|send|include|put|run|create|give|keep|check|ask|show|include)\b",
+    ),
+    (
+        "constraint",
+        "whatever matter regardless times exactly",
+        r"^(?:whatever you|no matter what|regardless)|\bat all times\b|\bat no (?:time|point)\b|\bexactly as (?:it|they)\b",
+    ),
+    (
+        "constraint",
+        "can't cannot cant won't",
+        r"\b(?:the|this|these|those|our|my) (?:\w+ ){1,4}(?:can't|cannot|can not|cant|won't) (?:have|contain|include|be|use|take|go|exceed|hold|see|know|handle|eat|drink)\b",
+    ),
+    (
+        "constraint",
+        "has have",
+        r"\b(?:he|she) (?:has|have) to .*\b(?:every|each|always|by|before|at \d)|\b(?:the|my|our) \w+ (?:has|have) to be\b",
+    ),
+    ("constraint", "too", r"\btoo \w+ for (?:me|us|our|my|them)\b"),
+    ("constraint", "promised guaranteed", r"\bwe (?:promised|guaranteed)\b.*\b(?:will|no|not|never)\b"),
+    (
+        "constraint",
+        "insists demands expects refuses wants allow accept permit",
+        r"\b(?:insists? on|demands? (?!for)|refuses? (?:to|any))|\bexpects? (?:us|all|every|that)\b|\b(?:client|customer|boss|landlord|team|manager|owner) (?:wants?|expects?)\b"
+        r"|\b(?:doesn't|don't|does not|do not) (?:allow|accept|permit)\b",
+    ),
+    (
+        "constraint",
+        "english french german spanish italian portuguese dutch polish japanese chinese british american plain simple bold uppercase lowercase lower upper json markdown iso",
+        r"\b(?:write|answer|reply|respond|speak|keep|give|put|format|return|use|name|comment)\b.{0,50}? in (?:english|french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese"
+        r"|british|american|plain|simple|bold|uppercase|lowercase|lower case|upper case|json|markdown|iso)\b",
+    ),
+    (
         "identity",
         _MINE_WORDS,
         r"\bmy (?:\w+ ){0,2}" + _MINE + r"(?: code)?(?: (?:on file|here|there))?(?:'s|:| is| are)\b",
@@ -340,6 +454,22 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
+        "roommates people siblings sisters brothers friends students two three four five six",
+        r"^(?:we're|we are) (?:two|three|four|five|six|seven|eight|\d+) \w+",
+    ),
+    (
+        "identity",
+        "run train play cook collect teach study volunteer commute coach sing drive ride swim",
+        r"\bi (?:run|train|play|cook|collect|teach|study|volunteer|commute|coach|sing|drive|ride|swim) (?!it\b|into\b|out\b|that\b|this\b|the (?:test|script|command|code))\w+",
+    ),
+    (
+        "identity",
+        "worked working years",
+        r"\bi've (?:worked|been working|taught|lived) (?:as|in|at|for|with) .*\b(?:for|since)\b",
+    ),
+    ("identity", "turns", r"\bmy \w+ turns \d"),
+    (
+        "identity",
         "diabetes asthma adhd epilepsy allergy allergies",
         r"\bi have (?:diabetes|asthma|adhd|epilepsy|\w+ allerg\w+|an? \w+ allergy)",
     ),
@@ -354,7 +484,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "prefer prefers favour favor dislike dislikes hate hates like likes love loves enjoy enjoys",
         r"\b(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually"
         r"|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)"
-        r"|not to say|how|you\b|when you|what|so\b|these|those|\.|what)\w|\b(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b"
+        r"|not to say|how|you\b|when you|what|so\b|these|those|\.|what|when\b|where\b|that\b)\w|\b(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b"
         r"|\b(?:we|i) would like to have\b",
     ),
     (
@@ -367,6 +497,18 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "preference",
         "favourite favorite fav go-to preferred preference",
         r"\bmy (?:all-time )?(?:fav(?:ou?rite)?|go-to|preferred|preference) (?:\w+ ){0,3}?(?:is|are)\b",
+    ),
+    (
+        "preference",
+        "suit suits works thing annoy annoys annoying bother bothers bothered find more possible avoid nice",
+        r"\b(?:suits?|annoys?|bothers?) (?:me|us)\b|\b(?:is|are) (?:so |totally |just |not )*(?:my|our) thing\b|\bi find .*\b(?:easier|better|harder|nicer|clearer|annoying|useful|confusing"
+        r"|helpful|boring|best)\b|\bcan't be bothered with\b|\bworks? (?:best|better|fine|great|well) for (?:me|us)\b|\bi like \w+ more\b|\bas (?:short|few|simple|little|brief|cheap|early|late) as"
+        r" possible\b|\bi (?:try to |always |usually )?avoid\b|\bwould be nice (?:to have|if)\b",
+    ),
+    (
+        "preference",
+        "drink eat smoke drive fly use wear watch read cook listen check answer trust own",
+        r"\b(?:i|we|my \w+) (?:don't|dont|do not|never|doesn't|does not) (?:really |ever )?(?:drink|eat|smoke|drive|fly|use|wear|watch|read|cook|listen to|check|answer|trust|own)\b",
     ),
     (
         "preference",
@@ -429,13 +571,15 @@ _DENIALS: Final[dict[StatementKind, str]] = {
     "correction": r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|\bwhy not\b|\bif not\b|\bor not\b",
     "decision": r"\bhaha|\blol\b|\bthink about\b|\bif (?:we|i|you)\b",
     "constraint": r"\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
-    r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|\b(?:lol|haha)\b|^at least (?!\d)",
+    r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|\b(?:lol|haha)\b|^at least (?!\d)|\bthere (?:are|were|is) (?:at least|more than|up to|less than)\b"
+    r"|\b(?:they|he|she) (?:said|told|says|claims)\b",
     "identity": r"\b(?:lol|haha|lately|yesterday|right now|at the moment)\b",
     "preference": r"\b(?:lol|haha)\b|\b(?:i'd|i would|we'd|would) (?:like|love) to (?!have)|\bwould love\b|\b(?:was|were)\b.*\bfavou?rite|\bi love (?:it|that|you)\b",
 }
 _STANDING: Final[frozenset[StatementKind]] = frozenset(_DENIALS)
 
-_WORDS: Final = re.compile(r"[a-z][a-z'-]*")
+_ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—–…_]")
+_BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—–…_', " "))
 _BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
 _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?!rather|not\b)[a-z]+|\b(?:can|could|may) (?:i|we) (?!bring|have\b)[a-z]+"
@@ -450,6 +594,7 @@ _DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in _DENIALS
 
 
 def _build_cues() -> dict[str, int]:
+    """Bits by word, and by word with the mark that may follow it: splitting at blanks is all that a sentence costs."""
     cues: dict[str, int] = {}
     flags = (
         (HAS_DATE, _DATE_WORDS),
@@ -462,10 +607,11 @@ def _build_cues() -> dict[str, int]:
     for bit, words in (*flags, *rules):
         for word in words.split():
             cues[word] = cues.get(word, 0) | bit
-    return cues
+    return {word + mark: bits for word, bits in cues.items() for mark in ("", *",.!?:;")}
 
 
 _CUES: Final = _build_cues()
+_MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
 _CUED: Final = frozenset(_CUES)
 
 
@@ -478,10 +624,10 @@ class Statement:
     at: int
 
 
-def collect_cues(lowered: str) -> int:
-    """The rules and flags that the words of a lower-cased text leave possible, as bits; 0 means none."""
+def collect_cues(lowered: str, words: list[str]) -> int:
+    """The rules and flags that a lower-cased text, given also as split at blanks, leaves possible, as bits; 0 means none."""
     cues = 0
-    for word in _CUED.intersection(_WORDS.findall(lowered)):
+    for word in _CUED.intersection(lowered.translate(_BREAKS).split() if _ENCLOSED.search(lowered) else words):
         cues |= _CUES[word]
     return cues
 
@@ -493,7 +639,7 @@ def find_statement(lowered: str, *, cues: int, from_user: bool) -> Statement | N
     unless it asks for something from now on.
     """
     if lowered.endswith("?"):
-        if _BINDS.search(lowered):
+        if cues & _MAY_BIND and _BINDS.search(lowered):
             return Statement(kind="constraint", standing=from_user, at=0)
         request = from_user and _REQUEST.search(lowered)
         return Statement(kind="task" if request else "question", standing=False, at=0)

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.statements import list_word_set
 
 _WORD: Final = re.compile(r"[^\W_][\w'.:/#@-]*[^\W_]|[^\W_]")
-_STOP: Final = frozenset(
+_STOP: Final = list_word_set(
     "a about actually after all also always am an and any are as at be been before but by call can correction could dear did do does don't"
     " done for from get give go going got had has have he her here hi him his how i i'd i'll i'm i've if in instead into is it it's its just"
     " let let's lets like make made me mean meant more most must my mine need never no not now of off ok okay on one only or our out over"
     " please pls rather said say scratch set she should so some sorry still sure take than thank thanks that that's the their them then there"
     " these they this those to too typo up us use used very want was wasn't we we'll well were what when which who will with would wrong yes"
-    " you your remember keep prefer decided decide change changed mind wait hmm no,".split()
+    " you your remember keep prefer decided decide change changed mind wait hmm no,"
 )
 _REJECTED: Final = re.compile(
     r"(?:\bnot|\binstead of|\brather than|\bno longer|\bwas wrong[,:]?|\bi said|\bisn't|\bwasn't|\bdon't use|\bstop using) "
@@ -73,7 +74,7 @@ def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     gone: set[tuple[int, int]] = set()
     last_summary: _Reading | None = None
     for at, newer in enumerate(readings):
-        _retire(newer, at, readings, index, gone)
+        _retire(newer, readings, index, gone)
         if newer.line.kind in ("state", "error") and _TEST_SUMMARY.search(newer.lowered):
             if last_summary is not None:
                 gone.add(_key(last_summary.line))
@@ -100,11 +101,11 @@ def _read(line: ExtractLine) -> _Reading:
 
 
 def _retire(
-    newer: _Reading, at: int, readings: Sequence[_Reading], index: dict[str, list[int]], gone: set[tuple[int, int]]
+    newer: _Reading, readings: Sequence[_Reading], index: dict[str, list[int]], gone: set[tuple[int, int]]
 ) -> None:
     kind = newer.line.kind
     if kind == "correction" or (newer.line.standing and _REPLACES.search(newer.lowered)):
-        _retire_corrected(newer, at, readings, index, gone)
+        _retire_corrected(newer, readings, index, gone)
     if newer.line.standing:
         for older in _list_near(newer, readings, index):
             if older.line.standing and _is_same_subject(older, newer):
@@ -122,7 +123,7 @@ def _list_near(newer: _Reading, readings: Sequence[_Reading], index: dict[str, l
 
 
 def _retire_corrected(
-    newer: _Reading, at: int, readings: Sequence[_Reading], index: dict[str, list[int]], gone: set[tuple[int, int]]
+    newer: _Reading, readings: Sequence[_Reading], index: dict[str, list[int]], gone: set[tuple[int, int]]
 ) -> None:
     """What a correction rejects by its value, else the nearest older statement of the same subject."""
     rejected = [list_words(found) for found in _REJECTED.findall(newer.lowered)]

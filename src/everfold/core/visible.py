@@ -27,6 +27,9 @@ CALL_OVERHEAD_TOKENS = 12
 ELISION_TOKENS = 32
 """Room for the line that names what was left out; `elision_line` stays under it."""
 
+SHORTEST_STRING_CHARS = 16
+"""Strings of call arguments are not cut below this; then a pointer stands for all of them."""
+
 INTERRUPTED_TEXT = "[interrupted: this call was never answered]"
 """The fixed result of a call that was abandoned. Source: DESIGN section 3.1."""
 
@@ -130,8 +133,8 @@ def shorten_arguments(arguments: str, *, seq: int, cap_tokens: int) -> str:
         value = parse_json(arguments)
     except InvalidInputError:
         value = arguments
-    limit_chars = 2000
-    while isinstance(value, dict) and limit_chars >= 16:
+    limit_chars = 2048
+    while isinstance(value, dict) and limit_chars >= SHORTEST_STRING_CHARS:
         short = shorten_strings(value, limit_chars)
         text = encode_json(short).decode("utf-8", "surrogatepass")
         if estimate_text_tokens(text) <= cap_tokens:

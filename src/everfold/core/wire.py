@@ -62,10 +62,8 @@ def read_wire(wire: JsonObject, *, wire_format: WireFormat | None = None) -> Mes
     """
     if not isinstance(wire, dict):
         raise InvalidInputError(f"a message must be a JSON object with a role and content, got {type(wire).__name__}")
-    if (wire_format or detect_format(wire)) == "anthropic":
-        view = _read_anthropic(wire)
-    else:
-        view = _read_openai(wire)
+    is_anthropic = (wire_format or detect_format(wire)) == "anthropic"
+    view = _read_anthropic(wire) if is_anthropic else _read_openai(wire)
     _refuse_repeated_calls(view)
     return view
 
@@ -113,11 +111,7 @@ def _list_of(value: JsonValue, where: str) -> list[JsonValue]:
 def _read_openai(wire: JsonObject) -> MessageView:
     role = _role_of(wire, _OPENAI_ROLES, "OpenAI")
     content = wire.get("content")
-    parts: list[Part]
-    if role == "tool":
-        parts = [_openai_result(wire, content)]
-    else:
-        parts = _openai_content(content)
+    parts: list[Part] = [_openai_result(wire, content)] if role == "tool" else _openai_content(content)
     refusal = wire.get("refusal")
     if refusal is not None:
         parts.append(TextPart(text=_text_of(refusal, "refusal")))

@@ -29,6 +29,9 @@ BUSY_TIMEOUT_MS = 5000
 APPLICATION_ID = 0x45564644
 """`EVFD`: marks a database file as one of ours."""
 
+SqlValue = None | int | float | bytes | str
+"""What a column or a binding holds."""
+
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name TEXT PRIMARY KEY,
@@ -48,15 +51,15 @@ class Database:
             self.connection = apsw.Connection(path, flags=flags)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
-    def rows(self, name: str, **values: apsw.SQLiteValue) -> list[tuple[apsw.SQLiteValue, ...]]:
+    def rows(self, name: str, **values: SqlValue) -> list[tuple[SqlValue, ...]]:
         """All rows of a named query."""
         return list(self.connection.execute(self.queries[name], values))
 
-    def row(self, name: str, **values: apsw.SQLiteValue) -> tuple[apsw.SQLiteValue, ...] | None:
+    def row(self, name: str, **values: SqlValue) -> tuple[SqlValue, ...] | None:
         """The first row of a named query, or None."""
         return next(iter(self.rows(name, **values)), None)
 
-    def run(self, name: str, **values: apsw.SQLiteValue) -> int:
+    def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
         self.connection.execute(self.queries[name], values)
         return self.connection.changes()

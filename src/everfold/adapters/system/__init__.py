@@ -1,0 +1,1 @@
+"""The machine's own time and randomness."""

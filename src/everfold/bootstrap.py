@@ -1,0 +1,75 @@
+"""Opening Everfold: the only module that picks adapters."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
+from pathlib import Path
+
+from everfold.adapters.system.clock import SystemClock
+from everfold.adapters.system.ids import RandomIds
+from everfold.config import Settings, load_settings
+from everfold.engine import Everfold
+from everfold.errors import InvalidInputError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.sync import Blocking, block_on
+
+_FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one from the root) or `memory://`"
+
+
+@asynccontextmanager
+async def open(  # noqa: A001 - `everfold.open` is what a user types
+    url: str | None = None,
+    *,
+    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    config: Path | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> AsyncIterator[Everfold]:
+    """Open a store and give the engine; the store is let go at the end.
+
+    Args:
+        url: Where everything is kept; `store.url` of the settings when left out.
+        settings: Settings by section and key, or ones that were loaded before.
+        config: The settings file; `everfold.toml` in the working folder when left out.
+        clock: Tells the time; the machine's when left out.
+        ids: Makes ids; random ones when left out.
+
+    Raises:
+        InvalidInputError: the url or a setting does not fit.
+        StoreError: the store cannot be opened.
+    """
+    loaded = settings if isinstance(settings, Settings) else load_settings(config, settings)
+    store = await open_store(url or loaded.store.url)
+    engine = Everfold(store, clock=clock or SystemClock(), ids=ids or RandomIds(), defaults=loaded.session_settings())
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def open_sync(
+    url: str | None = None,
+    *,
+    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    config: Path | None = None,
+) -> AbstractContextManager[Blocking[Everfold]]:
+    """The same for programs without an event loop: every method of what it gives blocks."""
+    return block_on(open(url, settings=settings, config=config))
+
+
+async def open_store(url: str) -> Store:
+    """The store that a url names.
+
+    Raises:
+        InvalidInputError: the url has no form that is known.
+        StoreError: the store cannot be opened.
+    """
+    if url == "memory://":
+        from everfold.adapters.inmemory.store import InMemoryStore
+
+        return InMemoryStore()
+    if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
+        from everfold.adapters.sqlite.store import SqliteStore
+
+        return await SqliteStore.open(url.removeprefix("sqlite:///"))
+    raise InvalidInputError(f"the store url {url!r} has no form that is known; expected {_FORMS}")

@@ -1,0 +1,195 @@
+"""Settings: from `everfold.toml`, the environment and arguments, in rising order; unknown keys are refused.
+
+An environment variable names a key with `EVERFOLD_` in front and two underscores between its parts:
+`EVERFOLD_COMPACTION__TRIGGER_RATIO=0.75`.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from everfold.core.room import DEFAULT_LIMIT_TOKENS, Policy
+from everfold.core.sessions import SessionSettings
+from everfold.errors import InvalidInputError
+
+CONFIG_FILE = "everfold.toml"
+_POLICY = Policy()
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StoreSettings(_Section):
+    """Where everything is kept."""
+
+    url: str = Field("sqlite:///everfold.db", description="The store: `sqlite:///FILE` or `memory://`.")
+
+
+class ModelSettings(_Section):
+    """What the model can take."""
+
+    context_limit: int = Field(DEFAULT_LIMIT_TOKENS, gt=0, description="The model's context limit in tokens.")
+    answer_tokens: int | None = Field(
+        None, ge=0, description="Room for the answer; the smaller of 8192 and 12 % of the limit when left out."
+    )
+
+
+class CompactionSettings(_Section):
+    """How a session compacts. Ratios are shares of the room unless they say otherwise."""
+
+    enabled: bool = Field(_POLICY.enabled, description="Compact when due; an overflow always does.")
+    trigger_ratio: float = Field(_POLICY.trigger_ratio, description="A compaction is due from here on.")
+    target_ratio: float = Field(_POLICY.target_ratio, description="It folds down to here.")
+    force_ratio: float = Field(_POLICY.force_ratio, description="No window is larger than this.")
+    volatile_ratio: float = Field(
+        _POLICY.volatile_ratio, ge=0, lt=1, description="Share of the budget reserved for the volatile suffix."
+    )
+    message_cap: int = Field(
+        _POLICY.message_cap_tokens, gt=0, description="The largest message, in tokens, that is kept or is the head."
+    )
+    message_cap_ratio: float = Field(
+        _POLICY.message_cap_ratio, gt=0, lt=1, description="The same as a share; the smaller of both holds."
+    )
+    kept_ratio: float = Field(_POLICY.kept_ratio, ge=0, lt=1, description="The kept slice.")
+    pinned_ratio: float = Field(
+        _POLICY.pinned_ratio, ge=0, lt=1, description="What `[[keep]]` and mid-log system messages may take of it."
+    )
+    digest_ratio: float = Field(_POLICY.digest_ratio, gt=0, lt=1, description="The digest slice.")
+    standing_ratio: float = Field(_POLICY.standing_ratio, ge=0, lt=1, description="The standing slice.")
+    visible_ratio: float = Field(_POLICY.visible_ratio, gt=0, lt=1, description="The most that one message shows.")
+    step_visible_ratio: float = Field(
+        _POLICY.step_visible_ratio, gt=0, lt=1, description="The most that one step shows."
+    )
+    min_fold_tokens: int = Field(_POLICY.min_fold_tokens, ge=0, description="No automatic fold is smaller.")
+    min_fold_ratio: float = Field(
+        _POLICY.min_fold_ratio, ge=0, lt=1, description="The same as a share; the smaller of both holds."
+    )
+    turn_backstop: int = Field(_POLICY.turn_backstop, ge=1, description="Turns that stay unfolded at most.")
+    turn_slack: int = Field(_POLICY.turn_slack, ge=0, description="How far turns may go past it.")
+    row_window: int = Field(_POLICY.row_window, ge=1, description="Messages that stay unfolded at most.")
+    row_headroom: int = Field(_POLICY.row_headroom, ge=0, description="How far messages may go past it.")
+    rows_per_digest: int = Field(_POLICY.rows_per_digest, ge=1, description="The most messages of one event.")
+    keep_recent: int = Field(_POLICY.keep_recent, ge=1, description="What a manual compaction leaves, in messages.")
+
+
+class Settings(BaseSettings):
+    """Every setting of Everfold."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="EVERFOLD_", env_nested_delimiter="__", extra="forbid", frozen=True, toml_file=CONFIG_FILE
+    )
+
+    store: StoreSettings = StoreSettings.model_validate({})
+    model: ModelSettings = ModelSettings.model_validate({})
+    compaction: CompactionSettings = CompactionSettings.model_validate({})
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class gives it
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class gives it
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments over environment over file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    def session_settings(self) -> SessionSettings:
+        """What a new session holds.
+
+        Raises:
+            InvalidInputError: the settings contradict each other.
+        """
+        values = self.compaction.model_dump()
+        values["message_cap_tokens"] = values.pop("message_cap")
+        policy = Policy(answer_tokens=self.model.answer_tokens, **values)
+        return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
+
+
+def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str, object]] | None = None) -> Settings:
+    """The effective settings.
+
+    Args:
+        path: The settings file; `everfold.toml` in the working folder when left out, which may be missing.
+        overrides: Arguments by section and key; they outrank everything.
+
+    Raises:
+        InvalidInputError: a key is unknown (the nearest known one is named), a value does not fit, the file is missing
+            or no TOML, or the settings contradict each other.
+    """
+    if path is not None and not path.is_file():
+        raise InvalidInputError(f"there is no settings file {path}; expected a TOML file", path=str(path))
+
+    class Located(Settings):
+        model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
+
+    try:
+        settings = Located(**cast("dict[str, StoreSettings]", dict(overrides or {})))  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise InvalidInputError(_explain(error), path=str(path or CONFIG_FILE)) from error
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{path or CONFIG_FILE} cannot be read as TOML: {error}", path=str(path or "")
+        ) from error
+    settings.session_settings()
+    return settings
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(key, list(list_keys()), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_keys())}"
+            lines.append(f"the setting {key!r} is unknown{hint}")
+        else:
+            lines.append(f"the setting {key!r} does not fit: {problem['msg']}, got {problem['input']!r}")
+    return "\n".join(lines)
+
+
+def list_keys() -> Iterator[str]:
+    """Every key as `section.name`, in the order of the documentation."""
+    for section, field in Settings.model_fields.items():
+        model = cast("type[BaseModel]", field.annotation)
+        yield from (f"{section}.{name}" for name in model.model_fields)
+
+
+Place = Literal["argument", "environment", "file", "default"]
+
+
+def explain_settings(
+    settings: Settings, *, path: Path | None = None, overrides: Mapping[str, Mapping[str, object]] | None = None
+) -> list[tuple[str, object, Place]]:
+    """Every key with its effective value and where it came from."""
+
+    class Located(Settings):
+        model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
+
+    file_values = TomlConfigSettingsSource(Located)()
+    from pydantic_settings import EnvSettingsSource
+
+    env_values = EnvSettingsSource(Located)()
+    places: list[tuple[Place, Mapping[str, object]]] = [
+        ("argument", overrides or {}),
+        ("environment", env_values),
+        ("file", file_values),
+    ]
+    rows: list[tuple[str, object, Place]] = []
+    for key in list_keys():
+        section, name = key.split(".")
+        value = getattr(getattr(settings, section), name)
+        found: Place = "default"
+        for place, values in places:
+            inner = values.get(section)
+            if isinstance(inner, Mapping) and name in inner:
+                found = place
+                break
+        rows.append((key, value, found))
+    return rows

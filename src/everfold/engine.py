@@ -1,0 +1,130 @@
+"""The engine: the one object that a library user holds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from everfold.core.json_values import JsonValue
+from everfold.core.room import require_room, share_room
+from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.state import SessionState
+from everfold.core.window import Prompt
+from everfold.errors import InvalidInputError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.live import LiveSession, load_session
+from everfold.services.open_session import Opener
+from everfold.services.search import SearchHit, search_messages
+from everfold.session import Session
+
+DEFAULT_USER = "default"
+DEFAULT_AGENT = "default"
+
+
+class Everfold:
+    """A context and memory engine over one store. Make one with `everfold.open`."""
+
+    def __init__(self, store: Store, *, clock: Clock, ids: Ids, defaults: SessionSettings | None = None) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._defaults = SessionSettings() if defaults is None else defaults
+
+    async def session(
+        self,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+        system: str | None = None,
+        tools: Sequence[JsonValue] | None = None,
+    ) -> Session:
+        """The current session of a user and an agent; a new one when there is none.
+
+        What is given here the session holds from now on; a change is a break of the request's prefix.
+
+        Args:
+            user: Who speaks with the agent.
+            agent: The assistant.
+            limit: The model's context limit in tokens.
+            system: The system prompt.
+            tools: Tool schemas, in either provider's form.
+
+        Raises:
+            InvalidInputError: a name is empty, or the limit is not a positive whole number.
+            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
+        """
+        settings = self._settings(self._defaults, limit, system, tools)
+        _require_room(settings, SessionState(), "to be opened")
+        opener = Opener(store=self._store, clock=self._clock, ids=self._ids)
+        live = await opener.open_current(UserId(_name(user, "user")), AgentId(_name(agent, "agent")), settings)
+        wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
+        _require_room(wanted, live.state, live.record.id)
+        return self._handle(await opener.change_settings(live, wanted))
+
+    async def get_session(self, session_id: str) -> Session:
+        """The session with this id, whether it is current or not.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        record = await self._store.get_session(SessionId(session_id))
+        return self._handle(await load_session(self._store, record))
+
+    async def list_sessions(
+        self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
+    ) -> list[SessionRecord]:
+        """Sessions in the order of their creation; `after` is the last id of the page before."""
+        return await self._store.list_sessions(
+            user_id=None if user is None else UserId(user),
+            agent_id=None if agent is None else AgentId(agent),
+            after=None if after is None else SessionId(after),
+            limit_count=limit,
+        )
+
+    async def search(
+        self, question: str, *, user: str = DEFAULT_USER, agent: str | None = None, limit: int = 10
+    ) -> list[SearchHit]:
+        """The messages of one user, over all their sessions, that answer a question, best first."""
+        return await search_messages(
+            self._store,
+            question,
+            user_id=UserId(user),
+            agent_id=None if agent is None else AgentId(agent),
+            limit_count=limit,
+        )
+
+    async def check_store(self) -> list[str]:
+        """Problems of the store's own files; empty when there are none."""
+        return await self._store.check_integrity()
+
+    async def close(self) -> None:
+        """Let go of the store. Nothing is lost: every call before it was durable when it returned."""
+        await self._store.close()
+
+    def _settings(
+        self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
+    ) -> SessionSettings:
+        prompt = Prompt(
+            system=base.prompt.system if system is None else system,
+            tools=base.prompt.tools if tools is None else tuple(tools),
+        )
+        return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
+
+    def _handle(self, live: LiveSession) -> Session:
+        return Session(live, store=self._store, clock=self._clock, ids=self._ids)
+
+
+def _name(value: str, what: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInputError(f"the {what} must be a name that is not empty, got {value!r}")
+    return value
+
+
+def _require_room(settings: SessionSettings, state: SessionState, session: str) -> None:
+    room = share_room(
+        settings.limit_tokens,
+        settings.policy,
+        prompt_tokens=settings.prompt_tokens + state.fixed_tokens,
+        calibration=state.calibration,
+    )
+    require_room(room, settings.policy, calibration=state.calibration, session=session)

@@ -1,0 +1,114 @@
+"""Append: put messages at the end of a log, all or none."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from everfold.core.appending import Incoming, plan_append
+from everfold.core.json_values import JsonObject, encode_json
+from everfold.core.messages import Message, WireFormat
+from everfold.core.origins import Origin, check_source, choose_origin
+from everfold.core.wire import read_wire
+from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.stores import Store
+from everfold.services.live import LiveSession
+
+MOST_ATTEMPTS = 200
+"""How often an append that lost to another writer is placed again. Every loss means that somebody else went ahead, so
+this is reached only when hundreds of writers share one session."""
+
+
+def read_incoming(
+    wire: Mapping[str, object],
+    *,
+    said_at: datetime,
+    wire_format: WireFormat | None = None,
+    origin: Origin | None = None,
+    source: str = "said",
+    client_id: str | None = None,
+    line: int | None = None,
+) -> Incoming:
+    """Check one wire message and make it ready to be placed.
+
+    Raises:
+        InvalidInputError: it is no JSON, or no message.
+    """
+    if not isinstance(wire, dict):
+        raise InvalidInputError(f"a message must be a JSON object (a dict), got {type(wire).__name__}")
+    message: JsonObject = wire
+    content = encode_json(message, at="message")
+    view = read_wire(message, wire_format=wire_format)
+    if said_at.tzinfo is None:
+        raise InvalidInputError(f"said_at {said_at.isoformat()} has no time zone; give an aware datetime")
+    return Incoming(
+        wire=message,
+        content=content,
+        content_hash=hashlib.sha256(content).hexdigest(),
+        view=view,
+        origin=choose_origin(view.role, origin),
+        source=check_source(source),
+        said_at=said_at,
+        client_id=client_id,
+        line=line,
+    )
+
+
+async def append_messages(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message]:
+    """Append messages and give them as they are stored, in their order.
+
+    An append that was done before under the same client ids gives what was stored then and changes nothing.
+
+    Raises:
+        InvalidInputError: a message does not fit the log.
+        ConflictError: a client id was used before for another message.
+    """
+    for _ in range(MOST_ATTEMPTS):
+        step = live.state.open_step
+        seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)
+        known = await live.load_messages(store, seqs)
+        plan = plan_append(
+            live.state, incoming, live.room(), step={seq: known[seq] for seq in seqs}, session=live.record.id
+        )
+        try:
+            await store.append(live.record.id, plan, expected_revision=live.state.revision)
+        except ConflictError:
+            stored = await _find_repeat(store, live, incoming)
+            await live.reload(store)
+            if stored is not None:
+                return stored
+            _forget_open_step(live)
+            continue
+        live.take(plan)
+        return [appended.message for appended in plan.appended]
+    raise ConflictError(
+        f"session {live.record.id}: {MOST_ATTEMPTS} appends in a row lost to other writers; append again",
+        session=live.record.id,
+    )
+
+
+async def _find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message] | None:
+    """The messages of an earlier append under the same client ids; None when there was none."""
+    by_id = {item.client_id: item for item in incoming if item.client_id is not None}
+    if not by_id:
+        return None
+    found = await store.find_client_ids(live.record.id, list(by_id))
+    if not found:
+        return None
+    for client_id, item in by_id.items():
+        seq, content_hash = found.get(client_id, (0, ""))
+        if content_hash != item.content_hash:
+            raise ConflictError(
+                f"session {live.record.id}: the client id {client_id!r} was used before for another message "
+                f"({seq or 'a part of another batch'}); a client id names one message for ever",
+                session=live.record.id,
+                client_id=client_id,
+            )
+    return await store.read_messages(live.record.id, sorted(seq for seq, _ in found.values()))
+
+
+def _forget_open_step(live: LiveSession) -> None:
+    """Another writer may have settled messages of the open step: read them again."""
+    step = live.state.open_step
+    if step is not None:
+        for seq in range(step.first_seq, live.state.last_seq + 1):
+            live.messages.pop(seq, None)

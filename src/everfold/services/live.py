@@ -1,0 +1,92 @@
+"""What one handle remembers of its session between two calls, so that a turn reads only what is new.
+
+Everything here can be read again from the store at any time, and is whenever the session's revision has moved on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from everfold.core.appending import AppendPlan
+from everfold.core.folding import Digest
+from everfold.core.layout import EMPTY_LAYOUT, Layout
+from everfold.core.messages import Message
+from everfold.core.room import Room, share_room
+from everfold.core.sessions import EventId, SessionRecord, SessionSettings
+from everfold.core.state import SessionState
+from everfold.ports.stores import Store
+
+SPARE_MESSAGES = 64
+"""How many messages that are no longer shown may stay in memory before they are let go."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveSession:
+    """A session's record, state and layout, with the messages and digests that its window shows."""
+
+    record: SessionRecord
+    state: SessionState
+    layout: Layout = EMPTY_LAYOUT
+    messages: dict[int, Message] = field(default_factory=dict)
+    digests: dict[str, Digest] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> SessionSettings:
+        """What the session holds from its opening."""
+        return self.record.settings
+
+    def room(self, limit_tokens: int | None = None) -> Room:
+        """The shares of the session's limit, or of one lowered for a call."""
+        settings = self.settings
+        return share_room(
+            settings.limit_tokens if limit_tokens is None else limit_tokens,
+            settings.policy,
+            prompt_tokens=settings.prompt_tokens + self.state.fixed_tokens,
+            calibration=self.state.calibration,
+        )
+
+    async def reload(self, store: Store) -> None:
+        """Take the state as it is now, and the layout with it when another event is in force."""
+        state = await store.read_state(self.record.id)
+        if state.event_id != self.state.event_id:
+            self.layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
+        self.state = state
+
+    async def load_messages(self, store: Store, seqs: Sequence[int]) -> dict[int, Message]:
+        """The messages with these numbers (rising); only those that are not remembered are read."""
+        missing = [seq for seq in seqs if seq not in self.messages]
+        if missing:
+            for message in await store.read_messages(self.record.id, missing):
+                self.messages[message.seq] = message
+        return self.messages
+
+    async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
+        """The digests with these ids; only those that are not remembered are read."""
+        missing = [digest_id for digest_id in digest_ids if digest_id not in self.digests]
+        if missing:
+            self.digests.update(await store.read_digests(missing))
+        return self.digests
+
+    def take(self, plan: AppendPlan) -> None:
+        """Remember what an append has written."""
+        self.state = plan.state
+        for appended in plan.appended:
+            self.messages[appended.message.seq] = appended.message
+        for message, _ in plan.settled:
+            self.messages[message.seq] = message
+
+    def let_go(self, seqs: Sequence[int]) -> None:
+        """Forget what is not among the shown messages, once that is much."""
+        open_from = self.state.safe_seq
+        if len(self.messages) <= len(seqs) + self.state.last_seq - open_from + SPARE_MESSAGES:
+            return
+        shown = set(seqs)
+        self.messages = {seq: message for seq, message in self.messages.items() if seq in shown or seq > open_from}
+        ids = {shown_range.digest_id for shown_range in self.layout.ranges}
+        self.digests = {id_: digest for id_, digest in self.digests.items() if id_ in ids}
+
+
+async def load_session(store: Store, record: SessionRecord) -> LiveSession:
+    """A session as it is now."""
+    live = LiveSession(record=record, state=SessionState())
+    await live.reload(store)
+    return live

@@ -1,0 +1,190 @@
+"""Open: find, start, branch and rewind sessions."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from everfold.core.appending import said_text
+from everfold.core.messages import Note
+from everfold.core.searching import BEFORE_COUNT
+from everfold.core.sessions import (
+    AgentId,
+    EventId,
+    Segment,
+    SessionId,
+    SessionRecord,
+    SessionSettings,
+    StartedBy,
+    UserId,
+    branch_lineage,
+)
+from everfold.core.state import SessionState
+from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.live import LiveSession, load_session
+
+_LOOK_BACK = 40
+"""How many messages before a branch point are read for what was said last."""
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """Opens sessions of one store."""
+
+    store: Store
+    clock: Clock
+    ids: Ids
+
+    async def open_current(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
+        """The current session of a user and an agent, made when there is none."""
+        while True:
+            record = await self.store.find_current_session(user_id, agent_id)
+            if record is not None:
+                return await load_session(self.store, record)
+            try:
+                return await self._start(user_id, agent_id, settings, started_by="open", parent_id=None)
+            except ConflictError:
+                continue
+
+    async def follow(self, live: LiveSession, started_by: StartedBy) -> LiveSession:
+        """A new, empty session of the same user and agent that becomes the current one."""
+        record = live.record
+        return await self._start(
+            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id
+        )
+
+    async def _start(
+        self,
+        user_id: UserId,
+        agent_id: AgentId,
+        settings: SessionSettings,
+        *,
+        started_by: StartedBy,
+        parent_id: SessionId | None,
+    ) -> LiveSession:
+        session_id = SessionId(self.ids.new_id("ses_"))
+        record = SessionRecord(
+            id=session_id,
+            user_id=user_id,
+            agent_id=agent_id,
+            parent_id=parent_id,
+            branch_seq=0,
+            started_by=started_by,
+            created_at=self.clock.now(),
+            lineage=(Segment(session_id=session_id),),
+            settings=settings,
+        )
+        state = SessionState()
+        await self.store.create_session(record, state)
+        return LiveSession(record=record, state=state)
+
+    async def branch(self, live: LiveSession, seq: int, *, is_rewind: bool) -> LiveSession:
+        """A session that shares the past up to `seq`. A rewind becomes the current session, a branch does not.
+
+        Raises:
+            InvalidInputError: the session has no such message, or it lies inside a step; the places to cut are named.
+        """
+        await live.reload(self.store)
+        await self._require_boundary(live, seq)
+        event_id, ordinal = await self._last_event(live, seq)
+        session_id = SessionId(self.ids.new_id("ses_"))
+        record = SessionRecord(
+            id=session_id,
+            user_id=live.record.user_id,
+            agent_id=live.record.agent_id,
+            parent_id=live.record.id,
+            branch_seq=seq,
+            started_by="rewind" if is_rewind else "branch",
+            created_at=self.clock.now(),
+            lineage=branch_lineage(live.record.lineage, branch_seq=seq, last_ordinal=ordinal, session_id=session_id),
+            settings=live.settings,
+            is_current=is_rewind,
+        )
+        state = await self._state_at(live, seq, event_id=event_id, ordinal=ordinal)
+        await self.store.create_session(record, state)
+        return await load_session(self.store, record)
+
+    async def _require_boundary(self, live: LiveSession, seq: int) -> None:
+        if not 1 <= seq <= live.state.safe_seq:
+            raise InvalidInputError(
+                f"session {live.record.id} cannot be branched at message {seq}; expected 1 to {live.state.safe_seq}",
+                session=live.record.id,
+                seq=seq,
+            )
+        boundary = await self.store.find_boundary(live.record.id, seq)
+        if boundary != seq:
+            raise InvalidInputError(
+                f"session {live.record.id} cannot be branched at message {seq}: it lies inside a step, which is never "
+                f"split; the step ends at message {boundary}",
+                session=live.record.id,
+                seq=seq,
+            )
+
+    async def _last_event(self, live: LiveSession, seq: int) -> tuple[EventId, int]:
+        """The last committed event that ends at or before a message, and its ordinal."""
+        found, ordinal, after = EventId(""), 0, 0
+        while True:
+            events = await self.store.list_events(live.record.id, after_ordinal=after, limit_count=_PAGE)
+            for event in events:
+                if event.state == "done" and event.plan.last_seq <= seq:
+                    found, ordinal = event.id, event.ordinal
+            if len(events) < _PAGE:
+                return found, ordinal
+            after = events[-1].ordinal
+
+    async def _state_at(self, live: LiveSession, seq: int, *, event_id: EventId, ordinal: int) -> SessionState:
+        """The state of the log as it was at a boundary."""
+        first_seq = max(seq - _LOOK_BACK, 1)
+        notes = await self.store.read_notes(live.record.id, range(first_seq, seq + 1))
+        last = notes[-1]
+        block = _last_block(notes)
+        turn = await self.store.read_notes(live.record.id, [last.turn_seq]) if last.turn_seq else []
+        messages = await self.store.read_messages(live.record.id, range(first_seq, seq + 1))
+        said = [text for message in reversed(messages) if (text := said_text(message))]
+        fixed = await self.store.read_notes(live.record.id, range(1, min(live.state.fixed_seq, seq) + 1))
+        return SessionState(
+            last_seq=seq,
+            sum_tokens=last.sum_tokens,
+            safe_seq=seq,
+            safe_sum_tokens=last.sum_tokens,
+            newest_block_seq=block[0].seq,
+            newest_block_tokens=sum(note.tokens for note in block),
+            turn_seq=last.turn_seq,
+            turn_tokens=turn[0].tokens if turn else 0,
+            turns_count=last.turns_count,
+            head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
+            fixed_seq=len(fixed),
+            fixed_tokens=sum(note.raw_tokens for note in fixed),
+            closed_calls=live.state.closed_calls,
+            said_before=tuple(said[:BEFORE_COUNT]),
+            event_id=event_id,
+            events_count=ordinal,
+            calibration=live.state.calibration,
+            epoch=live.state.epoch,
+        )
+
+    async def resume(self, session_id: SessionId) -> LiveSession:
+        """Make an older session the current one of its user and agent."""
+        return await load_session(self.store, await self.store.make_current(session_id))
+
+    async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
+        """Replace what a session holds from its opening."""
+        if settings != live.settings:
+            await self.store.change_settings(live.record.id, settings)
+            live.record = replace(live.record, settings=settings)
+        return live
+
+
+def _last_block(notes: list[Note]) -> list[Note]:
+    """The messages of the last block among notes that end at a boundary."""
+    start = len(notes) - 1
+    while start > 0 and not notes[start - 1].is_boundary:
+        start -= 1
+    return notes[start:]
+
+
+def now_or(clock: Clock, moment: datetime | None) -> datetime:
+    """The moment that was given, or the present one."""
+    return clock.now() if moment is None else moment

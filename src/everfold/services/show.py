@@ -1,0 +1,55 @@
+"""Show: the window of a session, compacted first when that is due."""
+
+from everfold.core.window import Window, build_window, shown_seqs
+from everfold.errors import InvalidInputError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.services.compact import Compactor
+from everfold.services.live import LiveSession
+
+
+async def show_window(
+    store: Store, live: LiveSession, compactor: Compactor, *, limit_tokens: int | None, volatile: str | None
+) -> Window:
+    """The window for the session's limit, or for a lower one.
+
+    Raises:
+        InvalidInputError: the limit is above the session's own.
+        BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+    """
+    if limit_tokens is not None and limit_tokens > live.settings.limit_tokens:
+        raise InvalidInputError(
+            f"session {live.record.id}: window(limit={limit_tokens}) is above the session's limit of "
+            f"{live.settings.limit_tokens}; a call may only lower it. Open the session with the higher limit",
+            session=live.record.id,
+        )
+    await live.reload(store)
+    await compactor.compact(limit_tokens=limit_tokens)
+    return await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
+
+
+async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | None, volatile: str | None) -> Window:
+    """The window as the layout stands, without compacting."""
+    seqs = shown_seqs(live.state, live.layout)
+    messages = await live.load_messages(store, seqs)
+    digest_ids = [shown.digest_id for shown in live.layout.ranges if shown.digest_id]
+    digests = await live.load_digests(store, digest_ids)
+    try:
+        window = build_window(
+            live.state,
+            live.layout,
+            messages,
+            {digest_id: digests[digest_id].text for digest_id in digest_ids},
+            session=live.record.id,
+            prompt=live.settings.prompt,
+            policy=live.settings.policy,
+            room=live.room(limit_tokens),
+            volatile=volatile,
+        )
+    except KeyError as error:
+        raise NotFoundError(
+            f"session {live.record.id}: the window needs {error.args[0]!r}, which the store no longer has; "
+            "run `everfold verify`",
+            session=live.record.id,
+        ) from error
+    live.let_go(seqs)
+    return window

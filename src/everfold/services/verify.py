@@ -1,0 +1,101 @@
+"""Verify: everything that the certificates of a session claim, checked against what is stored, and nothing else."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from everfold.core.certificate import Certificate, Finding, check_certificate, check_never_neither, hash_text
+from everfold.core.layout import EMPTY_LAYOUT
+from everfold.core.sessions import EventId, SessionId, SessionRecord
+from everfold.ports.stores import Store
+
+_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What a verification saw. `findings` is empty when every guarantee holds."""
+
+    session: SessionId
+    messages_count: int
+    events_count: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+async def verify_session(store: Store, record: SessionRecord) -> Verification:
+    """Check every message, every event's certificate, and that nothing is neither shown nor read. O(log)."""
+    state = await store.read_state(record.id)
+    findings = [finding async for finding in _check_messages(store, record.id, state.last_seq)]
+    certificates: list[Certificate] = []
+    next_seq = 1
+    async for certificate in _certificates(store, record.id, state.events_count):
+        findings += await _check_event(store, record.id, certificate, next_seq)
+        next_seq = certificate.last_seq + 1
+        certificates.append(certificate)
+    layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
+    findings += check_never_neither(layout, certificates, event_id=state.event_id, last_seq=state.last_seq)
+    shown = [shown.digest_id for shown in layout.ranges if shown.digest_id]
+    stored = await store.read_digests(shown)
+    findings += [
+        Finding(event_id=state.event_id, seq=0, problem=f"the digest {digest_id!r}, which is shown, is missing")
+        for digest_id in shown
+        if digest_id not in stored
+    ]
+    return Verification(
+        session=record.id,
+        messages_count=state.last_seq,
+        events_count=len(certificates),
+        findings=tuple(findings),
+    )
+
+
+async def _check_messages(store: Store, session_id: SessionId, last_seq: int) -> AsyncIterator[Finding]:
+    """Every message from 1 to the last is there, once, and its bytes are those that were stored."""
+    for first_seq in range(1, last_seq + 1, _PAGE):
+        end_seq = min(first_seq + _PAGE - 1, last_seq)
+        contents = await store.read_contents(session_id, first_seq, end_seq)
+        found = [content.seq for content in contents]
+        for seq in range(first_seq, end_seq + 1):
+            if found.count(seq) != 1:
+                yield Finding(event_id="", seq=seq, problem=f"it is stored {found.count(seq)} times, expected once")
+        for content in contents:
+            if not content.is_erased and hashlib.sha256(content.content).hexdigest() != content.content_hash:
+                yield Finding(
+                    event_id="", seq=content.seq, problem="its bytes do not match the hash they were stored with"
+                )
+
+
+async def _certificates(store: Store, session_id: SessionId, last_ordinal: int) -> AsyncIterator[Certificate]:
+    after = 0
+    while after < last_ordinal:
+        events = await store.list_events(session_id, after_ordinal=after, limit_count=_PAGE)
+        if not events:
+            return
+        for event in events:
+            if event.certificate is not None and event.ordinal <= last_ordinal:
+                yield event.certificate
+        after = events[-1].ordinal
+
+
+async def _check_event(store: Store, session_id: SessionId, certificate: Certificate, next_seq: int) -> list[Finding]:
+    hashes: dict[int, str] = {}
+    ranges = [(certificate.first_seq, certificate.last_seq), *((left.seq, left.seq) for left in certificate.left)]
+    for first_seq, last_seq in ranges:
+        if first_seq > last_seq:
+            continue
+        for content in await store.read_contents(session_id, first_seq, last_seq):
+            if not content.is_erased:
+                hashes[content.seq] = hashlib.sha256(content.content).hexdigest()
+    ids = {id_ for id_, _ in certificate.digests} | {covered.digest_id for covered in certificate.covered}
+    digests = await store.read_digests(sorted(ids - {""}))
+    return check_certificate(
+        certificate,
+        expected_first_seq=next_seq,
+        message_hashes=hashes,
+        digest_hashes={id_: hash_text(digest.text) for id_, digest in digests.items()},
+    )

@@ -1,0 +1,271 @@
+"""The Session handle: what a library user does with one conversation."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal
+
+from everfold.core.calibration import observe
+from everfold.core.events import CompactionEvent
+from everfold.core.folding import Fold
+from everfold.core.json_values import JsonObject
+from everfold.core.messages import Message, WireFormat
+from everfold.core.origins import Origin
+from everfold.core.planning import Demand
+from everfold.core.render_anthropic import render_anthropic
+from everfold.core.render_openai import render_openai
+from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
+from everfold.core.state import SessionState
+from everfold.core.window import Window
+from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.append import append_messages, read_incoming
+from everfold.services.compact import Compactor
+from everfold.services.erase import erase_message
+from everfold.services.live import LiveSession, load_session
+from everfold.services.open_session import Opener
+from everfold.services.read import Page, read_around, read_page, read_range
+from everfold.services.search import SearchHit, search_messages
+from everfold.services.show import show_window
+from everfold.services.verify import Verification, verify_session
+
+Wire = Mapping[str, object]
+Provider = Literal["openai", "anthropic"]
+
+
+def render(window: Window, provider: Provider) -> JsonObject:
+    """A window as the request that a provider takes.
+
+    Raises:
+        InvalidInputError: the provider's form is unknown.
+    """
+    if provider == "openai":
+        return render_openai(window)
+    if provider == "anthropic":
+        return render_anthropic(window)
+    raise InvalidInputError(f"there is no form for the provider {provider!r}; expected 'openai' or 'anthropic'")
+
+
+class Session:
+    """One append-only log between a user and an agent.
+
+    Get one from `Everfold.session`. A handle may be used by one task at a time; other handles, tasks and processes may
+    use the same session.
+    """
+
+    def __init__(self, live: LiveSession, *, store: Store, clock: Clock, ids: Ids) -> None:
+        self._live = live
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+
+    @property
+    def id(self) -> SessionId:
+        """The session's id."""
+        return self._live.record.id
+
+    @property
+    def record(self) -> SessionRecord:
+        """Who it belongs to, where it came from, and its settings."""
+        return self._live.record
+
+    @property
+    def settings(self) -> SessionSettings:
+        """What it holds from its opening."""
+        return self._live.settings
+
+    async def state(self) -> SessionState:
+        """Its state, read now."""
+        await self._live.reload(self._store)
+        return self._live.state
+
+    async def append(
+        self,
+        messages: Wire | Sequence[Wire],
+        *,
+        origin: Origin | None = None,
+        source: str = "said",
+        said_at: datetime | None = None,
+        client_id: str | None = None,
+        wire_format: WireFormat | None = None,
+    ) -> list[int]:
+        """Append one message, or several all or none, and give their sequence numbers.
+
+        Args:
+            messages: In OpenAI chat or Anthropic messages form; stored exactly as given.
+            origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside.
+            source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
+            said_at: When it was said, aware; now when left out.
+            client_id: Names this append; the same one again changes nothing and gives the same numbers.
+            wire_format: The form, where it cannot be told from the message.
+
+        Raises:
+            InvalidInputError: a message is none, or does not fit the log; nothing was stored.
+            ConflictError: the client id was used before for another message.
+        """
+        batch = [messages] if isinstance(messages, Mapping) else list(messages)
+        moment = self._clock.now() if said_at is None else said_at
+        incoming = [
+            read_incoming(
+                wire,
+                said_at=moment,
+                wire_format=wire_format,
+                origin=origin,
+                source=source,
+                client_id=client_id if client_id is None or len(batch) == 1 else f"{client_id}/{index}",
+            )
+            for index, wire in enumerate(batch, 1)
+        ]
+        if not incoming:
+            return []
+        stored = await append_messages(self._store, self._live, incoming)
+        return [message.seq for message in stored]
+
+    async def window(self, *, limit: int | None = None, volatile: str | None = None, preview: bool = False) -> Window:
+        """What the model is shown next, compacted first when that is due.
+
+        Args:
+            limit: A lower context limit, in tokens, for this call.
+            volatile: Text for the end of this request only; never stored.
+            preview: Write nothing: show what the window would be.
+
+        Raises:
+            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+        """
+        live = await self._preview_copy() if preview else self._live
+        compactor = self._compactor(live, is_preview=preview)
+        return await show_window(self._store, live, compactor, limit_tokens=limit, volatile=volatile)
+
+    async def compact(
+        self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False
+    ) -> list[Fold]:
+        """Compact now, whatever is due, and give what each event did.
+
+        Args:
+            keep_recent: How many of the newest messages stay as they are; at least 1.
+            focus: What the digest should rather hold, in words.
+            dry_run: Write nothing: give what would be done.
+
+        Raises:
+            InvalidInputError: `keep_recent` is below 1.
+        """
+        keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
+        if keep < 1:
+            raise InvalidInputError(f"session {self.id}: keep_recent must be at least 1, got {keep}", session=self.id)
+        live = await self._preview_copy() if dry_run else self._live
+        await live.reload(self._store)
+        compactor = self._compactor(live, is_preview=dry_run)
+        return await compactor.compact(demand=Demand(keep_recent=keep, focus=focus))
+
+    async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
+        """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
+
+        Raises:
+            InvalidInputError: the count is not positive.
+        """
+        for _ in range(8):
+            await self._live.reload(self._store)
+            state = self._live.state
+            calibration = observe(
+                state.calibration, counted_tokens=counted_tokens, estimated_tokens=window.report.tokens
+            )
+            new = replace(state, revision=state.revision + 1, calibration=calibration)
+            try:
+                await self._store.write_state(self.id, new, expected_revision=state.revision)
+            except ConflictError:
+                continue
+            self._live.state = new
+            return
+
+    async def history(self, first_seq: int, last_seq: int) -> list[Message]:
+        """The messages of a range, both ends included."""
+        return await read_range(self._store, self._live, first_seq, last_seq)
+
+    async def around(self, seq: int, *, before: int = 3, after: int = 3) -> list[Message]:
+        """A message with its neighbours."""
+        return await read_around(self._store, self._live, seq, before=before, after=after)
+
+    async def page(self, seq: int, page: int = 1) -> Page:
+        """One page of a message's text."""
+        return await read_page(self._store, self._live, seq, page)
+
+    async def search(self, question: str, *, limit: int = 10) -> list[SearchHit]:
+        """The messages of this session's log that answer a question, best first."""
+        record = self.record
+        return await search_messages(
+            self._store,
+            question,
+            user_id=record.user_id,
+            agent_id=record.agent_id,
+            session_id=record.id,
+            limit_count=limit,
+        )
+
+    async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
+        """The compactions of this session, oldest first."""
+        return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=limit)
+
+    async def verify(self) -> Verification:
+        """Check everything that the certificates claim against what is stored. O(log)."""
+        return await verify_session(self._store, self.record)
+
+    async def erase(self, seq: int) -> None:
+        """Remove a message and all that was derived from it; a tombstone stays.
+
+        Raises:
+            NotFoundError: the session has no such message.
+        """
+        await erase_message(self._store, self._live, seq, clock=self._clock)
+
+    async def new(self) -> "Session":
+        """A new, empty session that follows this one and becomes the current one."""
+        return self._with(await self._opener.follow(self._live, "new"))
+
+    async def reset(self) -> "Session":
+        """Like `new`, and what was counted for this session starts again."""
+        return self._with(await self._opener.follow(self._live, "reset"))
+
+    async def branch(self, seq: int) -> "Session":
+        """A session that shares the past up to a message and goes its own way; this one stays current.
+
+        Raises:
+            InvalidInputError: there is no such message, or it lies inside a step.
+        """
+        return self._with(await self._opener.branch(self._live, seq, is_rewind=False))
+
+    async def rewind(self, seq: int) -> "Session":
+        """A branch that becomes the current session.
+
+        Raises:
+            InvalidInputError: there is no such message, or it lies inside a step.
+        """
+        return self._with(await self._opener.branch(self._live, seq, is_rewind=True))
+
+    async def resume(self) -> None:
+        """Make this session the current one of its user and agent again."""
+        await self._opener.resume(self.id)
+
+    @property
+    def _opener(self) -> Opener:
+        return Opener(store=self._store, clock=self._clock, ids=self._ids)
+
+    def _with(self, live: LiveSession) -> "Session":
+        return Session(live, store=self._store, clock=self._clock, ids=self._ids)
+
+    def _compactor(self, live: LiveSession, *, is_preview: bool) -> Compactor:
+        return Compactor(store=self._store, live=live, clock=self._clock, ids=self._ids, is_preview=is_preview)
+
+    async def _preview_copy(self) -> LiveSession:
+        """A copy that a preview may change; it shares what was read."""
+        live = await load_session(self._store, self.record)
+        live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
+        return live
+
+
+async def iterate_log(session: Session, *, page: int = 200) -> AsyncIterator[Message]:
+    """Every message of a session, oldest first, a page at a time."""
+    last_seq = (await session.state()).last_seq
+    for first_seq in range(1, last_seq + 1, page):
+        for message in await session.history(first_seq, min(first_seq + page - 1, last_seq)):
+            yield message

@@ -1,0 +1,51 @@
+"""The sync face: the async one through a portal, call by call.
+
+`everfold.open_sync(...)` gives a `Blocking` around the engine. Every method of the engine and of what it gives is there
+under the same name with the same arguments; a method that is async there blocks here.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import wraps
+from inspect import iscoroutine
+from typing import Any, Generic, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from everfold.session import Session
+
+T = TypeVar("T")
+
+
+class Blocking(Generic[T]):
+    """An object of the async face whose methods block. `wrapped` is the object itself."""
+
+    def __init__(self, wrapped: T, portal: BlockingPortal) -> None:
+        self.wrapped = wrapped
+        self._portal = portal
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.wrapped, name)
+        return self._blocking(value) if callable(value) else value
+
+    def _blocking(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def call(*arguments: Any, **options: Any) -> Any:
+            async def run() -> Any:
+                given = method(*arguments, **options)
+                return await given if iscoroutine(given) else given
+
+            given = self._portal.call(run)
+            return Blocking(given, self._portal) if isinstance(given, Session) else given
+
+        return call
+
+
+@contextmanager
+def block_on(opening: AbstractAsyncContextManager[T]) -> Iterator[Blocking[T]]:
+    """Enter an async context manager on a thread of its own, and give what it gives with methods that block."""
+    with (
+        start_blocking_portal("asyncio") as portal,
+        portal.wrap_async_context_manager(opening) as opened,
+    ):
+        yield Blocking(opened, portal)

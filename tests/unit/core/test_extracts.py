@@ -1,0 +1,110 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from everfold.core.extracts import QUOTE_CHARS, ExtractLine, find_extract_lines, from_json, to_json
+from everfold.core.origins import Origin
+from everfold.errors import InvalidInputError
+
+_SAID_AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+
+
+def _find(text: str, origin: Origin = "user", *, is_result: bool = False) -> tuple[ExtractLine, ...]:
+    return find_extract_lines(text, seq=7, origin=origin, is_result=is_result, said_at=_SAID_AT)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Never deploy on a Friday.", "constraint"),
+        ("I prefer trains to planes.", "preference"),
+        ("We decided to use SQLite.", "decision"),
+        ("Actually make it 12 guests, not 10.", "correction"),
+        ("Remember that my sister is vegan.", "remember"),
+        ("My name is Ines.", "identity"),
+    ],
+)
+def test_a_binding_statement_of_the_user_is_standing(text: str, kind: str) -> None:
+    """What a user says that binds beyond its moment is noted as standing, with its kind."""
+    (line,) = _find(text)
+    assert (line.kind, line.standing, line.quote) == (kind, True, text)
+
+
+@pytest.mark.parametrize("origin", ["assistant", "tool", "external", "system"])
+def test_only_the_user_makes_standing_statements(origin: Origin) -> None:
+    """The same words from any other origin never become standing."""
+    assert not any(line.standing for line in _find("Never deploy on a Friday. My name is Ines.", origin))
+
+
+@pytest.mark.parametrize(
+    "text", ["Never mind.", "I love it", "You must be joking.", "Do you always do this?", "I can't wait!"]
+)
+def test_idioms_and_questions_do_not_bind(text: str) -> None:
+    """Idioms that look like a rule or a preference are not standing."""
+    assert not any(line.standing for line in _find(text))
+
+
+@pytest.mark.parametrize("text", ["ok", "👍", "…", "これはペンです。", "\ud800", "{}", "a" * 5000])
+@pytest.mark.parametrize("origin", ["user", "tool"])
+def test_every_text_that_is_not_blank_yields_a_line(text: str, origin: Origin) -> None:
+    """A digest can name each message that holds anything at all."""
+    lines = _find(text, origin)
+    assert lines
+    assert all(text[line.start : line.start + len(line.quote)] == line.quote != "" for line in lines)
+
+
+def test_blank_texts_yield_nothing() -> None:
+    """There is nothing to quote in a blank text."""
+    assert _find("") == _find(" \n\t") == ()
+
+
+def test_a_long_sentence_gives_a_window_around_what_matters() -> None:
+    """A quote is bounded, and still holds the identifier for which it was chosen."""
+    text = "and so it went on " * 60 + "until ticket QX81TB was closed " + "and then it went on " * 60
+    (line,) = _find(text)
+    assert len(line.quote) <= QUOTE_CHARS
+    assert "QX81TB" in line.quote
+
+
+def test_a_long_text_is_scanned_at_both_ends() -> None:
+    """An error at the end of a megabyte of output is noted, and the number of lines stays bounded."""
+    text = "INFO tick 12:00:01 ok\n" * 50_000 + "FATAL: disk quota exceeded on volume 9\n"
+    lines = _find(text, "tool", is_result=True)
+    assert len(lines) <= 24
+    assert any("disk quota" in line.quote for line in lines)
+
+
+def test_errors_outrank_progress_in_a_result() -> None:
+    """The line that reports a failure has the highest score of a tool's output."""
+    text = "collecting\nrunning step 14 of 90\nValueError: bad token at line 3\nwrote out/report.txt\n"
+    best = max(_find(text, "tool", is_result=True), key=lambda line: line.score)
+    assert (best.kind, best.quote) == ("error", "ValueError: bad token at line 3")
+
+
+def test_json_gives_exact_windows_of_pairs() -> None:
+    """The ids, amounts and states of a JSON result are noted as exact substrings."""
+    text = '{"order": {"order_id": "W4417902", "status": "shipped"}, "items": [{"sku": "KX-7", "price": 41.5}], "note": null}'
+    lines = _find(text, "tool", is_result=True)
+    shown = " ".join(line.quote for line in lines)
+    assert all(fact in shown for fact in ("W4417902", "shipped", "KX-7", "41.5"))
+    assert all(text[line.start :].startswith(line.quote) for line in lines)
+
+
+def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
+    """A sentence stays whole across a title and a decimal point."""
+    text = "We paid Dr. Amsel 41.50 euros."
+    assert [line.quote for line in _find(text)] == [text]
+
+
+def test_a_line_survives_its_column() -> None:
+    """What a column holds of a line reads back equal."""
+    for line in _find("Never deploy on a Friday. The gate code is 4471."):
+        assert from_json(to_json(line), seq=7, origin="user", said_at=_SAID_AT) == line
+
+
+@pytest.mark.parametrize("value", [None, [], [99, 1, 0, "x", 0], [0, 1, 0, 5, 0], {"kind": 0}])
+def test_a_broken_column_is_refused(value: object) -> None:
+    """A column that holds no line raises our error and names its message."""
+    with pytest.raises(InvalidInputError) as caught:
+        from_json(value, seq=7, origin="user", said_at=_SAID_AT)
+    assert caught.value.ids == {"seq": 7}
