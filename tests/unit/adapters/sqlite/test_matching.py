@@ -26,8 +26,10 @@ class _Index:
 
     def __init__(self) -> None:
         self.connection = apsw.Connection(":memory:")
-        self.connection.execute("CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT)")
-        self.connection.execute("INSERT INTO sessions VALUES (1, 's')")
+        self.connection.execute(
+            "CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT, user_key INTEGER, branch_seq INTEGER)"
+        )
+        self.connection.execute("INSERT INTO sessions VALUES (1, 's', 1, 0), (2, 'branch', 1, 2), (3, 'empty', 1, 0)")
         self.connection.execute(
             "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT)"
         )
@@ -111,6 +113,14 @@ def test_words_are_counted_for_one_user(index: _Index) -> None:
     index.add(2, "harbour", user=2)
     counts = [index.count("harbour", user=user) for user in (1, 2, 3)]
     assert counts == [[(1,)], [(1,)], []]
+
+
+def test_rows_are_counted_over_sessions_and_branches(index: _Index) -> None:
+    """A branch counts from its branch point, an empty session nothing, an unknown user nothing."""
+    rows = [(11, 1, 1), (12, 1, 2), (13, 1, 3), (14, 2, 3), (15, 2, 4)]
+    index.connection.executemany("INSERT INTO messages VALUES (?, ?, ?, 'user', 'Ann')", rows)
+    counted = [index.connection.execute(QUERIES["count_user_rows"], {"user_key": user}).fetchone() for user in (1, 2)]
+    assert counted == [(5,), (0,)]
 
 
 def test_phrases_beginnings_and_operators_are_taken_as_they_are(index: _Index) -> None:
