@@ -86,9 +86,9 @@ _BASE: Final[dict[LineKind, int]] = {
     "task": 66,
     "identifier": 54,
     "path": 46,
-    "number": 46,
-    "date": 44,
-    "name": 36,
+    "number": 44,
+    "date": 24,
+    "name": 10,
     "answer": 40,
     "question": 10,
     "lead": 4,
@@ -103,6 +103,8 @@ _BY_MACHINE: Final[dict[LineKind, int]] = {
     "commitment": 24,
     "task": 48,
 }
+_SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
+"""Kinds that say little of a sentence: it counts by its words as well."""
 _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
 
 _SENTENCE_END: Final = re.compile(r"([.!?\n。！？][.!?\"')\]»”’」』]*)(\s*)")
@@ -113,6 +115,12 @@ _ABBREVIATION: Final = re.compile(
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
+_CODE: Final = re.compile(
+    r"(?:\d+[:|] ?)?\s*(?:except\b|raise\b|catch\b|throw\b|return\b|def \w|class \w|import \w|from \w|if \W?\w.*[:{]$|else\b|elif\b|try\b|for .*[:{]$|#(?!\d)|//"
+    r"|\) from|@\w|self\.|const |let |var |fn |func |public |private |[\w.]+ = \S+\($)|\d+[:|](?!\d)"
+)
+"""A line of a program's text, which mentions errors without there being one."""
+_RESULT_BASE: Final[dict[LineKind, int]] = {"date": 42, "name": 34}
 _PLEASANTRIES: Final = list_word_set(
     "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
     " happy certainly absolutely feel i'm woah oh haha lol yay aww"
@@ -289,15 +297,15 @@ def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
         said: LineKind = statement.kind
         worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
         standing = statement.standing
-        if standing or worth >= _BASE[kind]:
+        if standing or worth >= _BASE[kind] or (said == "question" and kind in _SOFT):
             kind, at = said, statement.at
-        score = max(worth, _BASE[kind] if kind != said else 0) + bonus
+        score = (worth if kind == said else _BASE[kind]) + bonus
         if kind == "question":
-            score += _weigh_words(words)
-    elif kind == "lead":
-        score = _BASE["lead"] + _weigh_words(words)
+            score += _weigh_words(words) // 2
     else:
         score = _BASE[kind] + bonus
+        if kind in _SOFT:
+            score += _weigh_words(words)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
@@ -321,8 +329,8 @@ def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int,
 
 
 def _weigh_words(words: list[str]) -> int:
-    """0 to 26 for how much a plain sentence tells, by its longer words; what opens as a pleasantry tells little."""
-    weight = min(2 * len([word for word in words if len(word) > 4]), 26)
+    """0 to 30 for how much a plain sentence tells, by its longer words; what opens as a pleasantry tells little."""
+    weight = min(2 * len([word for word in words if len(word) > 4]), 30)
     return weight // 2 if words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
@@ -333,16 +341,17 @@ def _judge_result(text: str, start: int, end: int) -> _Found:
     hard, count, shown = find_hard(unit)
     kind: LineKind = hard or "lead"
     at = unit.find(shown)
-    if (failure := find_error(lowered, cues)) is not None:
+    is_code = _CODE.match(unit) is not None
+    if not is_code and (failure := find_error(lowered, cues)) is not None:
         kind, at = "error", failure
-    elif (state := find_state(lowered, cues)) is not None:
+    elif not is_code and (state := find_state(lowered, cues)) is not None:
         kind, at = "state", state
     elif kind == "lead" and find_name(unit) is not None:
         kind = "name"
-    if kind == "lead":
+    if is_code or kind == "lead":
         score = min(_BASE["lead"] + len(unit) // 16, 16)
     else:
-        score = _BASE[kind] + min(2 * count, 12)
+        score = _RESULT_BASE.get(kind, _BASE[kind]) + min(2 * count, 12)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return score, start, end, kind, False

@@ -62,6 +62,8 @@ _OPEN: Final = (
     r"(?:^|[,;:—–(] ?| - |\b(?:please|pls|plz|and|but|also|so|then|just|ok|okay|oh|hmm|wait|sorry|no|yes|well|again) )"
     r"(?:please |pls |plz |also |just |to )?"
 )
+_START: Final = r"(?:^|[,;:—–(] ?| - |\b(?:please|pls|plz|ok|okay|but seriously|and please),? )"
+"""The start of a clause, not after a mere "and" or "to"."""
 _KIN_WORDS: Final = (
     "wife husband partner spouse son daughter kid kids children child baby brother brothers sister sisters sibling siblings mother"
     " father mom mum dad parents boyfriend girlfriend fiance fiancee dog cat pet boss manager family roommate"
@@ -142,6 +144,8 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         + r"update: ?\w|\bon second thoughts?\b"
         r"|\b(?:is|are|am|do|does) no longer\b|\bi take (?:that|it) back\b",
     ),
+    ("correction", "outdated date misunderstood wrong", r"\b(?:that's|that is|this is) (?:outdated|out of date)\b.*\w{2}|\byou misunderstood\b|\byou (?:got|have) me wrong\b"),
+    ("correction", "myself", r"\b(?:correct|let me correct) myself\b"),
     (
         "correction",
         "new right",
@@ -171,8 +175,8 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         r"^not (?:the |a |in |on |at )?[\w.:-]+(?: \w+)?[,;:]? (?:but )?(?:the |a |in |on |at )?[\w.:-]+[!.]?$"
         r"|\b(?:is|it's|are|was|on|at) [^,]*?[\w$€£.:]+(?:,| and) not (?:the |a |on |at |in )?[\w$€£.:-]+[.!]?$",
     ),
-    ("correction", "wasn't isn't", r"\b(?:it|that) (?:wasn't|isn't) .*\b(?:it was|it's|it is|but)\b"),
-    ("correction", "not", r"\b(?:it|that) (?:was not|is not|'s not) .*\b(?:it was|it's|it is|but)\b"),
+    ("correction", "wasn't isn't", r"\b(?:it|that) (?:wasn't|isn't) [^,;]*[,;] (?:it was|it's|it is)\b"),
+    ("correction", "not", r"\b(?:it|that) (?:was not|is not|'s not) [^,;]*[,;] (?:it was|it's|it is)\b|\bit's not [\w.]+ but\b"),
     ("correction", "but", r"\bi (?:said|wrote|told you|gave you|put) .*\bbut\b"),
     (
         "correction",
@@ -184,7 +188,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "decision",
         "let's lets let",
         r"\b(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick"
-        r"|stay with|keep\b|take\b|pick|choose|say\b|settle|make it\b|call it (?!a day))",
+        r"|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|make it\b|call it (?!a day))",
     ),
     (
         "decision",
@@ -200,6 +204,9 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         _OPEN
         + r"(?:approved|confirmed|deal|final(?: answer| decision)?|decision) ?[:,.\-—]|\bit's (?:final|a deal)\b|\bthe final \w+ (?:is|will be)\b",
     ),
+    ("decision", "move rent switch", r"(?:^|, )(?:so |then )?we (?:move to|rent|switch to)\b"),
+    ("decision", "monday tuesday wednesday thursday friday saturday sunday", r"\b(?:let's|lets) (?:do|say|make it|meet) (?:on )?(?:\w+day)\b"),
+    ("decision", "take accept choose buy keep quit sign", r"\bi(?:'m| am) going to (?:take|accept|choose|buy|keep|quit|sign) the\b"),
     (
         "decision",
         "going sticking staying",
@@ -211,13 +218,13 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "decision",
         "go stick stay use keep take have do",
         r"(?:^|[,.;] |\b(?:ok|okay|so|then|yes|yeah|and|think) )(?:we|i)(?:'ll| will)? (?:go (?:with|for)|stick (?:with|to)|stay with)\b"
-        r"|\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!care|a look|you|it from|in mind|in touch|that in|my best|the same)\w+",
+        r"|\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!care|a look|you|ya\b|u\b|it from|in mind|in touch|that in|my best|the same|fun|a (?:break|walk|rest))\w+",
     ),
     (
         "decision",
         "landed minds mind wins winner it discussion taking",
         r"\bwe landed on\b|\bmade up (?:my|our) minds?\b|\b(?:so|fine|ok|okay|then),? the [\w ]+ wins\b|\bthe winner is\b"
-        r"|^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?[\w-]+(?: \w+)? it is[.!]?$|\bend of (?:the )?discussion\b|"
+        r"|^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?(?!here|there|what|how|so\b|where|as |like )[\w-]+(?: \w+)? it is[.!]?$|\bend of (?:the )?discussion\b|"
         + _OPEN
         + r"i'm taking the\b",
     ),
@@ -236,7 +243,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     (
         "constraint",
         "never always",
-        _OPEN + r"(?:never|always) (?!mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
+        _START + r"(?:just |also |only )?(?:never|always) (?!mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
     ),
     (
         "constraint",
@@ -249,7 +256,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     (
         "constraint",
         "only",
-        r"^only (?!kidding|joking|because|then|just|problem|thing|a |if|when|now)\w+|\buse only\b|\bonly use\b",
+        r"^only (?!kidding|joking|because|then|just|problem|thing|a |if|when|now|\w+ \w+ed\b|\w+ \w+ \w+ed\b)\w+|\buse only\b|\bonly use\b",
     ),
     (
         "constraint",
@@ -263,7 +270,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "constraint",
         "must",
         r"(?<!\bi )(?<!\bthat )(?<!\bshe )(?<!\bhe )\bmust (?:be (?:[a-z]+ed|done|sent|kept|made|set|written|paid|held|given|no |at |under|below|within"
-        r"|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have been|have \w+ed|say|admit|confess|feel|seem|act, says)[a-z]+)"
+        r"|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have (?!an?\b|the\b|at\b|no\b|\d)|say|admit|confess|feel|seem|act, says)[a-z]+)"
         r"|\bi must (?:be (?:home|back|there|at|out|in))",
     ),
     ("constraint", "mustn't shouldn't", r"\bmustn't\b|\bshouldn't (?!be (?:hard|a problem|long|bad)|have)"),
@@ -370,6 +377,14 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         r"\b(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send"
         r"|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)",
     ),
+    ("constraint", "tops tight", r"\b\d+ \w+ tops\b|\btight (?:budget|deadline|schedule)\b"),
+    ("constraint", "stay stays", r"\b(?:so |must |should |please )stays? (?:below|under|within|above|away|out)\b"),
+    ("constraint", "ok okay fine acceptable cool", r"\b(?:not|n't) (?:ok|okay|fine|acceptable|cool) (?:to|for|if|with)\b"),
+    ("constraint", "before", r"^before (?:sending|you|doing|making|any|changing|deleting|booking|buying|publishing|deploying|committing|merging)\b.*, (?:please )?(?!i |we |he |she |it )\w+"),
+    ("constraint", "appreciate", r"\bi'?d appreciate (?:it )?if you\b"),
+    ("constraint", "needs need", r"^(?:each|every|all|any) [\w ]+ needs? (?:an?|the|to|at|its?|their|\d)\b"),
+    ("constraint", "shouldn't should", r"\b(?:the|our|all|any) [\w ]+ should(?:n't| not) be (?:longer|more|larger|bigger|later|over|above|in|on|too)\b"),
+    ("constraint", "mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends weekdays", r"^no (?:\w+days|weekends)\b|\bi (?:have|need) to .*\b(?:on|every) (?:\w+days|weekends)\b"),
     (
         "constraint",
         "supposed meant question table no-go non-negotiable dealbreaker breaker taboo",
@@ -379,7 +394,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     (
         "constraint",
         "crucial essential critical vital imperative important",
-        r"\b(?:it's|it is|is) (?:very |really |absolutely |also )?(?:crucial|essential|critical|vital|imperative|important) (?:that|for|to) ",
+        r"\b(?:it's|it is) (?:very |really |absolutely |also )?(?:crucial|essential|critical|vital|imperative|important) (?:that|for (?:me|us) (?:that|to)) ",
     ),
     (
         "constraint",
@@ -412,7 +427,7 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     (
         "constraint",
         "english french german spanish italian portuguese dutch polish japanese chinese british american plain simple bold uppercase lowercase lower upper json markdown iso",
-        r"\b(?:write|answer|reply|respond|speak|keep|give|put|format|return|use|name|comment)\b.{0,50}? in (?:english|french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese"
+        r"\b(?:write|answer|reply|respond|speak|keep|give|put|format|return|use|name|comments?|please|everything|texts?)\b.{0,50}? in (?:english|french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese"
         r"|british|american|plain|simple|bold|uppercase|lowercase|lower case|upper case|json|markdown|iso)\b",
     ),
     (
@@ -467,6 +482,9 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "worked working years",
         r"\bi've (?:worked|been working|taught|lived) (?:as|in|at|for|with) .*\b(?:for|since)\b",
     ),
+    ("identity", "named called", r"\b(?:i|we) have (?:an? )?\w+ (?:named|called) \w"),
+    ("identity", "diagnosed", r"\bi (?:was|am|'ve been) diagnosed\b"),
+    ("identity", "i'm im am", r"\b(?:i'm|im|i am) \d{1,2}\b(?! (?:min|hour|week|day|%|km|percent))|^(?:hi,? |hello,? )?i'm [a-z]+, (?:an? |the )?[\w ]+ (?:of|at|from|in|for)\b"),
     ("identity", "turns", r"\bmy \w+ turns \d"),
     (
         "identity",
@@ -510,6 +528,8 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "drink eat smoke drive fly use wear watch read cook listen check answer trust own",
         r"\b(?:i|we|my \w+) (?:don't|dont|do not|never|doesn't|does not) (?:really |ever )?(?:drink|eat|smoke|drive|fly|use|wear|watch|read|cook|listen to|check|answer|trust|own)\b",
     ),
+    ("preference", "comfortable always take", r"\bi'?m more comfortable with\b|^[\w ]{3,30}, always[.!]?$|\bi(?:'d| would) take [\w ]+ over\b"),
+    ("preference", "nothing something anything", r"^(?:nothing|something|anything) (?:too |less |more )?\w+ for (?:me|us)\b"),
     (
         "preference",
         "fan keen fond stand into",
@@ -568,8 +588,8 @@ _RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
 )
 _DENIALS: Final[dict[StatementKind, str]] = {
     "remember": r"\b(?:lol|haha)\b",
-    "correction": r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|\bwhy not\b|\bif not\b|\bor not\b",
-    "decision": r"\bhaha|\blol\b|\bthink about\b|\bif (?:we|i|you)\b",
+    "correction": r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|\bwhy not\b|\bif not\b|\bor not\b",
+    "decision": r"\bhaha|\b(?:decided|agreed) nothing\b|^agreed[,.!] \w+[.!]?$|\blol\b|\bthink about\b|\bif (?:we|i|you)\b",
     "constraint": r"\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
     r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|\b(?:lol|haha)\b|^at least (?!\d)|\bthere (?:are|were|is) (?:at least|more than|up to|less than)\b"
     r"|\b(?:they|he|she) (?:said|told|says|claims)\b",
