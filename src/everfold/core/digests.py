@@ -11,6 +11,7 @@ maximization of submodular functions" (2010).
 
 import heapq
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -85,6 +86,8 @@ _FOCUS_WEIGHT: Final = 1.6
 _GOAL_AGE: Final = 0.1
 _GOAL_WEIGHT: Final = 2.0
 """What a user asks for in the first tenth of a range is most often its goal."""
+_LEAST_FRESH: Final = 0.15
+"""A line whose words are nearly all shown already is a near-duplicate."""
 _FIXED_COST: Final = 8
 """Added to a line's size in the choice, so that scraps do not win for being short."""
 _HEADING_TOKENS: Final = 8
@@ -104,8 +107,7 @@ def compose_fine_digest(
 ) -> DigestText:
     """The digest of one event's folded messages, at most `cap_tokens` by `estimate`, markers included.
 
-    Args:
-        focus: Words of the caller; lines that share them are preferred.
+    Lines that share a word with the caller's `focus` are preferred. O(lines x log lines).
     """
     speakers, legend = _name_speakers(sources)
     lines = list_current(line for source in sources for line in source.lines)
@@ -130,8 +132,7 @@ def compose_standing_block(
 ) -> DigestText:
     """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
 
-    Args:
-        left_out: Sequence numbers of standing statements that the caller did not load; they are counted as not shown.
+    `left_out` names the messages of standing statements that the caller did not load; they are counted as not shown.
     """
     standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
@@ -237,7 +238,7 @@ def _rank(
     span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
     weights = [
-        _weigh(line, (line.seq - first) / span, bool(focus_words & held))
+        _weigh(line, (line.seq - first) / span, in_focus=bool(focus_words & held))
         for line, held in zip(lines, words, strict=True)
     ]
     seen: set[str] = set()
@@ -247,9 +248,14 @@ def _rank(
     def gain(at: int) -> float:
         held = words[at]
         fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
-        if fresh < 0.15:
+        if fresh < _LEAST_FRESH:
             return 0.0
-        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / (costs[at] + _FIXED_COST) ** 0.5
+        return (
+            weights[at]
+            * (0.25 + 0.75 * fresh)
+            * math.pow(_SAME_MESSAGE, per_message[lines[at].seq])
+            / math.sqrt(costs[at] + _FIXED_COST)
+        )
 
     heap = [(-gain(at), lines[at].seq, lines[at].start, at) for at in range(len(lines))]
     heapq.heapify(heap)
@@ -269,8 +275,8 @@ def _rank(
     return ranked
 
 
-def _weigh(line: ExtractLine, age: float, in_focus: bool) -> float:
-    weight = (line.score + 2) ** _SHARPNESS * _ORIGIN_WEIGHT[line.origin]
+def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
+    weight = math.pow(line.score + 2, _SHARPNESS) * _ORIGIN_WEIGHT[line.origin]
     if line.standing:
         weight *= _STANDING_WEIGHT
     elif line.kind in ("task", "state", "error", "commitment"):
@@ -286,16 +292,16 @@ def _spread(ranked: Sequence[_Ranked], first_seq: int, last_seq: int, free_token
     quota = free_tokens / _STRATA
     used = [0.0] * _STRATA
     within: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
-    beyond: list[_Ranked] = []
+    beyond: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
     for one in ranked:
         stratum = min((one.line.seq - first_seq) // width, _STRATA - 1)
         if used[stratum] + one.tokens <= quota:
             used[stratum] += one.tokens
             within[stratum].append(one)
         else:
-            beyond.append(one)
-    turns = [one for turn in itertools.zip_longest(*within) for one in turn if one is not None]
-    return turns + beyond
+            beyond[stratum].append(one)
+    turns = itertools.chain(itertools.zip_longest(*within), itertools.zip_longest(*beyond))
+    return [one for turn in turns for one in turn if one is not None]
 
 
 def _fit(ranked: Sequence[_Ranked], frame: _Frame, speakers: dict[int, str]) -> DigestText:

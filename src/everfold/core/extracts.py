@@ -15,7 +15,8 @@ from typing import Final, Literal, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
-from everfold.core.statements import collect_cues, find_statement, list_word_set
+from everfold.core.statement_rules import list_word_set
+from everfold.core.statements import collect_cues, find_statement
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -49,6 +50,7 @@ _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
 _WORTH: Final = 14
+_LONG_WORD_CHARS: Final = 5
 _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
@@ -107,7 +109,9 @@ _SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
 """Kinds that say little of a sentence: it counts by its words as well."""
 _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
 
-_SENTENCE_END: Final = re.compile(r"([.!?\n。！？][.!?\"')\]»”’」』]*)(\s*)")
+_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
+"""The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
+_APOSTROPHE: Final = "\u2019"
 _LINE_END: Final = re.compile(r"\n\s*")
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
@@ -145,7 +149,7 @@ def find_extract_lines(
         _raise_last(found)
     else:
         from_user = origin == "user"
-        found = [_judge_prose(text, start, end, from_user) for start, end in spans]
+        found = [_judge_prose(text, start, end, from_user=from_user) for start, end in spans]
     return tuple(
         ExtractLine(
             seq=seq,
@@ -276,18 +280,18 @@ def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
         return start, end
     low = max(start, min(at - QUOTE_CHARS // 4, end - QUOTE_CHARS))
     high = min(end, low + QUOTE_CHARS)
-    if low > start and 0 <= (space := text.find(" ", low, low + 24)):
+    if low > start and (space := text.find(" ", low, low + 24)) >= 0:
         low = space + 1
     if high < end and (space := text.rfind(" ", high - 24, high)) > low:
         high = space
     return low, high
 
 
-def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
+def _judge_prose(text: str, start: int, end: int, *, from_user: bool) -> _Found:
     sentence = text[start:end]
     lowered = sentence.lower()
-    if "’" in lowered:
-        lowered = lowered.replace("’", "'")
+    if _APOSTROPHE in lowered:
+        lowered = lowered.replace(_APOSTROPHE, "'")
     words = lowered.split()
     cues = collect_cues(lowered, words)
     kind, bonus, at = _find_signal(sentence, lowered, cues)
@@ -330,7 +334,7 @@ def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int,
 
 def _weigh_words(words: list[str]) -> int:
     """0 to 30 for how much a plain sentence tells, by its longer words; what opens as a pleasantry tells little."""
-    weight = min(2 * len([word for word in words if len(word) > 4]), 30)
+    weight = min(2 * len([word for word in words if len(word) >= _LONG_WORD_CHARS]), 30)
     return weight // 2 if words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 

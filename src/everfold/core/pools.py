@@ -30,7 +30,9 @@ class OfferedMessage(Protocol):
     """What the pool reads of a message."""
 
     @property
-    def lines(self) -> tuple[ExtractLine, ...]: ...
+    def lines(self) -> tuple[ExtractLine, ...]:
+        """Its extract lines."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
