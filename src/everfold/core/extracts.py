@@ -50,7 +50,7 @@ _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
 _WORTH: Final = 14
-_LONG_WORD_CHARS: Final = 5
+_CHARS_PER_POINT: Final = 3
 _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
@@ -305,11 +305,11 @@ def _judge_prose(text: str, start: int, end: int, *, from_user: bool) -> _Found:
             kind, at = said, statement.at
         score = (worth if kind == said else _BASE[kind]) + bonus
         if kind == "question":
-            score += _weigh_words(words) // 2
+            score += _weigh_words(lowered, words[0].rstrip(",.!")) // 2
     else:
         score = _BASE[kind] + bonus
         if kind in _SOFT:
-            score += _weigh_words(words)
+            score += _weigh_words(lowered, words[0].rstrip(",.!"))
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
@@ -332,10 +332,10 @@ def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int,
     return kind, min(2 * count, 8), at
 
 
-def _weigh_words(words: list[str]) -> int:
-    """0 to 30 for how much a plain sentence tells, by its longer words; what opens as a pleasantry tells little."""
-    weight = min(2 * len([word for word in words if len(word) >= _LONG_WORD_CHARS]), 30)
-    return weight // 2 if words[0].rstrip(",.!") in _PLEASANTRIES else weight
+def _weigh_words(lowered: str, first: str) -> int:
+    """0 to 30 for how much a plain sentence tells, by its length; what opens as a pleasantry tells little."""
+    weight = min(len(lowered) // _CHARS_PER_POINT, 30)
+    return weight // 2 if first in _PLEASANTRIES else weight
 
 
 def _judge_result(text: str, start: int, end: int) -> _Found:

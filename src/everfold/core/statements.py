@@ -42,6 +42,7 @@ _OPENED: Final = re.compile(
 )
 
 _KINDS: Final = tuple(kind for kind, _, _ in RULES)
+_NEEDLES: Final = tuple(keys.partition("|")[2] for _, keys, _ in RULES)
 _PATTERNS: Final = tuple(re.compile(pattern).search for _, _, pattern in RULES)
 _DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in DENIALS.items()}
 
@@ -56,7 +57,7 @@ def _build_cues() -> dict[str, int]:
         (MAY_STATE, STATE_WORDS),
         (IMPERATIVE, " ".join(IMPERATIVES)),
     )
-    rules = ((1 << at + FIRST_RULE, words) for at, (_, words, _) in enumerate(RULES))
+    rules = ((1 << at + FIRST_RULE, keys.partition("|")[0]) for at, (_, keys, _) in enumerate(RULES))
     for bit, words in (*flags, *rules):
         for word in words.split():
             cues[word] = cues.get(word, 0) | bit
@@ -100,7 +101,7 @@ def find_statement(lowered: str, *, cues: int, from_user: bool) -> Statement | N
     while rules:
         lowest = rules & -rules
         at = lowest.bit_length() - 1
-        if found := _PATTERNS[at](lowered):
+        if _NEEDLES[at] in lowered and (found := _PATTERNS[at](lowered)):
             kind = _KINDS[at]
             denied = _DENIED.get(kind)
             if denied is None or not denied(lowered):
