@@ -113,12 +113,14 @@ _SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u
 """The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
 _APOSTROPHE: Final = "\u2019"
 _LINE_END: Final = re.compile(r"\n\s*")
-_ABBREVIATION: Final = re.compile(
-    r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
+_ABBREVIATIONS: Final = list_word_set(
+    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
 )
+_ABBREVIATION_CHARS: Final = 6
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _CODE: Final = re.compile(
     r"(?:\d+[:|] ?)?\s*(?:except\b|raise\b|catch\b|throw\b|return\b|def \w|class \w|import \w|from \w|if \W?\w.*[:{]$|else\b|elif\b|try\b|for .*[:{]$|#(?!\d)|//"
     r"|\) from|@\w|self\.|const |let |var |fn |func |public |private |[\w.]+ = \S+\($)|\d+[:|](?!\d)"
@@ -213,14 +215,23 @@ def _cut_prose(text: str, low: int, high: int) -> list[tuple[int, int]]:
         if mark in ".!?":
             if boundary.end() == end and end < high:
                 continue
-            if mark == "." and _ABBREVIATION.search(text, max(at, cut - 8), cut):
+            if mark == "." and _is_abbreviated(text[max(at, cut - _ABBREVIATION_CHARS) : cut]):
                 continue
         if cut > at:
-            _trim(text, at, end, spans)
+            if text[at].isalnum() and mark != "\n":
+                spans.append((at, end))
+            else:
+                _trim(text, at, end, spans)
         at = boundary.end()
     if at < high:
         _trim(text, at, high, spans)
     return spans
+
+
+def _is_abbreviated(before: str) -> bool:
+    """Whether what stands before a full stop is an abbreviation or an initial."""
+    word = before[before.rfind(" ") + 1 :]
+    return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
 def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
@@ -352,7 +363,7 @@ def _judge_result(text: str, start: int, end: int) -> _Found:
         kind, at = "state", state
     elif kind == "lead" and find_name(unit) is not None:
         kind = "name"
-    if is_code or kind == "lead":
+    if is_code or kind == "lead" or (kind == "number" and _LETTER.search(unit) is None):
         score = min(_BASE["lead"] + len(unit) // 16, 16)
     else:
         score = _RESULT_BASE.get(kind, _BASE[kind]) + min(2 * count, 12)

@@ -245,16 +245,14 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "decision",
         "i'll we'll will",
         (
-            r"\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!care|a look|you|ya\b|u\b|it from|in mind|in touch|that in|my best|the same|fun|a (?:break|walk|rest))\w+"
+            r"\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!to\b|that\b|\w+ing\b|what|everything|anything|care|a look|you|ya\b|u\b|it from|in mind|in touch|that in|my best|the same|fun|a (?:break|walk|rest))\w+"
         ),
     ),
     (
         "decision",
         "landed minds mind wins winner discussion taking",
         r"\bwe landed on\b|\bmade up (?:my|our) minds?\b|\b(?:so|fine|ok|okay|then),? the [\w ]+ wins\b|\bthe winner is\b"
-        r"|\bend of (?:the )?discussion\b|"
-        + _OPEN
-        + r"i'm taking the\b",
+        r"|\bend of (?:the )?discussion\b|" + _OPEN + r"i'm taking the\b",
     ),
     (
         "decision",
@@ -272,13 +270,13 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "constraint",
         "never always",
         _START
-        + r"(?:just |also |only )?(?:never|always) (?!mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
+        + r"(?:just |also |only )?(?:never|always) (?!up\b|here|there|\w+ing\b|in my|in our|look on|remember that you|give up|mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
     ),
     (
         "constraint",
         "don't dont not",
         _OPEN
-        + r"(?:don't|dont|do not|not to|not) (?:you )?(?:ever |just )?(?!you\b|worry|know|think so|mind|get me|be (?:silly|sorry|shy|afraid)"
+        + r"(?:don't|dont|do not|not to|not) (?:you )?(?:ever |just )?(?!you\b|worry|know|think so|mind|get (?:me|discouraged|down|lost|stuck)|let (?:any|it|them|that|this|your)|give up|lose|hesitate|be (?:silly|sorry|shy|afraid|scared|too|so|hard)"
         r"|have to|need|like|love|sure|bad|really|yet\b|at all|too |so |very |that |a |the |an |much|only|in |on |for |to |my |i |we |it |as |only"
         r"|forget|feel|see|talk|and |\w+day\b)[a-z]+(?: |$)",
     ),
@@ -302,7 +300,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "must",
         (
             r"(?<!\bi )(?<!\bthat )(?<!\bshe )(?<!\bhe )\bmust (?:be (?:[a-z]+ed|done|sent|kept|made|set|written|paid|held|given|no |at |under|below|within"
-            r"|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have (?!an?\b|the\b|at\b|no\b|\d)|say|admit|confess|feel|seem|act, says)[a-z]+)"
+            r"|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have (?!an?\b|the\b|at\b|no\b|\d)|really|love|enjoy|miss|mean|know|want|think|like|admire|say|admit|confess|feel|seem|act, says)[a-z]+)"
             r"|\bi must (?:be (?:home|back|there|at|out|in))"
         ),
     ),
@@ -312,7 +310,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "should",
         (
             r"\bshould (?:not|never|always|only)\b|\b(?:the|all|every|each|any|both|these|those|our|my|it|they|you|there|\w+s) (?:\w+ ){0,4}?should "
-            r"(?:be (?:[a-z]+ed|kept|in |at |under|no |written|sent|less|short)|have (?!been|\w+ed)|use|contain|include|start|end|stay|go to|come|look like"
+            r"(?:be (?:[a-z]+ed|kept|in |at |under|no |written|sent|less|short)|have (?!been|\w+ed)|use|contain|include|start|end|stay|go to the|look like"
             r"|support)"
         ),
     ),
@@ -332,7 +330,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "can't cannot cant can won't aren't",
         (
             r"\b(?:we|you|they|it|one|people|users|clients|nobody|no one) (?:can't|cannot|can not|cant|won't|aren't allowed)"
-            r" (?!wait|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)"
+            r" (?!wait|deny|imagine|wrong|go wrong|beat|help but|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)"
             r"|\b(?:cannot|can't|can not) (?:move|change|be (?:moved|changed|modified|exceeded|used|refunded|cancell?ed|shared|combined)|exceed"
             r"|go over|go above|store|leave)\b|\bi (?:can't|cannot|can not|cant) (?:eat|drink|drive|have|take|do|fly|work|attend|afford|spend|travel"
             r"|walk|climb|pay|accept|use|go over|come (?:on|before|after)|leave)\b|\b(?:nobody|no one|only) (?:\w+ ){0,4}can\b"
@@ -375,12 +373,20 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "require requires required mandatory policy legal",
         r"\b(?:we|i|they|law|rules?|policy|contract) requires?\b|\b(?:is|are) (?:required|mandatory)\b|\b(?:company|our|security|password|the) policy\b|\bfor legal\b",
     ),
-    ("constraint", "sure ensure", r"\b(?:make|be) sure\b (?!if|about)|" + _OPEN + r"ensure\b"),
+    (
+        "constraint",
+        "sure ensure",
+        r"(?:(?:you|we|to|must|should|please|pls|and|also) |"
+        + _OPEN
+        + r")(?:make|be) sure\b (?!if|about|to (?:have fun|enjoy|check out|take care))|"
+        + _OPEN
+        + r"ensure\b",
+    ),
     (
         "constraint",
         "keep leave",
         _OPEN
-        + r"(?:keep|leave) (?!me |in touch|going|it up|up |calm).*\b(?:under|below|within|short|simple|to |at |in |as |small|private|secret|out of"
+        + r"(?:keep|leave) (?!me |in touch|going|it up|up |calm|on \w+ing|\w+ing |us |the faith).*\b(?:under|below|within|short|simple|to |at |in |as |small|private|secret|out of"
         r"|untouched|alive|clean|brief)\b",
     ),
     (
@@ -647,10 +653,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("commitment", "let", r"\blet me (?!know|think|see|guess|be|tell)[a-z]+"),
     (
         "task",
-        "need want wanna wanted like",
+        "need want wanna wanted like looking",
         (
             r"\b(?:i|we) (?:also |still |just |now |really )?(?:need|want|have|would like|wish|wanna)(?:ed)? to (?!know|say|be|hear|thank|go now|help)|\b(?:i'd|we'd) like to "
-            r"(?!know|hear|thank)|\bstill need"
+            r"(?!hear|thank|know more)|\bstill need|\b(?:i'm|i am|we're) looking (?:to|for) "
         ),
     ),
     (
