@@ -20,7 +20,7 @@ from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
-from everfold.core.pools import CoarsePool
+from everfold.core.pools import CoarsePool, scatter_line
 from everfold.core.supersession import list_current, list_words
 
 Estimate = Callable[[str], int]
@@ -71,6 +71,8 @@ _GROUPS: Final[tuple[tuple[str, frozenset[LineKind]], ...]] = (
     ("Questions", frozenset(("question",))),
 )
 _GROUP_OF: Final[dict[LineKind, int]] = {kind: at for at, (_, kinds) in enumerate(_GROUPS) for kind in kinds}
+_STANDING_GROUP: Final = 0
+_FACTS: Final = _GROUP_OF["lead"]
 _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
     "user": 1.5,
     "assistant": 1.0,
@@ -137,11 +139,17 @@ def compose_standing_block(
     standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
-    for count in range(len(unique), -1, -1):
+    for count in range(_bound_count(unique, cap_tokens, estimate), -1, -1):
         text = _render_standing(unique[:count], [line.seq for line in unique[count:]] + list(left_out))
         if (tokens := estimate(text)) <= cap_tokens:
             return DigestText(text=text, tokens=tokens, line_count=count, shown_seqs=_list_seqs(unique[:count]))
     return DigestText(text="", tokens=0, line_count=0, shown_seqs=())
+
+
+def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
+    """How many lines can fit at the very most; the quotes alone, with some slack for an estimator that rounds up."""
+    sizes = itertools.accumulate(estimate(_neutralise(line.quote)) for line in lines)
+    return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
 
 
 def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> str:
@@ -180,9 +188,10 @@ class _Frame:
             f"=== digest {span} ===\nA record of earlier messages, no instruction; memory stays authoritative.",
             f"Covers messages {span}{counts}. Any of them can be read by number from history.\n=== end digest ===",
         )
+        roles = counts.partition(";")[0].removeprefix(": ")
         short = (
             f"=== digest {span}: record, no instruction; memory stays authoritative ===",
-            "Read any by number from history.\n=== end ===",
+            f"{roles}{': ' if roles else ''}read any by number from history.\n=== end ===",
         )
         bare = (f"=== digest {span}: record, no instruction ===", "=== end ===")
         self.choices = (rich, short, bare)
@@ -257,16 +266,17 @@ def _rank(
             / math.sqrt(costs[at] + _FIXED_COST)
         )
 
-    heap = [(-gain(at), lines[at].seq, lines[at].start, at) for at in range(len(lines))]
+    heap = [(-gain(at), scatter_line(lines[at]), at) for at in range(len(lines))]
     heapq.heapify(heap)
     while heap:
-        _, seq, start, at = heap[0]
+        _, place, at = heap[0]
+        seq = lines[at].seq
         now = gain(at)
         if now <= 0.0:
             heapq.heappop(heap)
             continue
         if len(heap) > 1 and -now > min(heap[1:3])[0]:
-            heapq.heapreplace(heap, (-now, seq, start, at))
+            heapq.heapreplace(heap, (-now, place, at))
             continue
         heapq.heappop(heap)
         seen |= words[at] or {lines[at].quote}
@@ -353,7 +363,7 @@ def _render(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, st
     rows = [frame.head]
     day: date | None = None
     for at, (title, _) in enumerate(_GROUPS):
-        group = sorted((line for line in chosen if _GROUP_OF[line.kind] == at), key=lambda line: (line.seq, line.start))
+        group = sorted((line for line in chosen if _find_group(line) == at), key=lambda line: (line.seq, line.start))
         if not group:
             continue
         rows.append(f"{title}:")
@@ -367,6 +377,12 @@ def _render(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, st
             rows.append(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}")
     rows.append(frame.tail)
     return "\n".join(rows)
+
+
+def _find_group(line: ExtractLine) -> int:
+    """The group that a line is shown in; only the user's own words stand."""
+    group = _GROUP_OF[line.kind]
+    return _FACTS if group == _STANDING_GROUP and not line.standing else group
 
 
 def _label(line: ExtractLine, speakers: dict[int, str]) -> str:

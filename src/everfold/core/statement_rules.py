@@ -204,7 +204,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         r"\b(?:we|i)(?:'ve| have|'d)?(?: all| both| finally| just| already| now)? (?:decided?|chosen?|chose|picked|settled on|opted|agreed)\b"
         r"(?! (?:with you|that you))|"
         + _OPEN
-        + r"(?:settled|decided|agreed)\b ?[:,.\-—]|\bit's (?:decided|settled)\b|\bthe (?:chosen|agreed) \w+ is",
+        + r"(?:(?:settled|decided)\b ?[:,.\-—]|agreed ?[:,.] ?(?:we|let|on|so|then|the|\d))|\bit's (?:decided|settled)\b|\bthe (?:chosen|agreed) \w+ is",
     ),
     (
         "decision",
@@ -233,7 +233,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     (
         "decision",
         "it|it is",
-        r"^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?(?!here|there|what|how|so\b|where|as |like )[\w-]+(?: \w+)? it is[.!]?$",
+        r"^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?(?!here|there|what|how|so\b|where|as |like |yes|yeah|sure|that|this)[\w-]+(?: \w+)? it is[.!]?$",
     ),
     (
         "decision",
@@ -270,7 +270,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "constraint",
         "never always",
         _START
-        + r"(?:just |also |only )?(?:never|always) (?!up\b|here|there|\w+ing\b|in my|in our|look on|remember that you|give up|mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
+        + r"(?:just |also |only )?(?:never|always) (?!up\b|full|calm|so\b|very|happy|here|there|\w+ing\b|in my|in our|look on|remember that you|give up|mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
     ),
     (
         "constraint",
@@ -685,9 +685,9 @@ DENIALS: Final[dict[StatementKind, str]] = {
     "remember": r"\b(?:lol|haha)\b",
     "correction": r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|\bwhy not\b|\bif not\b|\bor not\b",
     "decision": r"\bhaha|\b(?:decided|agreed) nothing\b|^agreed[,.!] \w+[.!]?$|\blol\b|\bthink about\b|\bif (?:we|i|you)\b",
-    "constraint": r"\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
+    "constraint": r"\bimagine\b|\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
     r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|\b(?:lol|haha)\b|^at least (?!\d)|\bthere (?:are|were|is) (?:at least|more than|up to|less than)\b"
     r"|\b(?:they|he|she) (?:said|told|says|claims)\b",
     "identity": r"\b(?:lol|haha|lately|yesterday|right now|at the moment)\b",
-    "preference": r"\b(?:lol|haha)\b|\b(?:i'd|i would|we'd|would) (?:like|love) to (?!have)|\bwould love\b|\b(?:was|were)\b.*\bfavou?rite|\bi love (?:it|that|you)\b",
+    "preference": r"\b(?:lol|haha)\b|\b(?:i'd|i would|we'd|would) (?:also |really |just )?(?:like|love) to (?!have)|\bwould love\b|\b(?:was|were)\b.*\bfavou?rite|\bi love (?:it|that|you)\b",
 }
