@@ -146,6 +146,9 @@ def find_extract_lines(
     cut = _cut_result if is_output else _cut_prose
     length = len(text)
     spans = cut(text, 0, length) if length <= SCAN_CHARS else _cut_windows(text, cut)
+    if not spans:
+        start = length - len(text.lstrip())
+        spans = [(start, start + len(text.strip()))]
     if is_output:
         found = [_judge_result(text, start, end) for start, end in spans]
         _raise_last(found)
@@ -316,11 +319,11 @@ def _judge_prose(text: str, start: int, end: int, *, from_user: bool) -> _Found:
             kind, at = said, statement.at
         score = (worth if kind == said else _BASE[kind]) + bonus
         if kind == "question":
-            score += _weigh_words(lowered, words[0].rstrip(",.!")) // 2
+            score += _weigh_words(lowered, words) // 2
     else:
         score = _BASE[kind] + bonus
         if kind in _SOFT:
-            score += _weigh_words(lowered, words[0].rstrip(",.!"))
+            score += _weigh_words(lowered, words)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
@@ -343,10 +346,10 @@ def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int,
     return kind, min(2 * count, 8), at
 
 
-def _weigh_words(lowered: str, first: str) -> int:
+def _weigh_words(lowered: str, words: list[str]) -> int:
     """0 to 30 for how much a plain sentence tells, by its length; what opens as a pleasantry tells little."""
     weight = min(len(lowered) // _CHARS_PER_POINT, 30)
-    return weight // 2 if first in _PLEASANTRIES else weight
+    return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
 def _judge_result(text: str, start: int, end: int) -> _Found:

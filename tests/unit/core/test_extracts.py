@@ -44,7 +44,7 @@ def test_idioms_and_questions_do_not_bind(text: str) -> None:
     assert not any(line.standing for line in _find(text))
 
 
-@pytest.mark.parametrize("text", ["ok", "👍", "…", "これはペンです。", "\ud800", "{}", "a" * 5000])
+@pytest.mark.parametrize("text", ["ok", "👍", "…", "これはペンです。", "\ud800", "{}", ".", ">-*", "\x1c.", "a" * 5000])
 @pytest.mark.parametrize("origin", ["user", "tool"])
 def test_every_text_that_is_not_blank_yields_a_line(text: str, origin: Origin) -> None:
     """A digest can name each message that holds anything at all."""
