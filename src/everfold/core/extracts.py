@@ -49,6 +49,7 @@ _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
+_UNIT_CHARS: Final = 480
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
 _JOINED_CHARS: Final = 110
@@ -221,14 +222,28 @@ def _cut_prose(text: str, low: int, high: int) -> list[tuple[int, int]]:
             if mark == "." and _is_abbreviated(text[max(at, cut - _ABBREVIATION_CHARS) : cut]):
                 continue
         if cut > at:
+            if end - at > _UNIT_CHARS:
+                at = _cut_long(text, at, end, spans)
             if text[at].isalnum() and mark != "\n":
                 spans.append((at, end))
             else:
                 _trim(text, at, end, spans)
         at = boundary.end()
     if at < high:
+        if high - at > _UNIT_CHARS:
+            at = _cut_long(text, at, high, spans)
         _trim(text, at, high, spans)
     return spans
+
+
+def _cut_long(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> int:
+    """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
+    while end - start > _UNIT_CHARS:
+        space = text.rfind(" ", start + 1, start + _UNIT_CHARS)
+        cut = space if space > start else start + _UNIT_CHARS
+        _trim(text, start, cut, spans)
+        start = cut
+    return start
 
 
 def _is_abbreviated(before: str) -> bool:
@@ -283,7 +298,7 @@ def _trim(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None
     part = text[start:end]
     left = part.lstrip(" \t\r\n,;:>*-•#")
     kept = left.rstrip(" \t\r\n,*")
-    if kept:
+    if kept and not kept.isspace():
         at = start + len(part) - len(left)
         spans.append((at, at + len(kept)))
 
