@@ -6,10 +6,9 @@ before its branch point, so nothing of a layout is ever copied or rebuilt.
 """
 
 import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, cast
 
 from everfold.core.extracts import ExtractLine, LineKind
@@ -100,7 +99,7 @@ def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> lis
 
 
 def layout_to_bytes(layout: Layout) -> bytes:
-    """The layout as compressed JSON: compact lists, in the order of the fields."""
+    """The layout as JSON: compact lists, in the order of the fields. Keeps every code point."""
     value = [
         layout.watermark,
         layout.sum_tokens,
@@ -108,19 +107,19 @@ def layout_to_bytes(layout: Layout) -> bytes:
         [[held.seq, held.tokens, held.hold, held.keep] for held in layout.held],
         [[r.first_seq, r.last_seq, r.digest_id, r.kind, r.digest_tokens] for r in layout.ranges],
         [
-            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.timestamp()]
+            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.isoformat()]
             for ln in layout.standing
         ],
         layout.standing_text,
         layout.standing_tokens,
         layout.body_tokens,
     ]
-    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
-    value = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
     watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, body_tokens = value
     return Layout(
         watermark=watermark,
@@ -148,5 +147,5 @@ def _line(row: list[object]) -> ExtractLine:
         quote=cast("str", quote),
         start=cast("int", start),
         standing=cast("bool", standing),
-        said_at=datetime.fromtimestamp(cast("float", said_at), UTC),
+        said_at=datetime.fromisoformat(cast("str", said_at)),
     )

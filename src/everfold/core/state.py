@@ -74,18 +74,18 @@ class SessionState:
     epoch: int = 0
 
 
-def state_to_text(state: SessionState) -> str:
-    """The state as JSON text, without its revision, which the store keeps beside it."""
+def state_to_bytes(state: SessionState) -> bytes:
+    """The state as JSON, without its revision, which the store keeps beside it. Keeps every code point."""
     step = state.open_step
     value = {name: getattr(state, name) for name in _PLAIN_FIELDS}
     value["open_step"] = None if step is None else [step.first_seq, step.pending, step.answered]
     value["calibration"] = [state.calibration.factor, state.calibration.samples_count]
-    return json.dumps(value, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def state_from_text(text: str, *, revision: int) -> SessionState:
-    """The state that `state_to_text` wrote."""
-    value = json.loads(text)
+def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
+    """The state that `state_to_bytes` wrote."""
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
     step, calibration = value.pop("open_step"), value.pop("calibration")
     return SessionState(
         revision=revision,
