@@ -51,11 +51,12 @@ def run(*, is_quick: bool, profile: bool = False) -> tuple[list[Row], list[str]]
     """Play the log at both budgets."""
     count = QUICK_COUNT if is_quick else MESSAGES_COUNT
     rows: list[Row] = []
-    notes = [
+    played = (
         f"{count:,} messages of the endless log (seed 1), appended one by one, a window and its rendering for OpenAI before "
         "every message of the assistant. No system prompt, no suffix, no room for an answer. Cached: the characters that "
-        "a request has in common with the beginning of the one before, to all characters of the one before, summed up.",
-    ]
+        "a request has in common with the beginning of the one before, to all characters of the one before, summed up."
+    )
+    notes = [played]
     for budget, least in LEAST_CACHED.items():
         kept = asyncio.run(_play(count, budget, profile=profile))
         rows += _rows(budget, least, kept)
