@@ -27,10 +27,14 @@ LEAVE_RATIO = 0.8
 """A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
 
 FINE_CAP_TOKENS = 2048
+FINE_SHARE_RATIO = 0.2
+"""What one fine digest may take of the digest slice. DESIGN 3.4 allows a third; a fifth lets three stand side by side,
+so that the coarse digest, which is at the beginning of the body, changes at every third compaction and not at each."""
+
 FINE_SLICE_RATIO = 0.6
 FINE_JOIN_RATIO = 0.3
 """Fine digests may take 0.6 of their slice (DESIGN 3.4); when they are over, the oldest join the coarse one down to
-0.3, so that the beginning of the body changes at every third compaction or so and not at each."""
+0.3, so that they leave in a batch."""
 
 COARSE_SLICE_RATIO = 0.4
 SMALLEST_DIGEST_TOKENS = 48
@@ -83,7 +87,7 @@ class CompactionPlan:
 
 
 def measure_body(layout: Layout) -> int:
-    """Tokens of everything that the window shows of the past, up to the watermark."""
+    """Tokens of everything that the window shows of the past, frames included. O(held); a layout remembers it."""
     tokens = sum(held.tokens for held in layout.held)
     for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
         tokens += measure_frame([held.seq for held in kept]) + shown.digest_tokens
@@ -96,8 +100,8 @@ def measure_frame(kept_seqs: Sequence[int]) -> int:
 
 
 def measure_window(state: SessionState, layout: Layout) -> int:
-    """Tokens of the window less its fixed part. An open step is withheld and does not count. O(held)."""
-    return measure_body(layout) + state.safe_sum_tokens - layout.sum_tokens
+    """Tokens of the window less its fixed part. An open step is withheld and does not count."""
+    return layout.body_tokens + state.safe_sum_tokens - layout.sum_tokens
 
 
 def measure_floor(state: SessionState, layout: Layout) -> int:
@@ -205,8 +209,8 @@ class _Walk:
         self.offered: list[HeldMessage] = [settle_running(held, state) for held in layout.held]
         self.digests_now = sum(shown.digest_tokens for shown in layout.ranges)
         self.held_now = sum(held.tokens for held in layout.held)
-        self.body_rest = measure_body(layout) - self.digests_now - self.held_now
-        self.tail = tokens - measure_body(layout)
+        self.body_rest = layout.body_tokens - self.digests_now - self.held_now
+        self.tail = tokens - layout.body_tokens
 
     def candidate(self, block: Sequence[Note]) -> _Candidate:
         for note in block:
@@ -311,7 +315,7 @@ def fine_cap(folded_tokens: int, room: Room) -> int:
     """The most that a fine digest of this source may take. Source: DESIGN section 3.4."""
     if not folded_tokens:
         return 0
-    cap = min(FINE_CAP_TOKENS, room.digest_tokens // 3, folded_tokens // 4)
+    cap = min(FINE_CAP_TOKENS, int(room.digest_tokens * FINE_SHARE_RATIO), folded_tokens // 4)
     return max(cap, SMALLEST_DIGEST_TOKENS)
 
 

@@ -1,6 +1,6 @@
 """A window as an Anthropic messages request.
 
-Roles alternate, so neighbouring utterances of one role share a message; results come before text; system messages in
+Roles alternate, so neighbouring speeches of one role share a message; results come before text; system messages in
 the middle become marked user text at their place; thinking stays where its signature is valid. Cache breakpoints stand
 at the end of the system prompt, of the body and of the tail; with the client's own they are at most four.
 
@@ -20,7 +20,7 @@ from everfold.core.speech import (
     ShownCall,
     ShownDocument,
     ShownText,
-    Utterance,
+    Speech,
     clean_text,
     speak,
     texts_of,
@@ -41,11 +41,11 @@ def render_anthropic(window: Window) -> JsonObject:
     if window.prompt.system:
         system.append({"type": "text", "text": clean_text(window.prompt.system)})
     turns = _Turns()
-    for utterance in speak(window):
-        if utterance.place == "system":
-            system += [{"type": "text", "text": text} for text in texts_of(utterance.items)]
+    for speech in speak(window):
+        if speech.place == "system":
+            system += [{"type": "text", "text": text} for text in texts_of(speech.items)]
         else:
-            turns.add(utterance)
+            turns.add(speech)
     _place_breakpoints(system, turns)
     request: JsonObject = {}
     if system:
@@ -64,16 +64,16 @@ class _Turns:
         self.last_block: dict[Place, JsonObject] = {}
         self.client_marks: list[JsonObject] = []
 
-    def add(self, utterance: Utterance) -> None:
-        role = "assistant" if utterance.role == "assistant" else "user"
-        blocks = _blocks(utterance)
+    def add(self, speech: Speech) -> None:
+        role = "assistant" if speech.role == "assistant" else "user"
+        blocks = _blocks(speech)
         if not blocks:
             return
         content = self._content_for(role, blocks)
         content.extend(blocks)
         self.client_marks += [block for block in blocks if "cache_control" in block]
         if blocks[-1].get("type") in _MARKABLE:
-            self.last_block[utterance.place] = blocks[-1]
+            self.last_block[speech.place] = blocks[-1]
 
     def _content_for(self, role: str, blocks: list[JsonObject]) -> list[JsonValue]:
         last = self.messages[-1] if self.messages else None
@@ -86,20 +86,20 @@ class _Turns:
         return content
 
 
-def _blocks(utterance: Utterance) -> list[JsonObject]:
-    if utterance.role == "system":
-        seq = utterance.message.seq if utterance.message else 0
-        return [{"type": "text", "text": system_note(seq, "\n".join(texts_of(utterance.items)))}]
-    blocks = [block for item in utterance.items if (block := _block(item, utterance)) is not None]
-    if not blocks and utterance.role == "assistant":
+def _blocks(speech: Speech) -> list[JsonObject]:
+    if speech.role == "system":
+        seq = speech.message.seq if speech.message else 0
+        return [{"type": "text", "text": system_note(seq, "\n".join(texts_of(speech.items)))}]
+    blocks = [block for item in speech.items if (block := _block(item, speech)) is not None]
+    if not blocks and speech.role == "assistant":
         return [{"type": "text", "text": EMPTY_TEXT}]
     return blocks
 
 
-def _block(item: Shown, utterance: Utterance) -> JsonObject | None:
+def _block(item: Shown, speech: Speech) -> JsonObject | None:
     match item:
         case ShownText():
-            return _text(item, utterance)
+            return _text(item, speech)
         case ShownAnswer():
             return _result(item)
         case ShownCall():
@@ -109,23 +109,23 @@ def _block(item: Shown, utterance: Utterance) -> JsonObject | None:
         case ImagePart():
             return _image(item)
         case ThinkingPart():
-            return dict(item.raw) if item.is_signed and utterance.role == "assistant" else None
+            return dict(item.raw) if item.is_signed and speech.role == "assistant" else None
         case OpaquePart():
-            return _opaque(item, utterance)
+            return _opaque(item, speech)
 
 
-def _text(item: ShownText, utterance: Utterance) -> JsonObject:
-    text = item.text.rstrip() if utterance.role == "assistant" else item.text
+def _text(item: ShownText, speech: Speech) -> JsonObject:
+    text = item.text.rstrip() if speech.role == "assistant" else item.text
     if not text.strip():
         return {"type": "text", "text": EMPTY_TEXT}
     part = item.part
-    if _is_native(utterance) and isinstance(part, TextPart) and part.raw is not None and part.raw.get("type") == "text":
+    if _is_native(speech) and isinstance(part, TextPart) and part.raw is not None and part.raw.get("type") == "text":
         return {**part.raw, "text": text}
     return {"type": "text", "text": text}
 
 
-def _is_native(utterance: Utterance) -> bool:
-    return utterance.message is None or utterance.message.view.format == "anthropic"
+def _is_native(speech: Speech) -> bool:
+    return speech.message is None or speech.message.view.format == "anthropic"
 
 
 def _result(item: ShownAnswer) -> JsonObject:
@@ -175,8 +175,8 @@ def _image(part: ImagePart) -> JsonObject:
     return {"type": "image", "source": source}
 
 
-def _opaque(item: OpaquePart, utterance: Utterance) -> JsonObject:
-    if _is_native(utterance):
+def _opaque(item: OpaquePart, speech: Speech) -> JsonObject:
+    if _is_native(speech):
         return dict(item.raw)
     return {"type": "text", "text": f"[content of type {clean_text(item.type)}]"}
 

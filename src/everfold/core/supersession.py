@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
-from everfold.core.statements import list_word_set
+from everfold.core.statement_rules import list_word_set
 
 _WORD: Final = re.compile(r"[^\W_][\w'.:/#@-]*[^\W_]|[^\W_]")
 _STOP: Final = list_word_set(
@@ -36,6 +36,8 @@ _DONE: Final = re.compile(
 _TEST_SUMMARY: Final = re.compile(r"\b\d+ (?:passed|failed|tests? ran)\b")
 _STATUS: Final = re.compile(r"\bstatus\W{1,4}\w+", re.IGNORECASE)
 
+_FIRM: Final = 2
+"""How many shared subject words make two statements speak of one subject."""
 _REACH: Final = 40
 """How many messages back a bare correction ("no, make it 12") can reach without sharing a subject word."""
 _VALUED: Final[frozenset[LineKind]] = frozenset(
@@ -166,7 +168,7 @@ def _is_same_subject(older: _Reading, newer: _Reading) -> bool:
     shared = len(older.subject & newer.subject)
     smaller, larger = sorted((len(older.subject), len(newer.subject)))
     if older.values and newer.values and not older.values & newer.values:
-        return shared == smaller and (smaller >= 2 or larger <= 2) and _unit(older) == _unit(newer)
+        return shared == smaller and (smaller >= _FIRM or larger <= _FIRM) and _unit(older) == _unit(newer)
     opposite = bool(_NEGATIVE.search(older.lowered)) != bool(_NEGATIVE.search(newer.lowered))
     return opposite and shared == larger and older.values == newer.values
 
@@ -182,4 +184,4 @@ def _is_earlier_state(older: _Reading, newer: _Reading) -> bool:
         return bool(older.values & newer.values) and older.lowered != newer.lowered
     shared = len(older.subject & newer.subject) + len(older.values & newer.values)
     smaller = min(len(older.subject) + len(older.values), len(newer.subject) + len(newer.values))
-    return bool(_DONE.search(newer.lowered)) and shared >= 2 and shared * 5 >= smaller * 3
+    return bool(_DONE.search(newer.lowered)) and shared >= _FIRM and shared * 5 >= smaller * 3
