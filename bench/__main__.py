@@ -5,10 +5,13 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from bench.report import RESULTS, print_rows, save_section, write_section
+from bench.report import RESULTS, Row, print_rows, save_section, write_section
+from bench.scripts import run_script, title
 
 NAMES = ("turn", "endless", "import", "search", "peers", "startup", "tokens", "statements", "digests")
 _MODULES = {"import": "batch_import"}
+_SCRIPTS = ("tokens", "statements", "digests")
+_PROFILED = ("turn", "endless", "import")
 
 
 def main() -> None:
@@ -22,13 +25,20 @@ def main() -> None:
     out = chosen.out or (None if chosen.quick or chosen.profile else RESULTS)
     command = " ".join(["python -m bench", *sys.argv[1:]])
     for name in chosen.names or NAMES:
-        module = import_module(f"bench.{_MODULES.get(name, name)}")
-        options = {"profile": True} if chosen.profile and name in {"turn", "import", "endless"} else {}
-        rows, notes = module.run(is_quick=chosen.quick, **options)
+        title, rows, notes = measure(name, is_quick=chosen.quick, is_profiled=chosen.profile)
         print_rows(name, rows, notes)
         if out is not None:
-            section = write_section(name, module.TITLE, rows, command=command, notes=notes)
+            section = write_section(name, title, rows, command=command, notes=notes)
             save_section(out, name, section, order=NAMES)
+
+
+def measure(name: str, *, is_quick: bool, is_profiled: bool) -> tuple[str, list[Row], list[str]]:
+    """One benchmark's title, rows and notes."""
+    if name in _SCRIPTS:
+        return (title(name), *run_script(name))
+    module = import_module(f"bench.{_MODULES.get(name, name)}")
+    options = {"profile": True} if is_profiled and name in _PROFILED else {}
+    return (module.TITLE, *module.run(is_quick=is_quick, **options))
 
 
 if __name__ == "__main__":
