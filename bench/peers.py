@@ -180,9 +180,11 @@ def _memory_rows(label: str, figures: Figures) -> list[Row]:
     if "problem" in figures:
         return [Row(figure=f"{label}: ingest, search, recall", value=f"not measured: {figures['problem']}")]
     recall = " / ".join(f"{share:.3f}" for share in figures["recall"])
+    embedding = Row(figure=f"one embedding, {label}: median", value=figures.get("embed_ms", 0.0), unit="ms", digits=1)
     return [
         Row(figure=f"ingest, {label}, one by one", value=figures["rate"], unit="messages/s", digits=0),
         Row(figure=f"search, {label}: median", value=figures["search_median_ms"], unit="ms", digits=1),
         Row(figure=f"search, {label}: p95", value=figures["search_p95_ms"], unit="ms", digits=1),
         Row(figure=f"evidence recall at 1 / 5 / 10, {label}", value=recall),
+        *([embedding] if "embed_ms" in figures else []),
     ]
