@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
+from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
 from everfold.core.origins import Origin, Source
@@ -175,13 +176,15 @@ class _Placing:
 
     def _new_message(self, item: Incoming, kind: Kind) -> Message:
         seq = self.state.last_seq + 1
-        raw_tokens = estimate_view_tokens(item.view)
+        frame_tokens = measure_own_frame(item.view, kind=kind, origin=item.origin)
+        raw_tokens = estimate_view_tokens(item.view) + frame_tokens
         cuts: tuple[Cut, ...] = ()
         tokens = raw_tokens
         if kind == "fixed":
             tokens = 0
         elif raw_tokens > self.room.visible_tokens:
-            cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens)
+            cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens - frame_tokens)
+            tokens += frame_tokens
         lines = find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
         return Message(
             seq=seq,
@@ -295,6 +298,19 @@ class _Placing:
             newest_block_seq=message.seq,
             newest_block_tokens=message.tokens,
         )
+
+
+def measure_own_frame(view: MessageView, *, kind: Kind, origin: Origin) -> int:
+    """Tokens of the marks that a message of this kind is shown in: a fence, or the line of a system note."""
+    match kind:
+        case "late":
+            return FENCE_TOKENS
+        case "notice" if origin == "external":
+            return FENCE_TOKENS * sum(isinstance(part, TextPart) for part in view.parts)
+        case "system":
+            return SYSTEM_NOTE_TOKENS
+        case _:
+            return 0
 
 
 SAID_HEAD_CHARS = 240

@@ -16,12 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 from everfold.core.pools import CoarsePool, scatter_line
-from everfold.core.supersession import list_current, list_words
+from everfold.core.supersession import REMEMBERED_TEXTS, list_current, list_words
 
 Estimate = Callable[[str], int]
 
@@ -93,7 +94,10 @@ _LEAST_FRESH: Final = 0.15
 _FIXED_COST: Final = 8
 """Added to a line's size in the choice, so that scraps do not win for being short."""
 _HEADING_TOKENS: Final = 8
-_TRIES: Final = 40
+_TRIES: Final = 12
+_ROW_TOKENS: Final = 5
+"""Number sign, sequence number and line break of one row; `_measure` has the last word on what fits."""
+_DATE_TOKENS: Final = 7
 _STRATA: Final = 8
 """Source: DESIGN 3.4 †, equal quota for each of 8 strata of age."""
 
@@ -114,7 +118,7 @@ def compose_fine_digest(
     speakers, legend = _name_speakers(sources)
     lines = list_current(line for source in sources for line in source.lines)
     frame = _Frame(first_seq, last_seq, _count_sources(sources) + legend, cap_tokens, estimate)
-    ranked = _rank(lines, estimate, speakers, focus)
+    ranked = _rank(lines, estimate, speakers, focus=focus, enough_tokens=2 * cap_tokens)
     return _fit(ranked, frame, speakers)
 
 
@@ -125,7 +129,7 @@ def compose_coarse_digest(
     held = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
     lines = list_current(held)
     frame = _Frame(first_seq, last_seq, "", cap_tokens, estimate)
-    ranked = _rank(lines, estimate, {}, None)
+    ranked = _rank(lines, estimate, {})
     return _fit(_spread(ranked, first_seq, last_seq, frame.free_tokens), frame, {})
 
 
@@ -237,13 +241,21 @@ def _count_sources(sources: Sequence[DigestSource]) -> str:
 
 
 def _rank(
-    lines: Sequence[ExtractLine], estimate: Estimate, speakers: dict[int, str], focus: str | None
+    lines: Sequence[ExtractLine],
+    estimate: Estimate,
+    speakers: dict[int, str],
+    *,
+    focus: str | None = None,
+    enough_tokens: int | None = None,
 ) -> list[_Ranked]:
-    """All lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy."""
+    """Lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy.
+
+    Stops at `enough_tokens` of lines; gives all when left out.
+    """
     focus_words = list_words(focus) if focus else frozenset[str]()
     words = [list_words(line.quote) for line in lines]
-    dated = "[2026-01-05] " if len({line.said_at.date() for line in lines}) > 1 else ""
-    costs = [estimate(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}\n") for line in lines]
+    frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
+    costs = [frame_tokens + _size(estimate, f"{_label(line, speakers)}: {_quote(line)}") for line in lines]
     span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
     weights = [
@@ -268,7 +280,8 @@ def _rank(
 
     heap = [(-gain(at), scatter_line(lines[at]), at) for at in range(len(lines))]
     heapq.heapify(heap)
-    while heap:
+    spent = 0
+    while heap and (enough_tokens is None or spent < enough_tokens):
         _, place, at = heap[0]
         seq = lines[at].seq
         now = gain(at)
@@ -281,8 +294,14 @@ def _rank(
         heapq.heappop(heap)
         seen |= words[at] or {lines[at].quote}
         per_message[seq] += 1
+        spent += costs[at]
         ranked.append(_Ranked(lines[at], costs[at]))
     return ranked
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _size(estimate: Estimate, text: str) -> int:
+    return estimate(text)
 
 
 def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
@@ -362,8 +381,10 @@ def _list_seqs(lines: Iterable[ExtractLine]) -> tuple[int, ...]:
 def _render(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, str]) -> str:
     rows = [frame.head]
     day: date | None = None
-    for at, (title, _) in enumerate(_GROUPS):
-        group = sorted((line for line in chosen if _find_group(line) == at), key=lambda line: (line.seq, line.start))
+    groups: list[list[ExtractLine]] = [[] for _ in _GROUPS]
+    for line in sorted(chosen, key=lambda line: (line.seq, line.start)):
+        groups[_find_group(line)].append(line)
+    for (title, _), group in zip(_GROUPS, groups, strict=True):
         if not group:
             continue
         rows.append(f"{title}:")

@@ -160,14 +160,16 @@ def plan_compaction(
     last_foldable = state.newest_block_seq - 1
     if demand:
         last_foldable = min(last_foldable, state.last_seq - demand.keep_recent)
-    best = walk.candidate(())
+    best = walk.candidate()
     for block in _blocks(notes):
         if block[-1].seq > last_foldable or (trigger != "manual" and walk.is_enough(best)):
             break
         if walk.passed and len(walk.passed) + len(block) > policy.rows_per_digest:
             break
-        best = walk.candidate(block)
-    return walk.finish(best, demand)
+        walk.pass_block(block)
+        if walk.may_be_enough():
+            best = walk.candidate()
+    return walk.finish(best if best.passed_count == len(walk.passed) else walk.candidate(), demand)
 
 
 def _blocks(notes: Sequence[Note]) -> Iterable[Sequence[Note]]:
@@ -212,7 +214,7 @@ class _Walk:
         self.body_rest = layout.body_tokens - self.digests_now - self.held_now
         self.tail = tokens - layout.body_tokens
 
-    def candidate(self, block: Sequence[Note]) -> _Candidate:
+    def pass_block(self, block: Sequence[Note]) -> None:
         for note in block:
             self.passed.append(note)
             self.passed_tokens += note.tokens
@@ -220,6 +222,17 @@ class _Walk:
             offered = offer_note(note, self.state, self.room)
             if offered is not None:
                 self.offered.append(offered)
+
+    def may_be_enough(self) -> bool:
+        """Whether a candidate is worth making here: false while not even letting go of all that can leave would do.
+
+        The kept slice never falls below `LEAVE_RATIO` of itself by less than one message.
+        """
+        least_held = int(self.room.kept_tokens * LEAVE_RATIO) - self.room.message_cap_tokens
+        gain = self.passed_tokens + max(self.held_now - max(least_held, 0), 0)
+        return self.trigger in {"turns", "rows"} or self.tokens - gain <= self.room.target_tokens
+
+    def candidate(self) -> _Candidate:
         held = choose_held(self.offered, self.room)
         held_tokens = sum(message.tokens for message in held)
         folded_tokens = self.passed_tokens - max(held_tokens - self.held_now, 0)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from everfold.core.frames import EMPTY_TEXT, OPENER_TEXT, fence_untrusted
+from everfold.core.json_values import JsonValue
 from everfold.core.messages import (
     CallPart,
     Cut,
@@ -92,6 +93,7 @@ def speak(window: Window) -> list[Speech]:
             case TextEntry():
                 place: Place = "volatile" if entry.slice == "volatile" else "body"
                 speaker.utter(Speech("user", place, (ShownText(clean_text(entry.text)),)))
+    speaker.end_step()
     return _with_opener(speaker.speeches)
 
 
@@ -115,7 +117,7 @@ class _Speaker:
         self.aside: list[tuple[Message, tuple[Shown, ...]]] = []
 
     def utter(self, speech: Speech) -> None:
-        self._end_step()
+        self.end_step()
         self.speeches.append(speech)
 
     def say(self, role: Literal["system", "user", "assistant"], place: Place, message: Message) -> None:
@@ -138,9 +140,9 @@ class _Speaker:
             case "result":
                 self._answer(message)
             case "late":
-                self.aside.append((message, (self._fence(message, clean_text(message.view.text)),)))
+                self.aside.append((message, (self._fence(message, _text_of(self._items(message))),)))
                 if not self.waiting:
-                    self._end_step()
+                    self.end_step()
             case "assistant":
                 self.say("assistant", "tail", message)
                 self.waiting = [call.id for call in message.view.calls]
@@ -156,16 +158,16 @@ class _Speaker:
                 self.waiting.remove(item.call_id)
                 self.answers.append(item)
             elif isinstance(part, ResultPart):
-                beside.append(self._fence(message, clean_text(part.text)))
+                beside.append(self._fence(message, _text_of((item,))))
             else:
                 beside.append(item)
         if beside:
             self.aside.append((message, tuple(beside)))
         if not self.waiting:
-            self._end_step()
+            self.end_step()
 
-    def _end_step(self) -> None:
-        """Answer what is still waiting, then say what came beside the results."""
+    def end_step(self) -> None:
+        """Answer what is still waiting, then say what came beside the results. A window may end with a closed step."""
         self.answers += [ShownAnswer(call_id, INTERRUPTED_TEXT) for call_id in self.waiting]
         if self.answers:
             self.speeches.append(Speech("results", "tail", tuple(self.answers)))
@@ -182,6 +184,22 @@ class _Speaker:
         if message.origin == "external" and message.kind == "notice":
             items = tuple(self._fence(message, item.text) if isinstance(item, ShownText) else item for item in items)
         return items or (ShownText(EMPTY_TEXT),)
+
+
+def _text_of(items: Iterable[Shown]) -> str:
+    """What can be read of what is shown, results and documents with their cuts made."""
+    texts: list[str] = []
+    for item in items:
+        match item:
+            case ShownText():
+                texts.append(item.text)
+            case ShownAnswer() if item.part is not None:
+                texts.append(clean_text(item.part.text) if item.text is None else item.text)
+            case ShownDocument():
+                texts.append(clean_text(item.part.text) if item.text is None else item.text)
+            case _:
+                continue
+    return "\n".join(text for text in texts if text)
 
 
 def _show_part(part: Part, cut: Cut | None, seq: int) -> Shown:
@@ -217,6 +235,19 @@ def clean_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def clean_json(value: JsonValue) -> JsonValue:
+    """The same JSON with every string and key as `clean_text` gives it."""
+    match value:
+        case str():
+            return clean_text(value)
+        case dict():
+            return {clean_text(key): clean_json(item) for key, item in value.items()}
+        case list():
+            return [clean_json(item) for item in value]
+        case _:
+            return value
 
 
 def texts_of(items: Iterable[Shown]) -> Iterator[str]:

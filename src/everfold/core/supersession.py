@@ -2,12 +2,13 @@
 
 General rules, by overlap of subject words, deterministic and on the careful side: what is not clearly replaced stays.
 
-Source: issue of the lossless core, item 3 (corrections, last state of each task).
+Source: docs/adr/0003 on what an extractive digest holds (corrections, last state of each task).
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
@@ -57,6 +58,12 @@ _VALUED: Final[frozenset[LineKind]] = frozenset(
 )
 
 
+REMEMBERED_TEXTS = 4096
+"""How many quotes stay read: the lines of a coarse digest come again at every roll-up."""
+
+_DIGIT: Final = re.compile(r"\d")
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     line: ExtractLine
@@ -87,6 +94,7 @@ def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     return tuple(line for line in given if _key(line) not in gone)
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def list_words(text: str) -> frozenset[str]:
     """The words of a text that carry its subject: lower-cased, without stop words."""
     return frozenset(word for word in _WORD.findall(text.lower()) if word not in _STOP)
@@ -97,9 +105,15 @@ def _key(line: ExtractLine) -> tuple[int, int]:
 
 
 def _read(line: ExtractLine) -> _Reading:
-    words = list_words(line.quote)
-    values = frozenset(word for word in words if any(char.isdigit() for char in word))
-    return _Reading(line, line.quote.lower(), words - values, values)
+    return _Reading(line, *_read_quote(line.quote))
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _read_quote(quote: str) -> tuple[str, frozenset[str], frozenset[str]]:
+    """A quote in lower case, its subject words and its values."""
+    words = list_words(quote)
+    values = frozenset(word for word in words if _DIGIT.search(word))
+    return quote.lower(), words - values, values
 
 
 def _retire(
