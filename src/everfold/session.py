@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from everfold.core.calibration import observe
@@ -16,6 +17,7 @@ from everfold.core.render_anthropic import render_anthropic
 from everfold.core.render_openai import render_openai
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
+from everfold.core.transcripts import TranscriptMessage
 from everfold.core.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
@@ -23,9 +25,11 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.append import append_messages, read_incoming
 from everfold.services.compact import Compactor
 from everfold.services.erase import erase_message
+from everfold.services.import_transcript import read_messages
 from everfold.services.live import LiveSession, load_session
 from everfold.services.open_session import Opener
 from everfold.services.read import Page, read_around, read_page, read_range
+from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
 from everfold.services.verify import Verification, verify_session
@@ -177,6 +181,22 @@ class Session:
                 continue
             self._live.state = new
             return
+
+    def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> Replay:
+        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+
+        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+
+        Raises:
+            InvalidInputError: one of them is no message; with `line`.
+        """
+        return Replay(
+            self._store,
+            self._live,
+            self._compactor(self._live, is_preview=False),
+            read_messages(messages, now=self._clock.now()),
+            render=partial(render, provider=provider),
+        )
 
     async def history(self, first_seq: int, last_seq: int) -> list[Message]:
         """The messages of a range, both ends included."""

@@ -1,0 +1,7 @@
+"""`everfold demo`."""
+
+NAME = "demo"
+
+
+def run() -> None:
+    """Demo."""
