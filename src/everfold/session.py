@@ -32,6 +32,7 @@ from everfold.services.read import Page, read_around, read_page, read_range
 from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
+from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
 
 Wire = Mapping[str, object]
@@ -225,6 +226,10 @@ class Session:
     async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
         """The compactions of this session, oldest first."""
         return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=limit)
+
+    async def trace(self) -> Trace:
+        """What became of every message at every compaction, for pictures and reviews. O(messages x events)."""
+        return await trace_session(self._store, self._live)
 
     async def verify(self) -> Verification:
         """Check everything that the certificates claim against what is stored. O(log)."""
