@@ -11,6 +11,7 @@ from everfold.core.folding import Fold
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand
+from everfold.core.rendering import Provider, render
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
