@@ -13,7 +13,7 @@ import heapq
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -82,6 +82,7 @@ _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
     "external": 0.6,
 }
 _STANDING_WEIGHT: Final = 2.0
+_REMEMBER_WEIGHT: Final = 4.0
 _SHARPNESS: Final = 1.5
 """Above 1, one telling line is worth more than several idle ones; own measurement, bench/digest_quality.py."""
 _SAME_MESSAGE: Final = 0.75
@@ -123,10 +124,20 @@ def compose_fine_digest(
 
 
 def compose_coarse_digest(
-    pool: CoarsePool, *, first_seq: int, last_seq: int, cap_tokens: int, estimate: Estimate
+    pool: CoarsePool,
+    *,
+    first_seq: int,
+    last_seq: int,
+    cap_tokens: int,
+    estimate: Estimate,
+    shown: Collection[tuple[int, int]] = (),
 ) -> DigestText:
-    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over."""
-    held = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over.
+
+    `shown` names lines, by message and start, that the window shows elsewhere: they are not said twice.
+    """
+    offered = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    held = [line for line in offered if (line.seq, line.start) not in shown]
     lines = list_current(held)
     frame = _Frame(first_seq, last_seq, "", cap_tokens, estimate)
     ranked = _rank(lines, estimate, {})
@@ -334,7 +345,7 @@ def _size(estimate: Estimate, text: str) -> int:
 def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
     weight = math.pow(line.score + 2, _SHARPNESS) * _ORIGIN_WEIGHT[line.origin]
     if line.standing:
-        weight *= _STANDING_WEIGHT
+        weight *= _REMEMBER_WEIGHT if line.kind == "remember" else _STANDING_WEIGHT
     elif line.kind in ("task", "state", "error", "commitment"):
         weight *= 0.8 + 0.4 * age
         if line.origin == "user" and age < _GOAL_AGE:

@@ -11,7 +11,6 @@ from everfold.core.certificate import Certificate, Covered, hash_text, seal_cert
 from everfold.core.digests import (
     DigestSource,
     DigestText,
-    LeftOut,
     compose_coarse_digest,
     compose_fine_digest,
     compose_standing_block,
@@ -98,20 +97,24 @@ def fold(
         pool: The pool of the coarse digest that is shown, or None when there is none.
         event_id: The event that commits this; digest ids are made from it.
     """
-    fine = _fine_digest(plan, notes, event_id)
-    coarse = _coarse_digest(plan, layout, notes, pool, event_id)
-    ranges = _new_ranges(plan, layout, fine, coarse)
-    new_layout = _with_standing(
-        Layout(
-            watermark=plan.last_seq,
-            sum_tokens=plan.sum_tokens,
-            turns_count=plan.turns_count,
-            held=plan.held,
-            ranges=ranges,
-        ),
-        plan,
+    standing = compose_standing_block(
         _standing_lines(plan, layout, notes),
-        layout.standing_left_out,
+        cap_tokens=plan.standing_cap_tokens,
+        estimate=estimate_text_tokens,
+        left_out=layout.standing_left_out,
+    )
+    fine = _fine_digest(plan, notes, event_id)
+    coarse = _coarse_digest(plan, layout, notes, pool, event_id, standing=standing.lines)
+    new_layout = Layout(
+        watermark=plan.last_seq,
+        sum_tokens=plan.sum_tokens,
+        turns_count=plan.turns_count,
+        held=plan.held,
+        ranges=_new_ranges(plan, layout, fine, coarse),
+        standing=standing.lines,
+        standing_text=standing.text,
+        standing_tokens=standing.tokens,
+        standing_left_out=standing.left_out,
     )
     new_layout = replace(new_layout, body_tokens=measure_body(new_layout))
     digests = tuple(digest for digest in (fine, coarse) if digest is not None)
@@ -174,7 +177,13 @@ def _fine_digest(plan: CompactionPlan, notes: Mapping[int, Note], event_id: str)
 
 
 def _coarse_digest(
-    plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note], pool: CoarsePool | None, event_id: str
+    plan: CompactionPlan,
+    layout: Layout,
+    notes: Mapping[int, Note],
+    pool: CoarsePool | None,
+    event_id: str,
+    *,
+    standing: Sequence[ExtractLine],
 ) -> Digest | None:
     if not plan.join_through:
         return None
@@ -187,6 +196,7 @@ def _coarse_digest(
         last_seq=plan.join_through,
         cap_tokens=plan.coarse_cap_tokens,
         estimate=estimate_text_tokens,
+        shown=_shown_elsewhere(plan, pool, standing),
     )
     digest = _digest(text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through)
     return replace(digest, pool=pool)
@@ -231,17 +241,13 @@ def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, No
     return sorted(lines, key=lambda line: (-line.seq, line.start))
 
 
-def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine], left_out: LeftOut) -> Layout:
-    block = compose_standing_block(
-        lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens, left_out=left_out
-    )
-    return replace(
-        layout,
-        standing=block.lines,
-        standing_text=block.text,
-        standing_tokens=block.tokens,
-        standing_left_out=block.left_out,
-    )
+def _shown_elsewhere(
+    plan: CompactionPlan, pool: CoarsePool, standing: Sequence[ExtractLine]
+) -> frozenset[tuple[int, int]]:
+    """Lines of the pool whose message is shown verbatim, or that the standing block quotes, by message and start."""
+    held = {message.seq for message in plan.held}
+    verbatim = {(line.seq, line.start) for line in pool.list_lines() if line.seq in held}
+    return frozenset(verbatim | {(line.seq, line.start) for line in standing})
 
 
 def _certify(
