@@ -15,7 +15,8 @@ import apsw
 from bench.measuring import Bindings, Recorder, Times, hooked
 from bench.opening import fill, is_request_due, open_engine, temporary_folder
 from bench.report import Row
-from everfold.session import Session, render
+from everfold.core.rendering import render
+from everfold.session import Session
 from everfold.testing import LogEntry, endless_log
 
 TITLE = "append and window at a limit of 32,000 tokens"

@@ -11,6 +11,7 @@ from everfold.core.certificate import Certificate, Covered, hash_text, seal_cert
 from everfold.core.digests import (
     DigestSource,
     DigestText,
+    LeftOut,
     compose_coarse_digest,
     compose_fine_digest,
     compose_standing_block,
@@ -110,6 +111,7 @@ def fold(
         ),
         plan,
         _standing_lines(plan, layout, notes),
+        layout.standing_left_out,
     )
     new_layout = replace(new_layout, body_tokens=measure_body(new_layout))
     digests = tuple(digest for digest in (fine, coarse) if digest is not None)
@@ -229,16 +231,16 @@ def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, No
     return sorted(lines, key=lambda line: (-line.seq, line.start))
 
 
-def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine]) -> Layout:
-    if not lines:
-        return layout
-    block = compose_standing_block(lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens)
-    shown = set(block.shown_seqs)
+def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine], left_out: LeftOut) -> Layout:
+    block = compose_standing_block(
+        lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens, left_out=left_out
+    )
     return replace(
         layout,
-        standing=tuple(line for line in lines if line.seq in shown),
+        standing=block.lines,
         standing_text=block.text,
         standing_tokens=block.tokens,
+        standing_left_out=block.left_out,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Final, cast
 from everfold.core.events import CompactionEvent
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Message, WireFormat
+from everfold.core.rendering import Provider, render
 from everfold.core.tokens import (
     IMAGE_TOKENS,
     LOW_DETAIL_IMAGE_TOKENS,
@@ -23,7 +24,7 @@ from everfold.core.tokens import (
 )
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 from everfold.errors import BudgetUnsatisfiableError
-from everfold.session import Provider, Session, render
+from everfold.session import Session
 from everfold.testing.requests import check_anthropic_request, check_openai_request, check_window_rules
 
 PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
