@@ -111,6 +111,7 @@ def fold(
         plan,
         _standing_lines(plan, layout, notes),
     )
+    new_layout = replace(new_layout, body_tokens=measure_body(new_layout))
     digests = tuple(digest for digest in (fine, coarse) if digest is not None)
     certificate = _certify(plan, notes, fine, coarse, event_id)
     return Fold(
@@ -280,8 +281,8 @@ def _certify(
 def _report(
     plan: CompactionPlan, before: Layout, after: Layout, fine: Digest | None, coarse: Digest | None
 ) -> CompactionReport:
-    tail_tokens = plan.tokens_before - measure_body(before) - (after.sum_tokens - before.sum_tokens)
-    tokens_after = measure_body(after) + tail_tokens
+    tail_tokens = plan.tokens_before - before.body_tokens - (after.sum_tokens - before.sum_tokens)
+    tokens_after = after.body_tokens + tail_tokens
     stable = _stable_tokens(before, after)
     return CompactionReport(
         trigger=plan.trigger,

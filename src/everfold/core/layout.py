@@ -6,10 +6,9 @@ before its branch point, so nothing of a layout is ever copied or rebuilt.
 """
 
 import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, cast
 
 from everfold.core.extracts import ExtractLine, LineKind
@@ -59,6 +58,7 @@ class Layout:
         ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
         standing: The lines of the standing block, newest first.
         standing_text: The block as it is shown; empty when there is none.
+        body_tokens: Tokens of all that is shown of the past, frames included.
     """
 
     watermark: int = 0
@@ -69,6 +69,7 @@ class Layout:
     standing: tuple[ExtractLine, ...] = ()
     standing_text: str = ""
     standing_tokens: int = 0
+    body_tokens: int = 0
 
     @property
     def coarse(self) -> ShownRange | None:
@@ -98,7 +99,7 @@ def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> lis
 
 
 def layout_to_bytes(layout: Layout) -> bytes:
-    """The layout as compressed JSON: compact lists, in the order of the fields."""
+    """The layout as JSON: compact lists, in the order of the fields. Keeps every code point."""
     value = [
         layout.watermark,
         layout.sum_tokens,
@@ -106,19 +107,20 @@ def layout_to_bytes(layout: Layout) -> bytes:
         [[held.seq, held.tokens, held.hold, held.keep] for held in layout.held],
         [[r.first_seq, r.last_seq, r.digest_id, r.kind, r.digest_tokens] for r in layout.ranges],
         [
-            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.timestamp()]
+            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.isoformat()]
             for ln in layout.standing
         ],
         layout.standing_text,
         layout.standing_tokens,
+        layout.body_tokens,
     ]
-    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
-    value = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
-    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens = value
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, body_tokens = value
     return Layout(
         watermark=watermark,
         sum_tokens=sum_tokens,
@@ -131,6 +133,7 @@ def layout_from_bytes(content: bytes) -> Layout:
         standing=tuple(_line(row) for row in standing),
         standing_text=text,
         standing_tokens=standing_tokens,
+        body_tokens=body_tokens,
     )
 
 
@@ -144,5 +147,5 @@ def _line(row: list[object]) -> ExtractLine:
         quote=cast("str", quote),
         start=cast("int", start),
         standing=cast("bool", standing),
-        said_at=datetime.fromtimestamp(cast("float", said_at), UTC),
+        said_at=datetime.fromisoformat(cast("str", said_at)),
     )

@@ -1,6 +1,6 @@
 """A window as an Anthropic messages request.
 
-Roles alternate, so neighbouring utterances of one role share a message; results come before text; system messages in
+Roles alternate, so neighbouring speeches of one role share a message; results come before text; system messages in
 the middle become marked user text at their place; thinking stays where its signature is valid. Cache breakpoints stand
 at the end of the system prompt, of the body and of the tail; with the client's own they are at most four.
 
@@ -22,7 +22,7 @@ from everfold.core.speech import (
     ShownCall,
     ShownDocument,
     ShownText,
-    Utterance,
+    Speech,
     clean_json,
     clean_text,
     speak,
@@ -61,11 +61,11 @@ def render_anthropic(window: Window) -> JsonObject:
     if window.prompt.system and window.prompt.system.strip():
         system.append({"type": "text", "text": clean_text(window.prompt.system)})
     turns = _Turns()
-    for utterance in speak(window):
-        if utterance.place == "system":
-            system += [{"type": "text", "text": text} for text in texts_of(utterance.items) if text.strip()]
+    for speech in speak(window):
+        if speech.place == "system":
+            system += [{"type": "text", "text": text} for text in texts_of(speech.items) if text.strip()]
         else:
-            turns.add(utterance)
+            turns.add(speech)
     tools = [anthropic_tool(tool) for tool in window.prompt.tools]
     _place_breakpoints(tools, system, turns)
     request: JsonObject = {}
@@ -87,27 +87,27 @@ class _Turns:
         self.taken_ids: set[str] = set()
         self.step_ids: dict[str, str] = {}
 
-    def add(self, utterance: Utterance) -> None:
-        role = "assistant" if utterance.role == "assistant" else "user"
+    def add(self, speech: Speech) -> None:
+        role = "assistant" if speech.role == "assistant" else "user"
         if role == "assistant":
-            self._name_calls(utterance)
-        blocks = _blocks(utterance, self.step_ids)
+            self._name_calls(speech)
+        blocks = _blocks(speech, self.step_ids)
         if not blocks:
             return
         content = self._content_for(role, blocks)
         content.extend(blocks)
         self.client_marks += [block for block in blocks if "cache_control" in block]
         if blocks[-1].get("type") in _MARKABLE:
-            self.last_block[utterance.place] = blocks[-1]
+            self.last_block[speech.place] = blocks[-1]
 
-    def _name_calls(self, utterance: Utterance) -> None:
+    def _name_calls(self, speech: Speech) -> None:
         """Give each call of a step an id that no other call of the request has: its own, unless that is taken.
 
         Source: the endpoint's refusal "`tool_use` ids must be unique"; real logs use the same id again and again.
         """
-        seq = utterance.message.seq if utterance.message else 0
+        seq = speech.message.seq if speech.message else 0
         self.step_ids = {}
-        for item in utterance.items:
+        for item in speech.items:
             if isinstance(item, ShownCall):
                 call_id = fit_id(item.part.id)
                 if call_id in self.taken_ids:
@@ -127,20 +127,20 @@ class _Turns:
         return content
 
 
-def _blocks(utterance: Utterance, call_ids: dict[str, str]) -> list[JsonObject]:
-    if utterance.role == "system":
-        seq = utterance.message.seq if utterance.message else 0
-        return [{"type": "text", "text": system_note(seq, "\n".join(texts_of(utterance.items)))}]
-    blocks = [block for item in utterance.items if (block := _block(item, utterance, call_ids)) is not None]
-    if utterance.role == "assistant" and all(block["type"] in _THINKING for block in blocks):
+def _blocks(speech: Speech, call_ids: dict[str, str]) -> list[JsonObject]:
+    if speech.role == "system":
+        seq = speech.message.seq if speech.message else 0
+        return [{"type": "text", "text": system_note(seq, "\n".join(texts_of(speech.items)))}]
+    blocks = [block for item in speech.items if (block := _block(item, speech, call_ids)) is not None]
+    if speech.role == "assistant" and all(block["type"] in _THINKING for block in blocks):
         blocks.append({"type": "text", "text": EMPTY_TEXT})
     return blocks
 
 
-def _block(item: Shown, utterance: Utterance, call_ids: dict[str, str]) -> JsonObject | None:
+def _block(item: Shown, speech: Speech, call_ids: dict[str, str]) -> JsonObject | None:
     match item:
         case ShownText():
-            return _text(item, utterance)
+            return _text(item, speech)
         case ShownAnswer():
             return _result(item, call_ids)
         case ShownCall():
@@ -150,18 +150,18 @@ def _block(item: Shown, utterance: Utterance, call_ids: dict[str, str]) -> JsonO
         case ImagePart():
             return _image(item)
         case ThinkingPart():
-            return _thinking(item) if item.is_signed and utterance.role == "assistant" else None
+            return _thinking(item) if item.is_signed and speech.role == "assistant" else None
         case OpaquePart():
-            return _opaque(item, utterance)
+            return _opaque(item, speech)
 
 
-def _text(item: ShownText, utterance: Utterance) -> JsonObject:
-    text = item.text.rstrip() if utterance.role == "assistant" else item.text
+def _text(item: ShownText, speech: Speech) -> JsonObject:
+    text = item.text.rstrip() if speech.role == "assistant" else item.text
     if not text.strip():
         return {"type": "text", "text": EMPTY_TEXT}
     block: JsonObject = {"type": "text", "text": text}
     part = item.part
-    if _is_native(utterance) and isinstance(part, TextPart) and part.raw is not None:
+    if _is_native(speech) and isinstance(part, TextPart) and part.raw is not None:
         return _with_keys(block, part.raw, "citations")
     return block
 
@@ -178,8 +178,8 @@ def _with_keys(block: JsonObject, raw: JsonObject, *keys: str) -> JsonObject:
     return block
 
 
-def _is_native(utterance: Utterance) -> bool:
-    return utterance.message is None or utterance.message.view.format == "anthropic"
+def _is_native(speech: Speech) -> bool:
+    return speech.message is None or speech.message.view.format == "anthropic"
 
 
 def _thinking(part: ThinkingPart) -> JsonObject | None:
@@ -282,9 +282,9 @@ def _native_image(raw: JsonObject) -> JsonObject | None:
             return None
 
 
-def _opaque(item: OpaquePart, utterance: Utterance) -> JsonObject:
-    known = _ASSISTANT_OPAQUE if utterance.role == "assistant" else _USER_OPAQUE
-    if _is_native(utterance) and item.type in known:
+def _opaque(item: OpaquePart, speech: Speech) -> JsonObject:
+    known = _ASSISTANT_OPAQUE if speech.role == "assistant" else _USER_OPAQUE
+    if _is_native(speech) and item.type in known:
         return cast("JsonObject", clean_json(item.raw))
     return _placeholder(item.type)
 

@@ -17,7 +17,7 @@ from everfold.core.speech import (
     ShownCall,
     ShownDocument,
     ShownText,
-    Utterance,
+    Speech,
     clean_json,
     clean_text,
     speak,
@@ -37,32 +37,32 @@ def render_openai(window: Window) -> JsonObject:
     messages: list[JsonValue] = []
     if window.prompt.system:
         messages.append({"role": "system", "content": clean_text(window.prompt.system)})
-    for utterance in speak(window):
-        if utterance.place == "volatile":
-            _add_volatile(messages, utterance)
+    for speech in speak(window):
+        if speech.place == "volatile":
+            _add_volatile(messages, speech)
         else:
-            messages.extend(_render(utterance))
+            messages.extend(_render(speech))
     request: JsonObject = {"messages": messages}
     if window.prompt.tools:
         request["tools"] = [openai_tool(tool) for tool in window.prompt.tools]
     return request
 
 
-def _render(utterance: Utterance) -> Iterable[JsonValue]:
-    match utterance.role:
+def _render(speech: Speech) -> Iterable[JsonValue]:
+    match speech.role:
         case "system":
-            role = utterance.message.wire.get("role", "system") if utterance.message else "system"
-            yield {"role": role, "content": "\n".join(texts_of(utterance.items)) or EMPTY_TEXT}
+            role = speech.message.wire.get("role", "system") if speech.message else "system"
+            yield {"role": role, "content": "\n".join(texts_of(speech.items)) or EMPTY_TEXT}
         case "user":
-            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in utterance.items]}
-            name = utterance.message.view.name if utterance.message else None
+            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in speech.items]}
+            name = speech.message.view.name if speech.message else None
             if name and _NAME.fullmatch(name):
                 message["name"] = name
             yield message
         case "assistant":
-            yield _assistant(utterance)
+            yield _assistant(speech)
         case "results":
-            yield from (_result(item) for item in utterance.items if isinstance(item, ShownAnswer))
+            yield from (_result(item) for item in speech.items if isinstance(item, ShownAnswer))
 
 
 def _user_part(item: Shown) -> JsonValue:
@@ -103,10 +103,10 @@ def _image(part: ImagePart) -> JsonValue:
     return {"type": "image_url", "image_url": image}
 
 
-def _assistant(utterance: Utterance) -> JsonValue:
-    texts = [item.text for item in utterance.items if isinstance(item, ShownText)]
-    texts += [f"[content of type {clean_text(i.type)}]" for i in utterance.items if isinstance(i, OpaquePart)]
-    calls: list[JsonValue] = [_call(item) for item in utterance.items if isinstance(item, ShownCall)]
+def _assistant(speech: Speech) -> JsonValue:
+    texts = [item.text for item in speech.items if isinstance(item, ShownText)]
+    texts += [f"[content of type {clean_text(i.type)}]" for i in speech.items if isinstance(i, OpaquePart)]
+    calls: list[JsonValue] = [_call(item) for item in speech.items if isinstance(item, ShownCall)]
     message: JsonObject = {"role": "assistant"}
     if len(texts) > 1:
         message["content"] = [{"type": "text", "text": text} for text in texts]
@@ -144,8 +144,8 @@ def _result(item: ShownAnswer) -> JsonValue:
     return {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
 
 
-def _add_volatile(messages: list[JsonValue], utterance: Utterance) -> None:
-    parts: list[JsonValue] = [_user_part(item) for item in utterance.items]
+def _add_volatile(messages: list[JsonValue], speech: Speech) -> None:
+    parts: list[JsonValue] = [_user_part(item) for item in speech.items]
     last = messages[-1] if messages else None
     if isinstance(last, dict) and last.get("role") == "user" and isinstance(content := last.get("content"), list):
         content.extend(parts)

@@ -14,7 +14,7 @@ from everfold.core.frames import earlier_header
 from everfold.core.json_values import JsonValue
 from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
-from everfold.core.planning import measure_body, measure_window
+from everfold.core.planning import measure_window
 from everfold.core.room import Policy, Room
 from everfold.core.state import SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
@@ -188,7 +188,7 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         name = held_of.get(held.hold, "kept")
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
-    by_slice["digest"] = measure_body(layout) - sum(held.tokens for held in layout.held) - layout.standing_tokens
+    by_slice["digest"] = layout.body_tokens - sum(held.tokens for held in layout.held) - layout.standing_tokens
     by_slice["tail"] = state.safe_sum_tokens - layout.sum_tokens
     by_slice["volatile"] = sum(
         estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS

@@ -2,13 +2,15 @@
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+import anyio
 import pytest
 
 from everfold.core.certificate import check_certificate, check_never_neither, hash_text
-from everfold.core.events import CompactionEvent, EventState
+from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.sessions import EventId, SessionId
 from everfold.errors import ConflictError, NotFoundError
@@ -97,20 +99,36 @@ class CompactionContract:
         assert await list_all(store, record.id) == [claimed]
 
     async def test_a_living_worker_keeps_its_event(self, store: Store) -> None:
-        """A second claim before the lease has run out is refused and changes nothing."""
+        """A second claim up to the very end of the lease is refused and changes nothing."""
         record = await open_session(store, None, *talk(6))
         event = (await begin(store, record.id, "evt_1")).event
         claimed = await store.claim_event(event.id, now=NOW, lease_until=LATER)
         with pytest.raises(ConflictError):
-            await store.claim_event(event.id, now=LATER - timedelta(microseconds=1), lease_until=minute(600))
+            await store.claim_event(event.id, now=LATER, lease_until=minute(600))
         assert await list_all(store, record.id) == [claimed]
+
+    async def test_of_many_claims_at_once_one_wins(self, store: Store) -> None:
+        """However many workers want an event at the same moment, one has it, and one attempt is counted."""
+        record = await open_session(store, None, *talk(6))
+        event = (await begin(store, record.id, "evt_1")).event
+        won: list[CompactionEvent] = []
+
+        async def claim() -> None:
+            with suppress(ConflictError):
+                won.append(await store.claim_event(event.id, now=NOW, lease_until=LATER))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(claim)
+        assert [one.attempts for one in won] == [1]
+        assert await list_all(store, record.id) == won
 
     async def test_a_dead_workers_event_is_claimed_again(self, store: Store) -> None:
         """When the lease has run out, the event gets a new one and another attempt is counted."""
         record = await open_session(store, None, *talk(6))
         event = (await begin(store, record.id, "evt_1")).event
         await store.claim_event(event.id, now=NOW, lease_until=LATER)
-        again = await store.claim_event(event.id, now=LATER + timedelta(seconds=1), lease_until=minute(600))
+        again = await store.claim_event(event.id, now=LATER + timedelta(microseconds=1), lease_until=minute(600))
         assert (again.state, again.attempts, again.lease_until) == ("running", 2, minute(600))
 
     async def test_a_commit_puts_everything_in_force_at_once(self, store: Store) -> None:
@@ -201,9 +219,10 @@ class CompactionContract:
         assert await store.read_state(record.id) == compacting.before
         with pytest.raises(NotFoundError):
             await store.read_layout(event.id)
-        await compact(store, record.id, "evt_2")
-        states: list[EventState] = [one.state for one in await list_all(store, record.id)]
-        assert states == ["cancelled", "done"]
+        following = await begin(store, record.id, "evt_0")
+        assert [one.state for one in await list_all(store, record.id)] == ["cancelled", "pending"]
+        await finish(store, following)
+        assert [one.state for one in await list_all(store, record.id)] == ["cancelled", "done"]
 
     async def test_events_are_listed_by_ordinal_page_by_page(self, store: Store) -> None:
         """Pages after an ordinal give each event once, the one that is on its way last."""

@@ -3,6 +3,7 @@
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -176,15 +177,26 @@ class HistoryContract:
         assert await store.read_contents(child.id, 4, 3) == []
 
     async def test_an_erased_message_is_gone(self, store: Store) -> None:
-        """Neither reads nor notes nor searches give it; what stays is a tombstone without bytes and hash."""
+        """Neither reads nor searches give it; what stays is a tombstone without bytes and hash."""
         record = await open_session(store, None, user("The alibi is false."), assistant("Hm."), user("Next."))
         await store.erase_message(record.id, 1, neighbours=[], erased_at=ERASED_AT)
         assert [one.seq for one in await store.read_messages(record.id, [1, 2, 3])] == [2, 3]
-        assert [one.seq for one in await store.read_notes(record.id, [1, 2, 3])] == [2, 3]
         assert (record.id, 1) not in places(await find(store, "alibi false"))
         first, *rest = await store.read_contents(record.id, 1, 3)
         assert (first.seq, first.content, first.content_hash, first.is_erased) == (1, b"", "", True)
         assert [(one.seq, one.is_erased) for one in rest] == [(2, False), (3, False)]
+
+    async def test_a_tombstones_note_holds_its_place_only(self, store: Store) -> None:
+        """The note of an erased message keeps number, time and sizes, so that sums still hold, and none of its words."""
+        named: JsonObject = {"role": "user", "name": "Zoe", "content": "Never say that the alibi is false."}
+        record = await open_session(store, None, named, calls("c1", name="alibi"), result("c1", "alibi"))
+        before = await store.read_notes(record.id, [1, 2, 3])
+        assert any(note.lines for note in before)
+        for seq in (1, 2, 3):
+            await store.erase_message(record.id, seq, neighbours=[], erased_at=ERASED_AT)
+        assert await store.read_notes(record.id, [1, 2, 3]) == [
+            replace(note, name=None, content_hash="", calls=(), lines=()) for note in before
+        ]
 
     async def test_an_erase_rewrites_its_neighbours_rows(self, store: Store) -> None:
         """After an erase with its neighbours, no row of the index leads anywhere by the erased words."""
@@ -212,7 +224,7 @@ class HistoryContract:
         assert await store.read_state(record.id) == state
         assert [await store.find_boundary(record.id, seq) for seq in range(1, 5)] == boundaries
         await append_wires(store, record.id, user("c"))
-        assert [one.seq for one in await store.read_notes(record.id, range(1, 9))] == [1, 2, 4, 5]
+        assert [one.seq for one in await store.read_messages(record.id, range(1, 9))] == [1, 2, 4, 5]
 
     async def test_an_erase_of_a_shared_message_reaches_every_branch(self, store: Store) -> None:
         """Erased through a branch, the message is gone from its parent too; the branch's own numbers stay its own."""
@@ -222,20 +234,28 @@ class HistoryContract:
         await append_wires(store, child.id, user("alibi c3"))
         await store.erase_message(child.id, 1, neighbours=[], erased_at=ERASED_AT)
         await store.erase_message(child.id, 3, neighbours=[], erased_at=ERASED_AT)
-        assert [one.seq for one in await store.read_notes(parent.id, [1, 2, 3])] == [2, 3]
-        assert [one.seq for one in await store.read_notes(child.id, [1, 2, 3])] == [2]
+        assert [one.seq for one in await store.read_messages(parent.id, [1, 2, 3])] == [2, 3]
+        assert [one.seq for one in await store.read_messages(child.id, [1, 2, 3])] == [2]
         assert {(parent.id, 2), (parent.id, 3)} == places(await find(store, "p2 p3"))
 
     async def test_an_erase_can_be_repeated(self, store: Store) -> None:
-        """A second erase of a message changes nothing, and an erased neighbour does not come back to the index."""
+        """A second erase of a message changes nothing."""
+        record = await open_session(store, None, user("alibi one"), user("two"))
+        for _ in range(2):
+            await store.erase_message(record.id, 1, neighbours=[], erased_at=ERASED_AT)
+            assert [one.seq for one in await store.read_messages(record.id, [1, 2])] == [2]
+            assert [one.is_erased for one in await store.read_contents(record.id, 1, 2)] == [True, False]
+        assert (record.id, 1) not in places(await find(store, "alibi"))
+
+    async def test_an_erased_neighbour_does_not_come_back(self, store: Store) -> None:
+        """Of two erases side by side, the later one writes no search row for the message that the earlier one took."""
         record = await open_session(store, None, user("alibi one"), user("alibi two"), user("three"))
-        for seq in (1, 2, 1):
-            await store.erase_message(
-                record.id, seq, neighbours=[(1, "alibi", ""), (2, "alibi", "")][seq:], erased_at=ERASED_AT
-            )
-        await store.erase_message(record.id, 1, neighbours=[(2, "alibi", "alibi")], erased_at=ERASED_AT)
-        assert (record.id, 2) not in places(await find(store, "alibi"))
-        assert [one.seq for one in await store.read_notes(record.id, [1, 2, 3])] == [3]
+        await store.erase_message(record.id, 2, neighbours=[], erased_at=ERASED_AT)
+        await store.erase_message(
+            record.id, 1, neighbours=[(2, "alibi two", ""), (3, "three", "")], erased_at=ERASED_AT
+        )
+        assert await find(store, "alibi") == []
+        assert await store.check_integrity() == []
 
     async def test_a_client_id_outlives_an_erase(self, store: Store) -> None:
         """A repeated append of an erased message is still known, so that it cannot come back; its hash is gone."""
@@ -259,7 +279,7 @@ class HistoryContract:
         ):
             with pytest.raises(NotFoundError):
                 await asking
-        assert [one.seq for one in await store.read_notes(record.id, [1, 2])] == [1, 2]
+        assert [one.seq for one in await store.read_messages(record.id, [1, 2])] == [1, 2]
         assert (record.id, 1) in places(await find(store, "alibi"))
 
     async def test_a_store_that_was_used_is_sound(self, store: Store) -> None:

@@ -3,8 +3,10 @@
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from everfold.core.appending import Incoming
@@ -169,6 +171,25 @@ class LogContract:
             await store.append(record.id, second, expected_revision=state.revision)
         assert await store.read_state(record.id) == first.state
         assert [message.wire["content"] for message in (await read_all(store, record.id))[2:]] == ["first"]
+
+    async def test_of_many_appends_at_once_one_wins(self, store: Store) -> None:
+        """However many appends from one revision are under way together, exactly one is stored, whole."""
+        record = await open_session(store, None, *talk(1))
+        plans = [(await plan_wires(store, record.id, [user(f"a{at}"), user(f"b{at}")]))[0] for at in range(6)]
+        revision = plans[0].state.revision - 1
+        won: list[int] = []
+
+        async def append(at: int) -> None:
+            with suppress(ConflictError):
+                await store.append(record.id, plans[at], expected_revision=revision)
+                won.append(at)
+
+        async with anyio.create_task_group() as group:
+            for at in range(len(plans)):
+                group.start_soon(append, at)
+        (winner,) = won
+        stored = [message.wire["content"] for message in (await read_all(store, record.id))[2:]]
+        assert stored == [f"a{winner}", f"b{winner}"]
 
     async def test_a_state_is_written_only_over_the_expected_one(self, store: Store) -> None:
         """Writing a state from an old revision, or one that never was, is refused and changes nothing."""

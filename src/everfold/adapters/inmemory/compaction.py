@@ -39,7 +39,7 @@ class InMemoryCompactions(TablesHolder):
         """Make a pending event, or one whose lease has run out, running; counts the attempt."""
         tables = self._tables
         event = _get_open_event(tables, event_id)
-        if event.state != "pending" and (event.lease_until is None or event.lease_until > now):
+        if event.state != "pending" and (event.lease_until is None or event.lease_until >= now):
             raise ConflictError(
                 f"event {event_id} is {event.state} by a worker whose lease lasts until {event.lease_until}; "
                 "leave it alone until then",

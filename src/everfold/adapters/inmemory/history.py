@@ -87,8 +87,8 @@ def _get_message(tables: Tables, session_id: SessionId, seq: int) -> StoredMessa
 
 
 def _bury(row: StoredMessage, erased_at: datetime) -> StoredMessage:
-    """What is left of an erased message: its number, its time, its place among the blocks."""
-    note = replace(row.note, name=None, content_hash="", keep=False, calls=(), lines=())
+    """What is left of an erased message: its number, its time, its place among the blocks and its sizes."""
+    note = replace(row.note, name=None, content_hash="", calls=(), lines=())
     return replace(row, note=note, content=b"", cuts=(), speaker="", search=None, erased_at=erased_at)
 
 

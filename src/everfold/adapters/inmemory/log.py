@@ -49,10 +49,10 @@ class InMemoryLog(TablesHolder):
 
     async def read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
         """Messages by sequence number (rising), in that order. Erased and unknown ones are left out."""
-        return [row.read() for row in self._tables.pick(session_id, seqs)]
+        return [row.read() for row in self._tables.pick(session_id, seqs) if not row.is_erased]
 
     async def read_notes(self, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
-        """The same without content."""
+        """The same without content; of an erased message too, without its words and its hash."""
         return [row.note for row in self._tables.pick(session_id, seqs)]
 
     async def find_client_ids(self, session_id: SessionId, client_ids: Sequence[str]) -> dict[str, tuple[int, str]]:

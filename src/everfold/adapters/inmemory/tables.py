@@ -29,7 +29,7 @@ class StoredMessage:
 
     Attributes:
         key: Grows with every message of the store, over all sessions.
-        note: What planning needs; of an erased message only its number, time and boundary mean anything.
+        note: What planning needs; an erased message keeps its place and its sizes.
         format: The form that the wire message was read in.
         search: The row of the index; None for an erased message.
     """
@@ -167,7 +167,7 @@ class Tables:
                     yield own[seq]
 
     def pick(self, session_id: SessionId, seqs: Sequence[int]) -> list[StoredMessage]:
-        """The rows of the given messages that are there and not erased, in that order."""
+        """The rows of the given messages that are there, tombstones included, in that order."""
         record = self.get_session(session_id)
         if not seqs:
             return []
@@ -177,7 +177,7 @@ class Tables:
             for stretch in stretches:
                 if stretch.first_seq <= seq <= stretch.last_seq:
                     row = self.messages[stretch.session_id].get(seq)
-                    if row is not None and not row.is_erased:
+                    if row is not None:
                         found.append(row)
         return found
 
