@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.layout import NONE_LEFT_OUT, LeftOut
 from everfold.core.origins import Origin
 from everfold.core.pools import CoarsePool, scatter_line
 from everfold.core.supersession import REMEMBERED_TEXTS, list_current, list_words
@@ -60,6 +61,16 @@ class DigestText:
     tokens: int
     line_count: int
     shown_seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingBlock:
+    """The standing block with the lines that it quotes, newest first, and what it had no room for."""
+
+    text: str
+    tokens: int
+    shown: tuple[ExtractLine, ...]
+    left_out: LeftOut
 
 
 _GROUPS: Final[tuple[tuple[str, frozenset[LineKind]], ...]] = (
@@ -134,20 +145,22 @@ def compose_coarse_digest(
 
 
 def compose_standing_block(
-    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: Sequence[int] = ()
-) -> DigestText:
+    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: LeftOut = NONE_LEFT_OUT
+) -> StandingBlock:
     """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
 
-    `left_out` names the messages of standing statements that the caller did not load; they are counted as not shown.
+    `left_out` are the statements that earlier blocks had no room for; they stay counted.
     """
     standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
+    all_left_out = left_out.plus([line.seq for line in unique])
     for count in range(_bound_count(unique, cap_tokens, estimate), -1, -1):
-        text = _render_standing(unique[:count], [line.seq for line in unique[count:]] + list(left_out))
+        missing = left_out.plus([line.seq for line in unique[count:]])
+        text = _render_standing(unique[:count], missing)
         if (tokens := estimate(text)) <= cap_tokens:
-            return DigestText(text=text, tokens=tokens, line_count=count, shown_seqs=_list_seqs(unique[:count]))
-    return DigestText(text="", tokens=0, line_count=0, shown_seqs=())
+            return StandingBlock(text=text, tokens=tokens, shown=tuple(unique[:count]), left_out=missing)
+    return StandingBlock(text="", tokens=0, shown=(), left_out=all_left_out)
 
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
@@ -156,8 +169,8 @@ def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estima
     return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
 
 
-def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> str:
-    if not shown and not missing:
+def _render_standing(shown: Sequence[ExtractLine], missing: LeftOut) -> str:
+    if not shown and not missing.count:
         return ""
     rows = ["=== standing: the user's own words, newest first ==="]
     day: date | None = None
@@ -165,10 +178,9 @@ def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> st
         dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
         day = line.said_at.date()
         rows.append(f"{dated}#{line.seq} {_neutralise(line.quote)}")
-    if missing:
-        rows.append(
-            f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history."
-        )
+    if missing.count:
+        named = _name_range(missing.first_seq, missing.last_seq)
+        rows.append(f"{missing.count} more not shown, messages {named}: read them from history.")
     rows.append("=== end standing ===")
     return "\n".join(rows)
 

@@ -16,7 +16,7 @@ from everfold.core.digests import (
     compose_standing_block,
 )
 from everfold.core.extracts import ExtractLine
-from everfold.core.layout import HeldMessage, Layout, ShownRange
+from everfold.core.layout import HeldMessage, Layout, LeftOut, ShownRange
 from everfold.core.messages import Note
 from everfold.core.planning import CompactionPlan, measure_body
 from everfold.core.pools import CoarsePool, pool_add
@@ -110,6 +110,7 @@ def fold(
         ),
         plan,
         _standing_lines(plan, layout, notes),
+        layout.standing_left,
     )
     new_layout = replace(new_layout, body_tokens=measure_body(new_layout))
     digests = tuple(digest for digest in (fine, coarse) if digest is not None)
@@ -229,16 +230,16 @@ def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, No
     return sorted(lines, key=lambda line: (-line.seq, line.start))
 
 
-def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine]) -> Layout:
-    if not lines:
-        return layout
-    block = compose_standing_block(lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens)
-    shown = set(block.shown_seqs)
+def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine], left_out: LeftOut) -> Layout:
+    block = compose_standing_block(
+        lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens, left_out=left_out
+    )
     return replace(
         layout,
-        standing=tuple(line for line in lines if line.seq in shown),
+        standing=block.shown,
         standing_text=block.text,
         standing_tokens=block.tokens,
+        standing_left=block.left_out,
     )
 
 

@@ -47,6 +47,25 @@ class ShownRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Standing statements that the standing block has no room for: how many, and between which messages they lie."""
+
+    count: int = 0
+    first_seq: int = 0
+    last_seq: int = 0
+
+    def plus(self, seqs: Sequence[int]) -> "LeftOut":
+        """These and those of the given messages, one for each statement."""
+        if not seqs:
+            return self
+        bounds = [*seqs, *((self.first_seq, self.last_seq) if self.count else ())]
+        return LeftOut(count=self.count + len(seqs), first_seq=min(bounds), last_seq=max(bounds))
+
+
+NONE_LEFT_OUT = LeftOut()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """What the window shows of everything up to the watermark.
 
@@ -58,6 +77,7 @@ class Layout:
         ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
         standing: The lines of the standing block, newest first.
         standing_text: The block as it is shown; empty when there is none.
+        standing_left: What it had no room for, in this event or an earlier one.
         body_tokens: Tokens of all that is shown of the past, frames included.
     """
 
@@ -69,6 +89,7 @@ class Layout:
     standing: tuple[ExtractLine, ...] = ()
     standing_text: str = ""
     standing_tokens: int = 0
+    standing_left: LeftOut = NONE_LEFT_OUT
     body_tokens: int = 0
 
     @property
@@ -113,6 +134,7 @@ def layout_to_bytes(layout: Layout) -> bytes:
         layout.standing_text,
         layout.standing_tokens,
         layout.body_tokens,
+        [layout.standing_left.count, layout.standing_left.first_seq, layout.standing_left.last_seq],
     ]
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
@@ -120,7 +142,7 @@ def layout_to_bytes(layout: Layout) -> bytes:
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
-    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, body_tokens = value
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, body_tokens, left = value
     return Layout(
         watermark=watermark,
         sum_tokens=sum_tokens,
@@ -134,6 +156,7 @@ def layout_from_bytes(content: bytes) -> Layout:
         standing_text=text,
         standing_tokens=standing_tokens,
         body_tokens=body_tokens,
+        standing_left=LeftOut(count=left[0], first_seq=left[1], last_seq=left[2]),
     )
 
 
