@@ -169,8 +169,9 @@ class Prover:
                 )
             self._flat[provider] = flat
         self._events_count, self._settings = events_count, settings
-        # A request without any message of the log is none: only the opener stands in it.
-        self._windows_count = self._windows_count + 1 if any(_shown_seqs(window)) else 0
+        # A request that holds only the system prompt has a constant opener for want of any message; nobody sends it.
+        has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
+        self._windows_count = self._windows_count + 1 if has_messages else 0
 
     def _check_digest_texts(self, window: Window) -> None:
         texts = {
