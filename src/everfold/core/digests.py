@@ -152,12 +152,12 @@ class LeftOut:
     first_seq: int = 0
     last_seq: int = 0
 
-    def add(self, lines: Sequence[ExtractLine]) -> "LeftOut":
-        """The same with these lines counted too."""
-        if not lines:
+    def plus(self, seqs: Sequence[int]) -> "LeftOut":
+        """The same with one statement more for each of these messages."""
+        if not seqs:
             return self
-        seqs = [line.seq for line in lines] + ([self.first_seq, self.last_seq] if self.count else [])
-        return LeftOut(count=self.count + len(lines), first_seq=min(seqs), last_seq=max(seqs))
+        span = [*seqs, *((self.first_seq, self.last_seq) if self.count else ())]
+        return LeftOut(count=self.count + len(seqs), first_seq=min(span), last_seq=max(span))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +182,11 @@ def compose_standing_block(
     unique.sort(key=lambda line: (-line.seq, line.start))
     before = left_out or LeftOut()
     for count in range(_bound_count(unique, cap_tokens, estimate), -1, -1):
-        missing = before.add(unique[count:])
+        missing = before.plus([line.seq for line in unique[count:]])
         text = _render_standing(unique[:count], missing)
         if (tokens := estimate(text)) <= cap_tokens:
             return StandingBlock(text=text, tokens=tokens, lines=tuple(unique[:count]), left_out=missing)
-    return StandingBlock(text="", tokens=0, lines=(), left_out=before.add(unique))
+    return StandingBlock(text="", tokens=0, lines=(), left_out=before.plus([line.seq for line in unique]))
 
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
