@@ -198,6 +198,9 @@ class Prover:
             if certificate.coarse_last_seq:
                 for seq in range(1, certificate.coarse_last_seq + 1):
                     read_by.setdefault(seq, set()).add(f"{event.id}.coarse")
+        joined_through = max((event.report.joined_through for event in events if event.report), default=0)
+        waiting = {f"{event.id}.fine" for event in events if event.plan.folded and event.plan.last_seq > joined_through}
+        _hold(waiting <= digests, f"G4: the digests {sorted(waiting - digests)} left before they were rolled up")
         open_from = state.safe_seq
         for seq in range(1, len(self.given) + 1):
             is_held = seq in shown or seq in self.erased or seq > open_from or bool(read_by.get(seq, set()) & digests)
