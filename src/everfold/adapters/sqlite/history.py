@@ -123,7 +123,11 @@ def erase_message(
     database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
     database.run("delete_search_row", message_id=message_id)
     for neighbour_seq, own, before in neighbours:
-        neighbour_id, user_key, agent_key, session_key = _message_place(database, places, session_id, neighbour_seq)
+        neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
+            database, places, session_id, neighbour_seq
+        )
+        if is_erased:
+            continue  # another erase took it meanwhile: a row of its words must not come back
         database.run(
             "replace_search_row",
             message_id=neighbour_id,
@@ -134,11 +138,13 @@ def erase_message(
     database.run("optimize_search")
 
 
-def _message_place(database: Database, places: Places, session_id: SessionId, seq: int) -> tuple[int, int, int, int]:
+def _message_place(
+    database: Database, places: Places, session_id: SessionId, seq: int
+) -> tuple[int, int, int, int, int]:
     for session_key, _, _ in places.ranges(session_id, [seq]):
         row = database.row("find_message_id", session_key=session_key, seq=seq)
         if row is not None:
-            return cast("tuple[int, int, int, int]", row)
+            return cast("tuple[int, int, int, int, int]", row)
     raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)
 
 

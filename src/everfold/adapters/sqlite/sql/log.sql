@@ -48,7 +48,7 @@ WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
 -- name: find_message_id
-SELECT messages.id, users.key, sessions.agent_key, sessions.key
+SELECT messages.id, users.key, sessions.agent_key, sessions.key, messages.erased_at IS NOT NULL
 FROM messages
 JOIN sessions ON sessions.key = messages.session_key
 JOIN users ON users.key = sessions.user_key
