@@ -18,7 +18,7 @@ from everfold.core.digests import (
 from everfold.core.extracts import ExtractLine
 from everfold.core.layout import HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
-from everfold.core.planning import CompactionPlan, measure_body
+from everfold.core.planning import CompactionPlan, Group, measure_body
 from everfold.core.pools import CoarsePool, pool_add
 from everfold.core.tokens import estimate_text_tokens
 
@@ -96,7 +96,10 @@ def fold(
         notes: The messages of the range, of every fine range that joins the coarse digest, and those that leave.
         pool: The pool of the coarse digest that is shown, or None when there is none.
         event_id: The event that commits this; digest ids are made from it.
+
+    What was erased after the plan was made is not brought back: the notes and the layout say what is left.
     """
+    plan = _without_erased(plan, layout, notes)
     fine = _fine_digest(plan, notes, event_id)
     coarse = _coarse_digest(plan, layout, notes, pool, event_id)
     ranges = _new_ranges(plan, layout, fine, coarse)
@@ -119,6 +122,20 @@ def fold(
         layout=new_layout,
         certificate=certificate,
         report=_report(plan, layout, new_layout, fine, coarse),
+    )
+
+
+def _without_erased(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> CompactionPlan:
+    """The plan without the messages that were erased since it was made."""
+    groups: tuple[Group, ...] = tuple(
+        "erased" if notes[seq].is_erased else group for seq, group in enumerate(plan.groups, plan.first_seq)
+    )
+    left = {seq for seq, group in enumerate(groups, plan.first_seq) if group != "erased"} | layout.held_seqs
+    return replace(
+        plan,
+        groups=groups,
+        held=tuple(held for held in plan.held if held.seq in left),
+        leaving=tuple(seq for seq in plan.leaving if seq in left),
     )
 
 
