@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from bench.report import RESULTS, Row, print_rows, save_section, write_section
+from bench.report import RESULTS, Row, print_rows, read_load, save_section, write_section
 from bench.scripts import run_script, title
 
 NAMES = ("turn", "endless", "import", "search", "peers", "startup", "tokens", "statements", "digests")
@@ -25,10 +25,11 @@ def main() -> None:
     out = chosen.out or (None if chosen.quick or chosen.profile else RESULTS)
     command = " ".join(["python -m bench", *sys.argv[1:]])
     for name in chosen.names or NAMES:
+        load = read_load()
         title, rows, notes = measure(name, is_quick=chosen.quick, is_profiled=chosen.profile)
         print_rows(name, rows, notes)
         if out is not None:
-            section = write_section(name, title, rows, command=command, notes=notes)
+            section = write_section(name, title, rows, command=command, load=load, notes=notes)
             save_section(out, name, section, order=NAMES)
 
 

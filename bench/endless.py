@@ -15,9 +15,10 @@ from bench.measuring import RowCounter, hooked
 from bench.opening import open_engine, temporary_folder
 from bench.report import Row
 from everfold.core.events import CompactionEvent
+from everfold.core.rendering import render
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.window import MessageEntry, RangeEntry, Window
-from everfold.session import Session, render
+from everfold.session import Session
 from everfold.testing import endless_log
 
 TITLE = "60,000 messages at budgets of 8,000 and 32,000 tokens"

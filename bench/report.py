@@ -81,9 +81,16 @@ def _first_match(path: Path, pattern: str) -> str | None:
     return match[1].strip() if match else None
 
 
-def write_section(name: str, title: str, rows: Sequence[Row], *, command: str, notes: Sequence[str] = ()) -> str:
+def read_load() -> str:
+    """How busy the machine is with other work, before a benchmark begins."""
+    return f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores busy before" if hasattr(os, "getloadavg") else ""
+
+
+def write_section(
+    name: str, title: str, rows: Sequence[Row], *, command: str, load: str, notes: Sequence[str] = ()
+) -> str:
     """One benchmark as a section of the results."""
-    lines = [f"## {name}: {title}", "", f"`{command}`, {datetime.now(UTC):%Y-%m-%d}", ""]
+    lines = [f"## {name}: {title}", "", f"`{command}`; {datetime.now(UTC):%Y-%m-%d}; {load}", ""]
     lines += ["| figure | value | target | |", "|---|---:|---:|---|"]
     lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     if notes:

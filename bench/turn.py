@@ -15,7 +15,8 @@ import apsw
 from bench.measuring import Bindings, Recorder, Times, hooked
 from bench.opening import fill, is_request_due, open_engine, temporary_folder
 from bench.report import Row
-from everfold.session import Session, render
+from everfold.core.rendering import render
+from everfold.session import Session
 from everfold.testing import LogEntry, endless_log
 
 TITLE = "append and window at a limit of 32,000 tokens"
@@ -81,6 +82,7 @@ def _rows(size: int, times: TurnTimes) -> list[Row]:
     bare = times.turn.median_us / times.bare_loop.median_us
     return [
         Row(figure=f"turn {at}: median", value=times.turn.median_us, unit="µs", most=1000, digits=0),
+        Row(figure=f"turn {at}: median of processor time", value=times.turn.processor_us, unit="µs", digits=0),
         Row(figure=f"turn {at}: p95", value=times.turn.p95_us, unit="µs", digits=0),
         Row(figure=f"turn {at}: mean with its compactions", value=times.turn.mean_us, unit="µs", digits=0),
         Row(figure=f"append alone {at}: median", value=times.append.median_us, unit="µs", digits=0),
@@ -89,6 +91,7 @@ def _rows(size: int, times: TurnTimes) -> list[Row]:
         Row(figure=f"request {at} (all appends, window, rendering): median", value=times.request.median_us, unit="µs", digits=0),
         Row(figure=f"window that compacts {at}: median of {len(times.compacting.secs)}", value=_median(times.compacting), unit="µs", digits=0),
         Row(figure=f"hand-written loop {at}: median", value=times.loop.median_us, unit="µs", digits=0),
+        Row(figure=f"hand-written loop {at}: median of processor time", value=times.loop.processor_us, unit="µs", digits=0),
         Row(figure=f"turn to loop {at}", value=ratio, unit="times", most=3.0),
         Row(figure=f"turn to loop without the state row {at}", value=bare, unit="times"),
     ]  # fmt: skip
@@ -143,7 +146,7 @@ def _copy(path: Path, target: Path) -> None:
 async def _turns(
     session: Session, entries: Sequence[LogEntry], indexes: range, times: TurnTimes, profiler: cProfile.Profile | None
 ) -> None:
-    pending_secs = 0.0
+    begun = len(times.append.secs)
     watermark = None
     for index in indexes:
         entry = entries[index]
@@ -151,20 +154,28 @@ async def _turns(
             profiler.enable()
         with times.append.one():
             await session.append(entry.wire, said_at=entry.said_at)
-        pending_secs += times.append.secs[-1]
         if is_request_due(entries, index):
             with times.window.one():
                 window = await session.window()
             with times.render.one():
                 render(window, "openai")
-            append_secs, window_secs, render_secs = times.append.secs[-1], times.window.secs[-1], times.render.secs[-1]
-            times.turn.secs.append(append_secs + window_secs)
-            times.request.secs.append(pending_secs + window_secs + render_secs)
+            _sum_up(times, begun)
+            begun = len(times.append.secs)
             if watermark is not None and window.report.watermark != watermark:
-                times.compacting.secs.append(window_secs)
-            watermark, pending_secs = window.report.watermark, 0.0
+                times.compacting.add(times.window.secs[-1], times.window.processor_secs[-1])
+            watermark = window.report.watermark
         if profiler:
             profiler.disable()
+
+
+def _sum_up(times: TurnTimes, begun: int) -> None:
+    """The turn that ended now, and the request with everything since the one before."""
+    append, window, rendering = times.append, times.window, times.render
+    times.turn.add(append.secs[-1] + window.secs[-1], append.processor_secs[-1] + window.processor_secs[-1])
+    times.request.add(
+        sum(append.secs[begun:]) + window.secs[-1] + rendering.secs[-1],
+        sum(append.processor_secs[begun:]) + window.processor_secs[-1] + rendering.processor_secs[-1],
+    )
 
 
 Transaction = list[tuple[str, Bindings]]

@@ -1,16 +1,18 @@
 """The engine: the one object that a library user holds."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from everfold.core.json_values import JsonValue
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
+from everfold.core.transcripts import Transcript
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.import_transcript import Imported, import_transcript
 from everfold.services.live import LiveSession, load_session
 from everfold.services.open_session import Opener
 from everfold.services.search import SearchHit, search_messages
@@ -55,11 +57,49 @@ class Everfold:
         """
         settings = self._settings(self._defaults, limit, system, tools)
         _require_room(settings, SessionState(), "to be opened")
-        opener = Opener(store=self._store, clock=self._clock, ids=self._ids)
+        opener = self._opener
         live = await opener.open_current(UserId(_name(user, "user")), AgentId(_name(agent, "agent")), settings)
         wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
         _require_room(wanted, live.state, live.record.id)
         return self._handle(await opener.change_settings(live, wanted))
+
+    async def add_session(
+        self,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+        system: str | None = None,
+        tools: Sequence[JsonValue] | None = None,
+    ) -> Session:
+        """A new, empty session beside the current one; it becomes the current one where there is none.
+
+        Raises:
+            InvalidInputError: a name is empty, or the limit is not a positive whole number.
+            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
+        """
+        settings = self._settings(self._defaults, limit, system, tools)
+        _require_room(settings, SessionState(), "to be opened")
+        user_id, agent_id = UserId(_name(user, "user")), AgentId(_name(agent, "agent"))
+        return self._handle(await self._opener.add(user_id, agent_id, settings))
+
+    def import_transcript(
+        self, transcript: Transcript, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, limit: int | None = None
+    ) -> AsyncIterator[Imported]:
+        """Store every conversation of a transcript as a session of its own, or nothing of it; gives its progress.
+
+        Raises:
+            InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
+            BudgetUnsatisfiableError: a system prompt leaves no room within the limit. Nothing was stored.
+        """
+        return import_transcript(
+            self._store,
+            self._opener,
+            transcript,
+            user_id=UserId(_name(user, "user")),
+            agent_id=AgentId(_name(agent, "agent")),
+            settings=self._settings(self._defaults, limit, None, None),
+        )
 
     async def get_session(self, session_id: str) -> Session:
         """The session with this id, whether it is current or not.
@@ -100,6 +140,10 @@ class Everfold:
     async def close(self) -> None:
         """Let go of the store. Nothing is lost: every call before it was durable when it returned."""
         await self._store.close()
+
+    @property
+    def _opener(self) -> Opener:
+        return Opener(store=self._store, clock=self._clock, ids=self._ids)
 
     def _settings(
         self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None

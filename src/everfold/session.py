@@ -3,19 +3,18 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
+from functools import partial
 
 from everfold.core.calibration import observe
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
-from everfold.core.json_values import JsonObject
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand
-from everfold.core.render_anthropic import render_anthropic
-from everfold.core.render_openai import render_openai
+from everfold.core.rendering import Provider, render
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
+from everfold.core.transcripts import TranscriptMessage
 from everfold.core.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
@@ -23,28 +22,17 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.append import append_messages, read_incoming
 from everfold.services.compact import Compactor
 from everfold.services.erase import erase_message
+from everfold.services.import_transcript import read_messages
 from everfold.services.live import LiveSession, load_session
 from everfold.services.open_session import Opener
 from everfold.services.read import Page, read_around, read_page, read_range
+from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
+from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
 
 Wire = Mapping[str, object]
-Provider = Literal["openai", "anthropic"]
-
-
-def render(window: Window, provider: Provider) -> JsonObject:
-    """A window as the request that a provider takes.
-
-    Raises:
-        InvalidInputError: the provider's form is unknown.
-    """
-    if provider == "openai":
-        return render_openai(window)
-    if provider == "anthropic":
-        return render_anthropic(window)
-    raise InvalidInputError(f"there is no form for the provider {provider!r}; expected 'openai' or 'anthropic'")
 
 
 class Session:
@@ -178,6 +166,22 @@ class Session:
             self._live.state = new
             return
 
+    def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> Replay:
+        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+
+        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+
+        Raises:
+            InvalidInputError: one of them is no message; with `line`.
+        """
+        return Replay(
+            self._store,
+            self._live,
+            self._compactor(self._live, is_preview=False),
+            read_messages(messages, now=self._clock.now()),
+            render=partial(render, provider=provider),
+        )
+
     async def history(self, first_seq: int, last_seq: int) -> list[Message]:
         """The messages of a range, both ends included."""
         return await read_range(self._store, self._live, first_seq, last_seq)
@@ -205,6 +209,10 @@ class Session:
     async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
         """The compactions of this session, oldest first."""
         return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=limit)
+
+    async def trace(self) -> Trace:
+        """What became of every message at every compaction, for pictures and reviews. O(messages x events)."""
+        return await trace_session(self._store, self._live)
 
     async def verify(self) -> Verification:
         """Check everything that the certificates claim against what is stored. O(log)."""

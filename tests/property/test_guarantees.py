@@ -43,6 +43,8 @@ async def play(url: str, log: GeneratedLog, *, limit: int, every: int, seed: int
                 continue
             with suppress(BudgetUnsatisfiableError):
                 await prover.window(volatile="It is half past noon." if rng.random() < 0.1 else None)
+            if rng.random() < 0.1:
+                await prover.reopen(engine)
             if rng.random() < 0.05:
                 with suppress(BudgetUnsatisfiableError):
                     await prover.window(limit=int(limit * rng.uniform(0.6, 1)))

@@ -13,7 +13,7 @@ import heapq
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -82,6 +82,7 @@ _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
     "external": 0.6,
 }
 _STANDING_WEIGHT: Final = 2.0
+_REMEMBER_WEIGHT: Final = 4.0
 _SHARPNESS: Final = 1.5
 """Above 1, one telling line is worth more than several idle ones; own measurement, bench/digest_quality.py."""
 _SAME_MESSAGE: Final = 0.75
@@ -123,31 +124,69 @@ def compose_fine_digest(
 
 
 def compose_coarse_digest(
-    pool: CoarsePool, *, first_seq: int, last_seq: int, cap_tokens: int, estimate: Estimate
+    pool: CoarsePool,
+    *,
+    first_seq: int,
+    last_seq: int,
+    cap_tokens: int,
+    estimate: Estimate,
+    shown: Collection[tuple[int, int]] = (),
 ) -> DigestText:
-    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over."""
-    held = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over.
+
+    `shown` names lines, by message and start, that the window shows elsewhere: they are not said twice.
+    """
+    offered = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    held = [line for line in offered if (line.seq, line.start) not in shown]
     lines = list_current(held)
     frame = _Frame(first_seq, last_seq, "", cap_tokens, estimate)
     ranked = _rank(lines, estimate, {})
     return _fit(_spread(ranked, first_seq, last_seq, frame.free_tokens), frame, {})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Standing statements that are neither shown nor superseded: how many, and the range of their messages."""
+
+    count: int = 0
+    first_seq: int = 0
+    last_seq: int = 0
+
+    def plus(self, seqs: Sequence[int]) -> "LeftOut":
+        """The same with one statement more for each of these messages."""
+        if not seqs:
+            return self
+        span = [*seqs, *((self.first_seq, self.last_seq) if self.count else ())]
+        return LeftOut(count=self.count + len(seqs), first_seq=min(span), last_seq=max(span))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingBlock:
+    """The standing block: its text, the lines that it shows (newest first), and what it could not show."""
+
+    text: str
+    tokens: int
+    lines: tuple[ExtractLine, ...]
+    left_out: LeftOut
+
+
 def compose_standing_block(
-    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: Sequence[int] = ()
-) -> DigestText:
+    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: LeftOut | None = None
+) -> StandingBlock:
     """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
 
-    `left_out` names the messages of standing statements that the caller did not load; they are counted as not shown.
+    `left_out` are statements that earlier blocks had no room for; they stay counted.
     """
     standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
+    before = left_out or LeftOut()
     for count in range(_bound_count(unique, cap_tokens, estimate), -1, -1):
-        text = _render_standing(unique[:count], [line.seq for line in unique[count:]] + list(left_out))
+        missing = before.plus([line.seq for line in unique[count:]])
+        text = _render_standing(unique[:count], missing)
         if (tokens := estimate(text)) <= cap_tokens:
-            return DigestText(text=text, tokens=tokens, line_count=count, shown_seqs=_list_seqs(unique[:count]))
-    return DigestText(text="", tokens=0, line_count=0, shown_seqs=())
+            return StandingBlock(text=text, tokens=tokens, lines=tuple(unique[:count]), left_out=missing)
+    return StandingBlock(text="", tokens=0, lines=(), left_out=before.plus([line.seq for line in unique]))
 
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
@@ -156,8 +195,8 @@ def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estima
     return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
 
 
-def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> str:
-    if not shown and not missing:
+def _render_standing(shown: Sequence[ExtractLine], missing: LeftOut) -> str:
+    if not shown and not missing.count:
         return ""
     rows = ["=== standing: the user's own words, newest first ==="]
     day: date | None = None
@@ -165,10 +204,9 @@ def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> st
         dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
         day = line.said_at.date()
         rows.append(f"{dated}#{line.seq} {_neutralise(line.quote)}")
-    if missing:
-        rows.append(
-            f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history."
-        )
+    if missing.count:
+        span = _name_range(missing.first_seq, missing.last_seq)
+        rows.append(f"{missing.count} more not shown, messages {span}: read them from history.")
     rows.append("=== end standing ===")
     return "\n".join(rows)
 
@@ -307,7 +345,7 @@ def _size(estimate: Estimate, text: str) -> int:
 def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
     weight = math.pow(line.score + 2, _SHARPNESS) * _ORIGIN_WEIGHT[line.origin]
     if line.standing:
-        weight *= _STANDING_WEIGHT
+        weight *= _REMEMBER_WEIGHT if line.kind == "remember" else _STANDING_WEIGHT
     elif line.kind in ("task", "state", "error", "commitment"):
         weight *= 0.8 + 0.4 * age
         if line.origin == "user" and age < _GOAL_AGE:

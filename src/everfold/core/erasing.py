@@ -19,12 +19,13 @@ from everfold.core.appending import index_message, remember_said, said_text
 from everfold.core.certificate import Certificate, Covered, hash_text, seal_certificate
 from everfold.core.digests import (
     DigestText,
+    LeftOut,
     compose_coarse_digest,
     compose_fine_digest,
     compose_standing_block,
 )
 from everfold.core.extracts import ExtractLine
-from everfold.core.folding import Digest, to_source
+from everfold.core.folding import Digest, find_shown_elsewhere, to_source
 from everfold.core.layout import Layout
 from everfold.core.messages import Message, Note
 from everfold.core.planning import measure_body
@@ -109,13 +110,16 @@ def index_neighbours(seq: int, messages: Sequence[Message]) -> list[tuple[int, S
     return rows
 
 
-def erase_from_digest(digest: Digest, seq: int, notes: Sequence[Note], *, focus: str | None) -> Digest | None:
+def erase_from_digest(
+    digest: Digest, seq: int, notes: Sequence[Note], layout: Layout, *, focus: str | None
+) -> Digest | None:
     """The digest without the message, under its id and not larger; None when nothing of the message is in it.
 
     Args:
         digest: A digest whose range holds the message.
         seq: The erased message.
         notes: What the digest read, for a fine one.
+        layout: What its event put in force, without the message.
         focus: What the caller of its compaction asked it to hold rather.
     """
     if digest.pool is not None:
@@ -128,6 +132,7 @@ def erase_from_digest(digest: Digest, seq: int, notes: Sequence[Note], *, focus:
             last_seq=digest.last_seq,
             cap_tokens=digest.tokens,
             estimate=estimate_text_tokens,
+            shown=find_shown_elsewhere(pool, layout.held, layout.standing),
         )
         return replace(_with_text(digest, text), pool=pool)
     if seq not in digest.reads:
@@ -149,42 +154,45 @@ def _with_text(digest: Digest, text: DigestText) -> Digest:
     )
 
 
-def is_quoted(layout: Layout, seq: int) -> bool:
-    """Whether the standing block of a layout quotes a message."""
-    return any(line.seq == seq for line in layout.standing)
-
-
-def erase_from_layout(
-    layout: Layout, seq: int, digests: Mapping[str, Digest], standing: Sequence[ExtractLine] | None = None
-) -> Layout:
-    """The layout without the message.
+def erase_from_layout(layout: Layout, seq: int, standing: Sequence[ExtractLine] | None = None) -> Layout:
+    """The layout without the message; the standing block is not larger than before.
 
     Args:
         layout: A layout whose watermark is at the message or after it.
         seq: The erased message.
-        digests: The digests that were made again, by id.
-        standing: All standing lines up to the watermark of messages that are not shown; the layout's own when left out.
+        standing: Every standing line up to the watermark whose message is not held, to fill the block again; what the
+            block shows already, when left out.
     """
+    new = replace(layout, held=tuple(held for held in layout.held if held.seq != seq))
+    if standing is not None:
+        new = _with_standing(new, [line for line in standing if line.seq != seq], LeftOut())
+    elif any(line.seq == seq for line in layout.standing):
+        left = [line for line in layout.standing if line.seq != seq]
+        new = _with_standing(new, left, layout.standing_left_out)
+    return replace(new, body_tokens=measure_body(new))
+
+
+def _with_standing(layout: Layout, lines: Sequence[ExtractLine], left_out: LeftOut) -> Layout:
+    block = compose_standing_block(
+        lines, cap_tokens=layout.standing_tokens, estimate=estimate_text_tokens, left_out=left_out
+    )
+    return replace(
+        layout,
+        standing=block.lines,
+        standing_text=block.text,
+        standing_tokens=block.tokens,
+        standing_left_out=block.left_out,
+    )
+
+
+def show_new_digests(layout: Layout, digests: Mapping[str, Digest]) -> Layout:
+    """The layout with the sizes of digests that were made again."""
     ranges = tuple(
         replace(shown, digest_tokens=digests[shown.digest_id].tokens) if shown.digest_id in digests else shown
         for shown in layout.ranges
     )
-    new = replace(layout, held=tuple(held for held in layout.held if held.seq != seq), ranges=ranges)
-    if is_quoted(layout, seq):
-        new = _with_standing(new, seq, layout.standing if standing is None else standing)
+    new = replace(layout, ranges=ranges)
     return replace(new, body_tokens=measure_body(new))
-
-
-def _with_standing(layout: Layout, seq: int, lines: Sequence[ExtractLine]) -> Layout:
-    left = [line for line in lines if line.seq != seq]
-    block = compose_standing_block(left, cap_tokens=layout.standing_tokens, estimate=estimate_text_tokens)
-    shown = set(block.shown_seqs)
-    return replace(
-        layout,
-        standing=tuple(line for line in left if line.seq in shown),
-        standing_text=block.text,
-        standing_tokens=block.tokens,
-    )
 
 
 def erase_from_certificate(certificate: Certificate, seq: int, digests: Mapping[str, Digest]) -> Certificate:

@@ -43,6 +43,11 @@ LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
 
 QUOTE_CHARS: Final = 240
 """The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
+PASTE_CHARS: Final = 6000
+"""A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
+1500 tokens of English, the cap of a kept message."""
+PASTE_EDGE_CHARS: Final = 600
+"""What stands this near to the beginning or the end of a paste is taken for the person's own words about it."""
 SCAN_CHARS: Final = 24_000
 """What is scanned of a longer text in all."""
 _LINES: Final = 12
@@ -156,6 +161,8 @@ def find_extract_lines(
     else:
         from_user = origin == "user"
         found = [_judge_prose(text, start, end, from_user=from_user) for start, end in spans]
+        if length > PASTE_CHARS:
+            found = _doubt_paste(found, length)
     return tuple(
         ExtractLine(
             seq=seq,
@@ -395,6 +402,17 @@ def _raise_last(found: list[_Found]) -> None:
     for back in range(1, min(3, len(found)) + 1):
         score, start, end, kind, standing = found[-back]
         found[-back] = (min(score + 12 - 3 * back, 100), start, end, kind, standing)
+
+
+def _doubt_paste(found: list[_Found], length: int) -> list[_Found]:
+    """The lines of a paste: what stands in its middle is material, only what is said around it binds."""
+    doubted: list[_Found] = []
+    for score, start, end, kind, standing in found:
+        is_said = kind == "remember" or end <= PASTE_EDGE_CHARS or start >= length - PASTE_EDGE_CHARS
+        doubted.append(
+            (score, start, end, kind, True) if standing and is_said else (min(score, 40), start, end, kind, False)
+        )
+    return doubted
 
 
 def _choose(found: list[_Found], length: int) -> list[_Found]:

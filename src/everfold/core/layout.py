@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
 
+from everfold.core.digests import LeftOut
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 
@@ -20,6 +21,9 @@ Hold = Literal["head", "slice", "pin", "system", "running"]
 head: the first user message within the cap. slice: the kept slice holds it. pin: `[[keep]]`. system: a system message
 in the middle of the log. running: the user message of the running turn.
 """
+
+
+NOTHING_LEFT_OUT = LeftOut()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,7 @@ class Layout:
         ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
         standing: The lines of the standing block, newest first.
         standing_text: The block as it is shown; empty when there is none.
+        standing_left_out: The standing statements that the block has no room for.
         body_tokens: Tokens of all that is shown of the past, frames included.
     """
 
@@ -69,6 +74,7 @@ class Layout:
     standing: tuple[ExtractLine, ...] = ()
     standing_text: str = ""
     standing_tokens: int = 0
+    standing_left_out: LeftOut = NOTHING_LEFT_OUT
     body_tokens: int = 0
 
     @property
@@ -112,6 +118,7 @@ def layout_to_bytes(layout: Layout) -> bytes:
         ],
         layout.standing_text,
         layout.standing_tokens,
+        [layout.standing_left_out.count, layout.standing_left_out.first_seq, layout.standing_left_out.last_seq],
         layout.body_tokens,
     ]
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
@@ -120,7 +127,7 @@ def layout_to_bytes(layout: Layout) -> bytes:
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
-    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, body_tokens = value
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, left_out, body_tokens = value
     return Layout(
         watermark=watermark,
         sum_tokens=sum_tokens,
@@ -133,6 +140,7 @@ def layout_from_bytes(content: bytes) -> Layout:
         standing=tuple(_line(row) for row in standing),
         standing_text=text,
         standing_tokens=standing_tokens,
+        standing_left_out=LeftOut(count=left_out[0], first_seq=left_out[1], last_seq=left_out[2]),
         body_tokens=body_tokens,
     )
 

@@ -16,7 +16,7 @@ from everfold.core.erasing import (
     erase_from_layout,
     erase_from_state,
     index_neighbours,
-    is_quoted,
+    show_new_digests,
 )
 from everfold.core.events import CompactionEvent
 from everfold.core.extracts import ExtractLine
@@ -76,7 +76,7 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int) -> Erasure
         raise NotFoundError(
             f"session {session_id} has no message {seq}, or it was erased before", session=session_id, seq=seq
         )
-    past = _Past(store=store, seq=seq, in_force=frozenset(state.event_id for state in states.values()))
+    past = _Past(store=store, message=found[0], in_force=frozenset(state.event_id for state in states.values()))
     for event in await _list_events(store, records, seq):
         await past.pass_event(event)
     rows: dict[tuple[SessionId, int], NewSearchRow] = {}
@@ -111,7 +111,7 @@ class _Past:
     """The events after a message, oldest first, with what of them was made again so far."""
 
     store: Store
-    seq: int
+    message: Message
     in_force: frozenset[str]
     digests: dict[str, Digest] = field(default_factory=dict)
     records: list[NewRecord] = field(default_factory=list)
@@ -119,24 +119,28 @@ class _Past:
     async def pass_event(self, event: CompactionEvent) -> None:
         if event.certificate is None:
             return
-        layout = await self.store.read_layout(event.id)
+        seq = self.message.seq
+        old = await self.store.read_layout(event.id)
+        layout = erase_from_layout(old, seq, await self._list_standing(event, old))
         for digest in (await self.store.read_digests([id_ for id_, _ in event.certificate.digests])).values():
-            notes = await self.store.read_notes(event.session_id, digest.reads if self.seq in digest.reads else [])
-            new = erase_from_digest(digest, self.seq, notes, focus=event.plan.focus)
+            notes = await self.store.read_notes(event.session_id, digest.reads if seq in digest.reads else [])
+            new = erase_from_digest(digest, seq, notes, layout, focus=event.plan.focus)
             if new is not None:
                 self.digests[new.id] = new
-        standing = await self._standing(event, layout)
         record = NewRecord(
             event_id=event.id,
-            layout=erase_from_layout(layout, self.seq, self.digests, standing),
-            certificate=erase_from_certificate(event.certificate, self.seq, self.digests),
+            layout=show_new_digests(layout, self.digests),
+            certificate=erase_from_certificate(event.certificate, seq, self.digests),
         )
-        if (record.layout, record.certificate) != (layout, event.certificate):
+        if (record.layout, record.certificate) != (old, event.certificate):
             self.records.append(record)
 
-    async def _standing(self, event: CompactionEvent, layout: Layout) -> list[ExtractLine] | None:
-        """Every standing line that the block of a layout in force may quote; None where its own will do. O(log)."""
-        if event.id not in self.in_force or not is_quoted(layout, self.seq):
+    async def _list_standing(self, event: CompactionEvent, layout: Layout) -> list[ExtractLine] | None:
+        """What the standing block of a layout in force may quote in the place of what it quotes now. O(log).
+
+        None where nothing is to be filled. What an erased statement superseded or repeated stands again.
+        """
+        if event.id not in self.in_force or not any(line.standing for line in self.message.lines):
             return None
         lines: list[ExtractLine] = []
         for first_seq in range(1, layout.watermark + 1, _PAGE):

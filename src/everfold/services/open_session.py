@@ -55,6 +55,17 @@ class Opener:
             record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id
         )
 
+    async def add(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
+        """A new, empty session beside the current one; it becomes the current one where there is none."""
+        while True:
+            current = await self.store.find_current_session(user_id, agent_id)
+            try:
+                return await self._start(
+                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=current is None
+                )
+            except ConflictError:
+                continue
+
     async def _start(
         self,
         user_id: UserId,
@@ -63,6 +74,7 @@ class Opener:
         *,
         started_by: StartedBy,
         parent_id: SessionId | None,
+        is_current: bool = True,
     ) -> LiveSession:
         session_id = SessionId(self.ids.new_id("ses_"))
         record = SessionRecord(
@@ -75,6 +87,7 @@ class Opener:
             created_at=self.clock.now(),
             lineage=(Segment(session_id=session_id),),
             settings=settings,
+            is_current=is_current,
         )
         state = SessionState()
         await self.store.create_session(record, state)

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from everfold.core.erasing import Erasure, NewRecord, NewSearchRow, erase_from_certificate, erase_from_layout
+from everfold.core.erasing import (
+    Erasure,
+    NewRecord,
+    NewSearchRow,
+    erase_from_certificate,
+    erase_from_layout,
+    show_new_digests,
+)
 from everfold.core.json_values import JsonObject
 from everfold.core.searching import index_text
 from everfold.core.sessions import EventId, SessionId
@@ -181,7 +188,7 @@ class EraseContract:
         digest = replace(fold.digests[0], text="less", tokens=1, content_hash="00", reads=fold.digests[0].reads[1:])
         again = NewRecord(
             event_id=EventId("evt_1"),
-            layout=erase_from_layout(fold.layout, seq, {digest.id: digest}),
+            layout=show_new_digests(erase_from_layout(fold.layout, seq), {digest.id: digest}),
             certificate=erase_from_certificate(fold.certificate, seq, {digest.id: digest}),
         )
         bare = await plan_bare_erasure(store, record.id, seq)

@@ -8,12 +8,15 @@ Source: DESIGN section 1.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from everfold.core.events import CompactionEvent
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Message, WireFormat
+from everfold.core.rendering import Provider, render
+from everfold.core.supersession import list_current
 from everfold.core.tokens import (
     IMAGE_TOKENS,
     LOW_DETAIL_IMAGE_TOKENS,
@@ -22,11 +25,14 @@ from everfold.core.tokens import (
     estimate_text_tokens,
 )
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
+from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError
-from everfold.session import Provider, Session, render
+from everfold.session import Session
 from everfold.testing.requests import check_anthropic_request, check_openai_request, check_window_rules
 
 PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
+LEAST_BLOCK_TOKENS: Final = 48
+"""A standing block that only counts what it lacks has about so many."""
 Flat = tuple[tuple[str, str], ...]
 """A request as a row of (role, content) parts, so that a longer request can be compared with a shorter one."""
 
@@ -83,6 +89,19 @@ class Prover:
         await self._check_user_words(window)
         await self._check_converged(window, limit, volatile)
         return window
+
+    async def reopen(self, engine: Everfold) -> None:
+        """Go on with a new handle, as after a restart, which must show what the old one showed."""
+        try:
+            before = await self.session.window(preview=True)
+        except BudgetUnsatisfiableError:
+            before = None
+        state = await self.session.state()
+        self.session = await engine.get_session(self.session.id)
+        _hold(await self.session.state() == state, "G1: a new handle reads another state")
+        if before is not None:
+            after = await self.session.window(preview=True)
+            _hold(after == before, f"G2: a new handle shows another window: {after.report} instead of {before.report}")
 
     async def check_history(self) -> None:
         """G1: everything that was given reads back equal, in order, and nothing else."""
@@ -151,8 +170,9 @@ class Prover:
                 )
             self._flat[provider] = flat
         self._events_count, self._settings = events_count, settings
-        # A request without any message of the log is none: only the opener stands in it.
-        self._windows_count = self._windows_count + 1 if any(_shown_seqs(window)) else 0
+        # A request that holds only the system prompt has a constant opener for want of any message; nobody sends it.
+        has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
+        self._windows_count = self._windows_count + 1 if has_messages else 0
 
     def _check_digest_texts(self, window: Window) -> None:
         texts = {
@@ -202,14 +222,20 @@ class Prover:
         shown = set(_shown_seqs(window))
         gone = [seq for seq in range(1, window.report.watermark + 1) if seq not in shown and seq not in self.erased]
         notes = await self.session._store.read_notes(self.session.id, gone)  # noqa: SLF001 - lines have no public face yet
-        missing = [
-            (note.seq, line.quote)
-            for note in notes
-            for line in note.lines
-            if line.standing and f"#{note.seq} " not in block
-        ]
-        is_named = "more not shown" in block or not missing or _is_repeated(missing, block)
-        _hold(is_named, f"G3: standing statements {missing[:3]} are neither quoted nor counted in {block!r}")
+        standing = [line for note in notes for line in note.lines if line.standing]
+        flat_block = _squeeze(block)
+        missing = [line for line in list_current(standing) if _squeeze(line.quote) not in flat_block]
+        counted = re.search(r"(\d+) more not shown, messages (\d+)(?:-(\d+))?", block)
+        named = range(int(counted[2]), int(counted[3] or counted[2]) + 1) if counted else range(0)
+        is_counted = (
+            counted is not None and len(missing) <= int(counted[1]) and all(one.seq in named for one in missing)
+        )
+        has_room = window.report.room_tokens * self.session.settings.policy.standing_ratio >= LEAST_BLOCK_TOKENS
+        _hold(
+            not missing or is_counted or not has_room,
+            f"G3: standing statements {[(one.seq, one.quote) for one in missing[:3]]} are neither quoted nor counted "
+            f"({len(missing)} in all) in {block!r}",
+        )
 
     async def _check_converged(self, window: Window, limit: int | None, volatile: str | None) -> None:
         state = await self.session.state()
@@ -351,10 +377,9 @@ def _as_utf8(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _is_repeated(missing: Sequence[tuple[int, str]], block: str) -> bool:
-    """Whether what the block lacks is a repeat of what it holds."""
-    squeezed = " ".join(block.lower().split())
-    return all(" ".join(quote.lower().split()) in squeezed for _, quote in missing)
+def _squeeze(text: str) -> str:
+    """A text without what a block may change: case, white space, broken marks."""
+    return " ".join(text.lower().split())
 
 
 def _hold(is_held: object, problem: str) -> None:

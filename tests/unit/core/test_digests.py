@@ -1,7 +1,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from everfold.core.digests import DigestSource, compose_coarse_digest, compose_fine_digest, compose_standing_block
+from everfold.core.digests import (
+    DigestSource,
+    LeftOut,
+    compose_coarse_digest,
+    compose_fine_digest,
+    compose_standing_block,
+)
 from everfold.core.extracts import find_extract_lines
 from everfold.core.origins import Origin
 from everfold.core.pools import BUCKETS, LINES_PER_BUCKET, CoarsePool, pool_add, pool_drop
@@ -244,7 +250,7 @@ def test_a_pool_survives_its_column() -> None:
     assert pool_add(again, more) == pool_add(pool, more)
 
 
-def _standing(texts: Sequence[str], cap_tokens: int, left_out: Sequence[int] = ()) -> str:
+def _standing(texts: Sequence[str], cap_tokens: int, left_out: LeftOut | None = None) -> str:
     lines = [line for seq, text in enumerate(texts, 1) for line in _source(seq, text).lines]
     block = compose_standing_block(lines, cap_tokens=cap_tokens, estimate=_estimate, left_out=left_out)
     assert block.tokens <= cap_tokens
@@ -254,7 +260,7 @@ def _standing(texts: Sequence[str], cap_tokens: int, left_out: Sequence[int] = (
 def test_the_standing_block_is_newest_first_and_names_what_is_missing() -> None:
     """The newest statements are quoted within the cap; the rest is counted and named by range."""
     texts = [f"Never touch the server called {name}." for name in ("alpha", "bravo", "carol", "delta", "echo", "fox")]
-    full, short = _standing(texts, 400), _standing(texts, 80, left_out=(0,))
+    full, short = _standing(texts, 400), _standing(texts, 80, left_out=LeftOut(count=1))
     assert full.index("fox") < full.index("alpha")
     assert "fox" in short
     assert "alpha" not in short

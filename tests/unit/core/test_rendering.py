@@ -6,7 +6,7 @@ import pytest
 
 import everfold
 from everfold.core.json_values import JsonObject, JsonValue
-from everfold.session import render
+from everfold.core.rendering import render
 from everfold.testing import check_anthropic_request, check_openai_request
 from everfold.testing.proofs import count_tokens
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, number_names, refuse, type_name
-from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage, WireFormat
 from everfold.core.json_values import JsonValue
+from everfold.core.messages import WireFormat
+from everfold.core.transcripts import Conversation, TranscriptMessage
 
 CheckMessage = Callable[[JsonValue, int], dict[str, JsonValue]]
 """Gives a value as a message of one wire format, or refuses its line."""

@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 
 from everfold.adapters.transcripts.rows import ANY, Row, Step
 from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, refuse, type_name
-from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 from everfold.core.json_values import JsonValue
+from everfold.core.transcripts import Conversation, TranscriptMessage
 
 _SITTING = re.compile(r"session_(\d+)")
 _DATE = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Za-z]+),? (\d{4})")

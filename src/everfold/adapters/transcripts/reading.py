@@ -7,7 +7,7 @@ from typing import Final
 
 from everfold.adapters.transcripts import anthropic, coding_agent, locomo, openai, sharegpt, tau_bench
 from everfold.adapters.transcripts.rows import Row, read_rows
-from everfold.adapters.transcripts.transcript import Conversation, Transcript
+from everfold.core.transcripts import Conversation, Transcript
 from everfold.errors import InvalidInputError, NotFoundError
 
 

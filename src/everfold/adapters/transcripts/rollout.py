@@ -16,8 +16,8 @@ from typing import Final
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, parse_time, refuse
-from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
 from everfold.core.json_values import JsonValue, encode_json
+from everfold.core.transcripts import Conversation, TranscriptMessage
 
 SKIPPED_TYPES: Final = ("session_meta", "turn_context", "event_msg", "compacted")
 """The types of lines that carry no message."""

@@ -9,7 +9,7 @@ from everfold.adapters.transcripts.chat import find_tools
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_object
-from everfold.adapters.transcripts.transcript import Conversation, TranscriptMessage
+from everfold.core.transcripts import Conversation, TranscriptMessage
 
 
 def matches(rows: Sequence[Row]) -> bool:

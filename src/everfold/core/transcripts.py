@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
 
 from everfold.core.json_values import JsonValue
+from everfold.core.messages import WireFormat
 from everfold.core.origins import Origin
-
-WireFormat: TypeAlias = Literal["openai", "anthropic"]
+from everfold.core.window import Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +49,16 @@ class Conversation:
     messages: tuple[TranscriptMessage, ...]
     tools: tuple[JsonValue, ...] | None = None
     system: JsonValue = None
+
+    @property
+    def prompt(self) -> Prompt:
+        """What a session of this conversation holds from its opening: the text of `system`, and the tools."""
+        texts = [self.system] if isinstance(self.system, str) else []
+        if isinstance(self.system, list):
+            texts = [
+                text for block in self.system if isinstance(block, dict) and isinstance(text := block.get("text"), str)
+            ]
+        return Prompt(system="\n".join(texts) or None, tools=self.tools or ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,106 @@
+"""Opening the engine for a command, and running what is async."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import anyio
+import typer
+
+from everfold.bootstrap import open as open_everfold
+from everfold.config import load_settings
+from everfold.engine import Everfold
+from everfold.errors import InvalidInputError, NotFoundError
+from everfold.session import Session
+
+T = TypeVar("T")
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """What was given before the command's name."""
+
+    config: Path | None = None
+    debug: bool = False
+
+
+def run_async(action: Callable[[], Awaitable[T]]) -> T:
+    """Run something async to its end."""
+    return anyio.run(action)
+
+
+@asynccontextmanager
+async def open_engine(context: typer.Context, db: Path | None, *, must_exist: bool = True) -> AsyncIterator[Everfold]:
+    """The engine over a database file, or over the store of the settings.
+
+    Raises:
+        NotFoundError: the file must exist and does not.
+    """
+    config = invocation_of(context).config
+    url = f"{_SQLITE}{db}" if db is not None else load_settings(config).store.url
+    if must_exist:
+        _require_file(url)
+    async with open_everfold(url, config=config) as engine:
+        yield engine
+
+
+def _require_file(url: str) -> None:
+    path = Path(url.removeprefix(_SQLITE))
+    if url.startswith(_SQLITE) and not path.exists():
+        raise NotFoundError(
+            f"there is no database {path}; name one with --db FILE, or make one with `everfold import`", path=str(path)
+        )
+
+
+@asynccontextmanager
+async def open_scratch(context: typer.Context, db: Path | None) -> AsyncIterator[Everfold]:
+    """The engine over a database file, or over one that is gone afterwards."""
+    if db is not None:
+        async with open_engine(context, db, must_exist=False) as engine:
+            yield engine
+        return
+    with TemporaryDirectory(prefix="everfold-") as folder:
+        async with open_engine(context, Path(folder) / "scratch.db", must_exist=False) as engine:
+            yield engine
+
+
+def invocation_of(context: typer.Context) -> Invocation:
+    """What was given before the command's name."""
+    found = context.find_object(Invocation)
+    return found if found is not None else Invocation()
+
+
+async def choose_session(engine: Everfold, session_id: str | None, *, user: str, agent: str) -> Session:
+    """The session with this id, or the current one of a user and an agent.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    if session_id is not None:
+        return await engine.get_session(session_id)
+    after: str | None = None
+    while records := await engine.list_sessions(user=user, agent=agent, after=after):
+        for record in records:
+            if record.is_current:
+                return await engine.get_session(record.id)
+        after = records[-1].id
+    raise NotFoundError(
+        f"user {user!r} and agent {agent!r} have no session here; `everfold sessions` lists those that there are"
+    )
+
+
+def require_one(count: int, what: str) -> None:
+    """Refuse an option that is about one conversation when there are several.
+
+    Raises:
+        InvalidInputError: there are several.
+    """
+    if count > 1:
+        raise InvalidInputError(
+            f"{what} shows one log and {count} conversations were chosen; choose one with --conversation N, "
+            "or put them one after another with --conversation chain"
+        )

@@ -1,0 +1,62 @@
+"""The command `everfold`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from everfold.cli import config, demo, importing, replay, search, sessions, show, verify
+from everfold.cli.engine import Invocation, invocation_of
+from everfold.cli.output import say
+from everfold.errors import EverfoldError
+
+
+class _Group(TyperGroup):
+    """A command line that tells an error of ours in one sentence and ends with its exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EverfoldError as error:
+            if invocation_of(ctx).debug:
+                raise
+            say(f"error: {error}", style="bold red")
+            raise typer.Exit(error.exit_code) from error
+
+
+app = typer.Typer(
+    name="everfold",
+    cls=_Group,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="A context and memory engine for long-running LLM agents: conversations fold to fit, and nothing is lost.",
+)
+
+
+@app.callback()
+def begin(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The settings file; `everfold.toml` here when left out.")
+    ] = None,
+    *,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+) -> None:
+    """Read what stands before the command's name."""
+    context.obj = Invocation(config=config, debug=debug)
+
+
+for module in (replay, importing, sessions, show, search, verify, config, demo):
+    app.command(name=module.NAME)(module.run)
+
+
+def run() -> None:
+    """Run the command line of this process."""
+    app(prog_name="everfold")
+
+
+if __name__ == "__main__":
+    run()

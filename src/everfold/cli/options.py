@@ -1,0 +1,45 @@
+"""What several commands take, said once."""
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from everfold.adapters.transcripts import FORMATS
+from everfold.errors import InvalidInputError
+
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Db: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--db", metavar="FILE", help="The database file; `store.url` of the settings when left out."),
+]
+User: TypeAlias = Annotated[str, typer.Option(help="Who speaks with the agent.")]
+Agent: TypeAlias = Annotated[str, typer.Option(help="The assistant.")]
+AnyUser: TypeAlias = Annotated[str | None, typer.Option("--user", help="Only sessions of this user.")]
+AnyAgent: TypeAlias = Annotated[str | None, typer.Option("--agent", help="Only sessions of this agent.")]
+Limit: TypeAlias = Annotated[
+    int | None,
+    typer.Option(metavar="TOKENS", help="The model's context limit; `model.context_limit` when left out."),
+]
+TranscriptFile: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A transcript, JSON or JSONL.")]
+Format: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--format", metavar="FORMAT", help=f"{', '.join(FORMATS)}; found by content when left out."),
+]
+Session: TypeAlias = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="One session; `everfold sessions` lists them.")
+]
+Provider: TypeAlias = Literal["openai", "anthropic"]
+ProviderOption: TypeAlias = Annotated[Provider, typer.Option("--provider", help="Whose form requests are made in.")]
+
+
+def parse_range(text: str) -> tuple[int, int]:
+    """`12` or `12-20` as the first and the last sequence number.
+
+    Raises:
+        InvalidInputError: it is neither.
+    """
+    first, _, last = text.partition("-")
+    if not first.isdecimal() or not (last or first).isdecimal():
+        raise InvalidInputError(f"--seq takes a sequence number or a range such as 12-20, got {text!r}")
+    return int(first), int(last or first)

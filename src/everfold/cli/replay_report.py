@@ -1,0 +1,124 @@
+"""The report of a replay, for people and for programs."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from everfold.cli.output import Cell, make_table, open_console
+from everfold.cli.replaying import Replayed
+
+_GOOD, _BAD = "green", "bold red"
+
+
+def print_replayed(replayed: Sequence[Replayed]) -> None:
+    """Print the report of one replay in full, or a line for each of several."""
+    console = open_console()
+    if len(replayed) == 1:
+        console.print(Text(f"\n{replayed[0].name}", style="bold"))
+        console.print(make_table(("what", "", ""), report_rows(replayed[0])))
+    else:
+        console.print(make_table(_COLUMNS, [_line(it) for it in replayed]))
+    for it in replayed:
+        for problem in list_problems(it):
+            console.print(Text(f"{it.name}: {problem}", style=_BAD))
+
+
+def to_document(replayed: Replayed) -> dict[str, object]:
+    """The report of one replay as one JSON value."""
+    return {
+        "name": replayed.name,
+        "session": replayed.session,
+        "provider": replayed.provider,
+        "is_sound": replayed.is_sound,
+        "invalid_count": replayed.invalid_count,
+        "violations": replayed.violations,
+        "report": replayed.report,
+        "window": replayed.window.report,
+    }
+
+
+def list_problems(replayed: Replayed) -> list[str]:
+    """Everything about a replay that must not be, in words."""
+    findings = replayed.report.verification.findings
+    problems = list(replayed.violations)
+    problems += [f"message {it.seq}: {it.problem} (event {it.event_id or 'none'})" for it in findings]
+    if replayed.report.over_budget_count:
+        problems.append(f"{replayed.report.over_budget_count} windows were larger than their budget")
+    return problems
+
+
+def report_rows(replayed: Replayed) -> list[tuple[Cell, Cell, Cell]]:
+    """What a replay did, row by row: what, how much, and what that means."""
+    it, window = replayed.report, replayed.window.report
+    triggers = ", ".join(f"{count} by {trigger}" for trigger, count in it.compactions.items()) or "none was due"
+    cost = sum(broken.cost_tokens for broken in it.breaks)
+    unexplained = sum(broken.count for broken in it.breaks if broken.reason == "unexplained")
+    sound = it.verification.is_sound
+    return [
+        ("messages", f"{it.messages_count:,}", f"{it.requests_count:,} requests"),
+        ("tokens in", f"{it.raw_tokens:,}", "every message whole"),
+        ("in the window", f"{it.window_tokens:,}", _share(it.window_tokens, it.raw_tokens)),
+        ("limit", f"{it.limit_tokens:,}", f"{it.budget_tokens:,} of it budget"),
+        ("windows", f"{it.smallest_window_tokens:,} - {it.largest_window_tokens:,}", "smallest to largest, tokens"),
+        ("over budget", _judged(it.over_budget_count), "windows"),
+        ("shown now", f"{window.message_count:,}", f"messages, and {window.digest_count} digests for the rest"),
+        ("compactions", f"{sum(it.compactions.values()):,}", triggers),
+        ("kept", f"{it.kept_count:,}", f"word for word; {it.left_count:,} of them left later"),
+        ("folded", f"{it.folded_count:,}", "into digests; all readable in history"),
+        ("digests", f"{it.fine_digests_count + it.coarse_digests_count:,}", _digests(replayed)),
+        ("breaks", f"{sum(broken.count for broken in it.breaks):,}", f"{cost:,} tokens read again"),
+        ("unexplained", _judged(unexplained), "breaks that no compaction accounts for"),
+        ("stable prefix", f"{it.stable_share:.1%}", f"of all bytes; median {it.stable_share_median:.1%}"),
+        ("validity", _judged(replayed.invalid_count), f"requests that {replayed.provider} would refuse"),
+        (
+            "coverage",
+            _judged(len(it.verification.findings)),
+            "findings; every message is shown or read" if sound else "",
+        ),
+        ("a turn", f"{it.turn_micros_median:,} \u00b5s", f"median; 95 % under {it.turn_micros_p95:,} \u00b5s"),
+    ]
+
+
+def _digests(replayed: Replayed) -> str:
+    it = replayed.report
+    return f"{it.fine_digests_count} fine, {it.coarse_digests_count} coarse, {it.digest_tokens:,} tokens written"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%} of what came in" if whole else ""
+
+
+def _judged(count: int) -> Text:
+    return Text(f"{count:,}", style=_BAD if count else _GOOD)
+
+
+_COLUMNS = (
+    "conversation",
+    "messages",
+    "tokens in",
+    "window",
+    "folds",
+    "kept",
+    "folded",
+    "stable",
+    "invalid",
+    "findings",
+    "\u00b5s a turn",
+)
+
+
+def _line(replayed: Replayed) -> tuple[Cell, ...]:
+    it = replayed.report
+    return (
+        replayed.name,
+        it.messages_count,
+        it.raw_tokens,
+        it.window_tokens,
+        sum(it.compactions.values()),
+        it.kept_count,
+        it.folded_count,
+        f"{it.stable_share:.0%}",
+        _judged(replayed.invalid_count),
+        _judged(len(it.verification.findings)),
+        it.turn_micros_median,
+    )

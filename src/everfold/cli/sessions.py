@@ -1,0 +1,64 @@
+"""`everfold sessions`: list sessions."""
+
+from typing import Annotated
+
+import typer
+
+from everfold.cli.engine import open_engine, run_async
+from everfold.cli.options import AnyAgent, AnyUser, Db, Json
+from everfold.cli.output import print_json, print_table
+from everfold.engine import Everfold
+
+NAME = "sessions"
+
+
+def run(
+    context: typer.Context,
+    user: AnyUser = None,
+    agent: AnyAgent = None,
+    after: Annotated[str | None, typer.Option(metavar="ID", help="Go on after this session.")] = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="How many.")] = 100,
+    db: Db = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List sessions in the order of their creation.
+
+    Examples:
+    - `everfold sessions --db everfold.db`
+    - `everfold sessions --user ilse --json`
+    """
+
+    async def act() -> list[dict[str, object]]:
+        async with open_engine(context, db) as engine:
+            records = await engine.list_sessions(user=user, agent=agent, after=after, limit=count)
+            return [await _describe(engine, record.id) for record in records]
+
+    rows = run_async(act)
+    if as_json:
+        print_json({"sessions": rows})
+    else:
+        columns = ("session", "user", "agent", "messages", "compactions", "limit", "started by", "created", "current")
+        print_table(columns, [[_cell(value) for value in row.values()] for row in rows])
+
+
+async def _describe(engine: Everfold, session_id: str) -> dict[str, object]:
+    session = await engine.get_session(session_id)
+    record, state = session.record, await session.state()
+    return {
+        "id": record.id,
+        "user": record.user_id,
+        "agent": record.agent_id,
+        "messages_count": state.last_seq,
+        "compactions_count": state.events_count,
+        "limit_tokens": record.settings.limit_tokens,
+        "started_by": record.started_by,
+        "created_at": record.created_at.isoformat(timespec="seconds"),
+        "is_current": record.is_current,
+    }
+
+
+def _cell(value: object) -> str | int:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return value if isinstance(value, int) else str(value)

@@ -1,0 +1,80 @@
+"""`everfold show`: read a session's messages, or its window."""
+
+from typing import Annotated
+
+import typer
+
+from everfold.cli.engine import choose_session, open_engine, run_async
+from everfold.cli.options import Agent, Db, Json, ProviderOption, User, parse_range
+from everfold.cli.output import print_json
+from everfold.cli.shown import print_messages, print_page, print_window, to_rows
+from everfold.core.rendering import render
+from everfold.errors import InvalidInputError
+from everfold.session import Session
+
+NAME = "show"
+NEWEST_COUNT = 20
+
+
+def run(  # noqa: PLR0913, PLR0917 - an option is an argument
+    context: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="Its id; the current one of --user and --agent when left out."),
+    ] = None,
+    seq: Annotated[str | None, typer.Option(metavar="N|N-M", help="These messages, by sequence number.")] = None,
+    around: Annotated[int | None, typer.Option(metavar="N", help="A message with its neighbours.")] = None,
+    page: Annotated[int | None, typer.Option(metavar="P", help="One page of the text of --seq N.")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="TOKENS", help="With --window: a lower context limit.")] = None,
+    provider: ProviderOption = "openai",
+    user: User = "default",
+    agent: Agent = "default",
+    db: Db = None,
+    *,
+    window: Annotated[bool, typer.Option("--window", help="What the model would be shown next.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Read the newest messages of a session, others by number, or the window. Nothing is changed.
+
+    Examples:
+    - `everfold show --db everfold.db`
+    - `everfold show ses_01 --seq 12-20`
+    - `everfold show ses_01 --seq 202 --page 2`
+    - `everfold show ses_01 --around 143`
+    - `everfold show ses_01 --window --limit 8000 --json`
+    """
+    if page is not None and seq is None:
+        raise InvalidInputError("--page shows a page of one message; name it with --seq N")
+
+    async def act() -> None:
+        async with open_engine(context, db) as engine:
+            found = await choose_session(engine, session, user=user, agent=agent)
+            if window:
+                shown = await found.window(limit=limit, preview=True)
+                request = render(shown, provider)
+                print_json({"report": shown.report, "request": request}) if as_json else print_window(shown)
+            elif page is not None and seq is not None:
+                text = await found.page(parse_range(seq)[0], page)
+                print_json(text) if as_json else print_page(text)
+            else:
+                first, last, mark = await _choose_range(found, seq, around)
+                messages = await found.history(first, last) if last >= first else []
+                print_json(to_rows(found.id, messages)) if as_json else print_messages(messages, mark=mark)
+
+    run_async(act)
+
+
+async def _choose_range(session: Session, seq: str | None, around: int | None) -> tuple[int, int, int]:
+    """First and last sequence number, and the one that was asked for (0 when it is a range)."""
+    if around is not None:
+        messages = await session.around(around)
+        return messages[0].seq, messages[-1].seq, around
+    if seq is not None:
+        first, last = parse_range(seq)
+        return (
+            (*((await session.around(first, before=0, after=0))[0].seq, first), first)
+            if first == last
+            else (first, last, 0)
+        )
+    last = (await session.state()).last_seq
+    return max(last - NEWEST_COUNT + 1, 1), last, 0

@@ -1,0 +1,235 @@
+"""Replay: play messages into a session one by one, as a live one would get them, and measure what that took."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+from time import perf_counter
+
+from everfold.core.appending import Incoming
+from everfold.core.events import CompactionEvent
+from everfold.core.folding import CompactionReport
+from everfold.core.json_values import JsonObject
+from everfold.core.prefix import count_stable_bytes, list_parts
+from everfold.core.window import Window
+from everfold.ports.stores import Store
+from everfold.services.append import append_messages
+from everfold.services.compact import Compactor
+from everfold.services.live import LiveSession
+from everfold.services.show import show_window
+from everfold.services.verify import Verification, verify_session
+
+UNEXPLAINED = "unexplained"
+"""The reason of a break that no compaction accounts for; there must never be one."""
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayTurn:
+    """One request of a replay.
+
+    Attributes:
+        played_count: How many messages have been played.
+        events_count: How many compactions the replay has made.
+        elapsed_secs: What the appends since the last request and this window took, rendering left out.
+    """
+
+    played_count: int
+    events_count: int
+    window: Window
+    request: JsonObject
+    elapsed_secs: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """Why the beginning of requests changed, how often, and what the provider's cache had to read again for it."""
+
+    reason: str
+    count: int
+    cost_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayReport:
+    """What a replay did. Token counts are of the fixed estimate.
+
+    Attributes:
+        raw_tokens: All messages whole, as they came in, with the system prompt and the tools.
+        window_tokens: The last window.
+        over_budget_count: Windows that were larger than their budget; 0, or something is wrong.
+        compactions: How many of each trigger.
+        left_count: Kept messages that left the window later; a coarse digest has read them.
+        stable_share: The bytes of all requests that their next request began with, of all their bytes.
+        stable_share_median: The same request by request.
+        turn_micros_median: What a turn took: its appends and its window.
+    """
+
+    messages_count: int
+    requests_count: int
+    limit_tokens: int
+    budget_tokens: int
+    raw_tokens: int
+    window_tokens: int
+    smallest_window_tokens: int
+    largest_window_tokens: int
+    over_budget_count: int
+    compactions: Mapping[str, int]
+    kept_count: int
+    folded_count: int
+    left_count: int
+    fine_digests_count: int
+    coarse_digests_count: int
+    digest_tokens: int
+    breaks: tuple[Break, ...]
+    stable_share: float
+    stable_share_median: float
+    turn_micros_median: int
+    turn_micros_p95: int
+    elapsed_secs: float
+    verification: Verification
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """What is counted while a replay runs."""
+
+    raw_tokens: int = 0
+    played_count: int = 0
+    window_tokens: list[int] = field(default_factory=list)
+    turn_secs: list[float] = field(default_factory=list)
+    over_budget_count: int = 0
+    stable_bytes: int = 0
+    all_bytes: int = 0
+    shares: list[float] = field(default_factory=list)
+    unexplained_count: int = 0
+
+
+class Replay:
+    """One replay of messages into one session. Run `turns` to its end, then ask for the `report`."""
+
+    def __init__(
+        self,
+        store: Store,
+        live: LiveSession,
+        compactor: Compactor,
+        messages: Sequence[Incoming],
+        *,
+        render: Callable[[Window], JsonObject],
+    ) -> None:
+        self._store = store
+        self._live = live
+        self._compactor = compactor
+        self._messages = messages
+        self._render = render
+        self._tally = _Tally()
+        self._first_ordinal = live.state.events_count
+        self._last: ReplayTurn | None = None
+        self._last_parts: list[bytes] = []
+
+    async def turns(self) -> AsyncIterator[ReplayTurn]:
+        """Play all messages, and give every request that a live session would have sent.
+
+        A request is due before each message of the model, and once more at the end.
+
+        Raises:
+            InvalidInputError: a message does not fit the log.
+            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+        """
+        elapsed_secs = 0.0
+        for index, message in enumerate(self._messages):
+            started = perf_counter()
+            stored = await append_messages(self._store, self._live, [message])
+            elapsed_secs += perf_counter() - started
+            self._tally.played_count += 1
+            self._tally.raw_tokens += stored[0].raw_tokens
+            if index + 1 == len(self._messages) or self._messages[index + 1].view.role == "assistant":
+                yield await self._request(elapsed_secs)
+                elapsed_secs = 0.0
+
+    async def _request(self, elapsed_secs: float) -> ReplayTurn:
+        started = perf_counter()
+        window = await show_window(self._store, self._live, self._compactor, limit_tokens=None, volatile=None)
+        turn = ReplayTurn(
+            played_count=self._tally.played_count,
+            events_count=self._live.state.events_count - self._first_ordinal,
+            window=window,
+            request=self._render(window),
+            elapsed_secs=elapsed_secs + perf_counter() - started,
+        )
+        self._count(turn)
+        return turn
+
+    def _count(self, turn: ReplayTurn) -> None:
+        tally, report = self._tally, turn.window.report
+        tally.window_tokens.append(report.tokens)
+        tally.turn_secs.append(turn.elapsed_secs)
+        tally.over_budget_count += report.tokens > report.budget_tokens
+        parts = list_parts(turn.request)
+        if self._last is not None:
+            all_bytes = sum(map(len, self._last_parts))
+            stable_bytes = count_stable_bytes(self._last_parts, parts)
+            tally.all_bytes += all_bytes
+            tally.stable_bytes += stable_bytes
+            tally.shares.append(stable_bytes / max(all_bytes, 1))
+            tally.unexplained_count += stable_bytes < all_bytes and turn.events_count == self._last.events_count
+        self._last, self._last_parts = turn, parts
+
+    async def report(self) -> ReplayReport:
+        """What the replay did, with everything verified that its session holds. O(log)."""
+        if self._last is None:
+            raise ValueError("a replay has no report before its first turn")
+        tally, window = self._tally, self._last.window.report
+        reports = [event.report async for event in self._events() if event.report is not None]
+        triggers = Counter(report.trigger for report in reports)
+        return ReplayReport(
+            messages_count=tally.played_count,
+            requests_count=len(tally.window_tokens),
+            limit_tokens=window.limit_tokens,
+            budget_tokens=window.budget_tokens,
+            raw_tokens=self._live.settings.prompt_tokens + tally.raw_tokens,
+            window_tokens=window.tokens,
+            smallest_window_tokens=min(tally.window_tokens),
+            largest_window_tokens=max(tally.window_tokens),
+            over_budget_count=tally.over_budget_count,
+            compactions=dict(triggers),
+            kept_count=sum(report.kept_count for report in reports),
+            folded_count=sum(report.folded_count for report in reports),
+            left_count=sum(report.left_count for report in reports),
+            fine_digests_count=sum(report.fine_tokens > 0 for report in reports),
+            coarse_digests_count=sum(report.coarse_tokens > 0 for report in reports),
+            digest_tokens=sum(report.fine_tokens + report.coarse_tokens for report in reports),
+            breaks=_list_breaks(reports, tally.unexplained_count),
+            stable_share=tally.stable_bytes / tally.all_bytes if tally.all_bytes else 1.0,
+            stable_share_median=median(tally.shares) if tally.shares else 1.0,
+            turn_micros_median=int(median(tally.turn_secs) * 1_000_000),
+            turn_micros_p95=int(_p95(tally.turn_secs) * 1_000_000),
+            elapsed_secs=sum(tally.turn_secs),
+            verification=await verify_session(self._store, self._live.record),
+        )
+
+    async def _events(self) -> AsyncIterator[CompactionEvent]:
+        after = self._first_ordinal
+        while events := await self._store.list_events(self._live.record.id, after_ordinal=after, limit_count=_PAGE):
+            for event in events:
+                yield event
+            after = events[-1].ordinal
+
+
+def _list_breaks(reports: Sequence[CompactionReport], unexplained_count: int) -> tuple[Break, ...]:
+    breaks = [
+        Break(
+            reason=f"compaction: {trigger}",
+            count=sum(report.trigger == trigger for report in reports),
+            cost_tokens=sum(report.break_cost_tokens for report in reports if report.trigger == trigger),
+        )
+        for trigger in sorted({report.trigger for report in reports})
+    ]
+    if unexplained_count:
+        breaks.append(Break(reason=UNEXPLAINED, count=unexplained_count, cost_tokens=0))
+    return tuple(breaks)
+
+
+def _p95(values: Sequence[float]) -> float:
+    return quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]

@@ -1,0 +1,100 @@
+"""Trace: what became of every message of a session at every compaction, with the texts that tell it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from everfold.core.events import CompactionEvent
+from everfold.core.folding import CompactionReport, Digest
+from everfold.core.layout import EMPTY_LAYOUT, Layout, ShownRange
+from everfold.core.messages import Message, Note
+from everfold.core.sessions import EventId
+from everfold.core.strips import Strip, find_reach, make_strip
+from everfold.ports.stores import Store
+from everfold.services.live import LiveSession
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedEvent:
+    """One compaction: the strip before it and after it, and the ranges that the window showed then."""
+
+    event: CompactionEvent
+    report: CompactionReport
+    before: Strip
+    after: Strip
+    ranges: tuple[ShownRange, ...]
+    standing_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A whole session, from its messages to what is shown of them now.
+
+    Attributes:
+        notes: All messages without content; entry 0 is message 1. An erased one is missing, so its number has no note.
+        messages: The same with content, by sequence number.
+        digests: Every digest that any of the events made, by id.
+        now: The log as the window shows it now, with the ranges of it.
+    """
+
+    notes: tuple[Note, ...]
+    messages: dict[int, Message]
+    events: tuple[TracedEvent, ...]
+    digests: dict[str, Digest]
+    now: Strip
+    now_ranges: tuple[ShownRange, ...]
+
+
+async def trace_session(store: Store, live: LiveSession) -> Trace:
+    """Trace a session. O(messages x events)."""
+    await live.reload(store)
+    state = live.state
+    notes: list[Note] = []
+    messages: dict[int, Message] = {}
+    for first_seq in range(1, state.last_seq + 1, _PAGE):
+        seqs = range(first_seq, min(first_seq + _PAGE, state.last_seq + 1))
+        notes += await store.read_notes(live.record.id, seqs)
+        messages.update({message.seq: message for message in await store.read_messages(live.record.id, seqs)})
+    events = [traced async for traced in _trace_events(store, live, notes)]
+    ids = {shown.digest_id for traced in events for shown in traced.ranges if shown.digest_id}
+    return Trace(
+        notes=tuple(notes),
+        messages=messages,
+        events=tuple(events),
+        digests=await store.read_digests(sorted(ids)),
+        now=make_strip(
+            live.layout, left=(), fixed_seq=state.fixed_seq, safe_seq=state.safe_seq, last_seq=state.last_seq
+        ),
+        now_ranges=live.layout.ranges,
+    )
+
+
+async def _trace_events(store: Store, live: LiveSession, notes: list[Note]) -> AsyncIterator[TracedEvent]:
+    layout, after = EMPTY_LAYOUT, 0
+    while events := await store.list_events(live.record.id, after_ordinal=after, limit_count=_PAGE):
+        for event in events:
+            if event.report is not None and event.certificate is not None:
+                next_layout = await store.read_layout(EventId(event.id))
+                yield _trace_event(live, event, layout, next_layout, notes)
+                layout = next_layout
+        after = events[-1].ordinal
+
+
+def _trace_event(
+    live: LiveSession, event: CompactionEvent, before: Layout, after: Layout, notes: list[Note]
+) -> TracedEvent:
+    if event.report is None or event.certificate is None:
+        raise ValueError(f"event {event.id} has not been committed")
+    reach = find_reach(notes, before, tokens_before=event.report.tokens_before)
+    last_seq = max(notes[reach - 1].seq if reach else 0, after.watermark)
+    fixed_seq = live.state.fixed_seq
+    left = [covered.seq for covered in event.certificate.left]
+    return TracedEvent(
+        event=event,
+        report=event.report,
+        before=make_strip(before, left=(), fixed_seq=fixed_seq, safe_seq=last_seq, last_seq=last_seq),
+        after=make_strip(after, left=left, fixed_seq=fixed_seq, safe_seq=last_seq, last_seq=last_seq),
+        ranges=after.ranges,
+        standing_text=after.standing_text,
+    )
