@@ -266,6 +266,7 @@ class Session:
 
     async def _preview_copy(self) -> LiveSession:
         """A copy that a preview may change; it shares what was read."""
+        await self._live.reload(self._store)
         live = await load_session(self._store, self.record)
         live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
         return live
