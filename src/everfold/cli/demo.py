@@ -38,7 +38,7 @@ def run(
     limit: Annotated[
         int | None, typer.Option(metavar="TOKENS", help="The context limit; a tenth of the conversation when left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another number tells the story with other figures.")] = 7,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another number tells the story with other figures.")] = 7,
     *,
     as_json: Json = False,
 ) -> None:

@@ -17,7 +17,7 @@ def run(
     user: AnyUser = None,
     agent: AnyAgent = None,
     after: Annotated[str | None, typer.Option(metavar="ID", help="Go on after this session.")] = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="How many.")] = 100,
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
     db: Db = None,
     *,
     as_json: Json = False,
