@@ -24,13 +24,17 @@ from everfold.core.origins import Origin
 _DATA: Final = Path(os.environ.get("EVERFOLD_BENCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _FACTS: Final = {
     "numbers": re.compile(r"(?<![\w.-])\d{3,}(?:\.\d+)?(?![\w-])"),
-    "dates": re.compile(r"\d{4}-\d\d-\d\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}\b"),
+    "dates": re.compile(
+        r"\d{4}-\d\d-\d\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}\b"
+    ),
     "ids": re.compile(r"\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b|\b[a-z]+_[a-z]*_?\d{4,}\b"),
     "paths": re.compile(r"/?(?:[\w.-]+/)+[\w-]+\.\w+"),
     "names": re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}"),
     "errors": re.compile(r"\w*Error\b[^\n]{0,40}"),
 }
-_BINDING: Final = re.compile(r"\b(?:must|never|always|don't want|prefer|only|need to|instead|would like)\b", re.IGNORECASE)
+_BINDING: Final = re.compile(
+    r"\b(?:must|never|always|don't want|prefer|only|need to|instead|would like)\b", re.IGNORECASE
+)
 _SHARES: Final = (0.1, 0.2, 0.3)
 _TAIL_SHARE: Final = 0.15
 
@@ -96,22 +100,41 @@ def compose(talk: Talk, share: float) -> str:
     """The fine digest of a talk at a share of its size."""
     size = sum(source.tokens for source in talk.sources)
     made = compose_fine_digest(
-        talk.sources, first_seq=talk.sources[0].seq, last_seq=talk.sources[-1].seq, cap_tokens=int(size * share), estimate=estimate
+        talk.sources,
+        first_seq=talk.sources[0].seq,
+        last_seq=talk.sources[-1].seq,
+        cap_tokens=int(size * share),
+        estimate=estimate,
     )
     return made.text
 
 
-def make_source(seq: int, origin: Origin, text: str, said_at: datetime, speaker: str | None = None, calls: tuple[str, ...] = ()) -> DigestSource:
+def make_source(
+    seq: int, origin: Origin, text: str, said_at: datetime, speaker: str | None = None, calls: tuple[str, ...] = ()
+) -> DigestSource:
     """A source with its extract lines."""
     lines = find_extract_lines(text, seq=seq, origin=origin, is_result=origin == "tool", said_at=said_at)
     return DigestSource(
-        seq=seq, origin=origin, role=origin, speaker=speaker, said_at=said_at, tokens=estimate(text), lines=lines, is_result=origin == "tool", calls=calls
+        seq=seq,
+        origin=origin,
+        role=origin,
+        speaker=speaker,
+        said_at=said_at,
+        tokens=estimate(text),
+        lines=lines,
+        is_result=origin == "tool",
+        calls=calls,
     )
 
 
-def _fold(name: str, rows: list[tuple[Origin, str, datetime, str | None, tuple[str, ...]]], questions: list[tuple[int, str]]) -> Talk:
+def _fold(
+    name: str, rows: list[tuple[Origin, str, datetime, str | None, tuple[str, ...]]], questions: list[tuple[int, str]]
+) -> Talk:
     kept = rows[: max(2, int(len(rows) * (1 - _TAIL_SHARE)))]
-    sources = [make_source(seq, origin, text, at, speaker, calls) for seq, (origin, text, at, speaker, calls) in enumerate(kept, 1)]
+    sources = [
+        make_source(seq, origin, text, at, speaker, calls)
+        for seq, (origin, text, at, speaker, calls) in enumerate(kept, 1)
+    ]
     return Talk(name=name, texts=[text for _, text, *_ in kept], sources=sources, questions=questions)
 
 
@@ -145,12 +168,18 @@ def read_locomo() -> Iterator[Talk]:
         rows: list[tuple[Origin, str, datetime, str | None, tuple[str, ...]]] = []
         number = 1
         while f"session_{number}" in talk:
-            said_at = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+            said_at = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(
+                tzinfo=UTC
+            )
             for turn in talk[f"session_{number}"]:
                 origin: Origin = "user" if turn["speaker"] == talk["speaker_a"] else "assistant"
                 rows.append((origin, turn["text"], said_at, turn["speaker"], ()))
             number += 1
-        questions = [(qa["category"], str(qa["answer"])) for qa in sample["qa"] if qa["category"] in (1, 4) and len(str(qa.get("answer", ""))) < 30]
+        questions = [
+            (qa["category"], str(qa["answer"]))
+            for qa in sample["qa"]
+            if qa["category"] in (1, 4) and len(str(qa.get("answer", ""))) < 30
+        ]
         yield _fold(sample["sample_id"], rows, questions)
 
 

@@ -1,10 +1,10 @@
 """Measures full-text search: what it finds, how fast, and what a message costs to index.
 
-    python bench/recall.py [found] [latency] [--counts 10000,100000]
+    python bench/recall.py [--only found] [--only latency] [--counts 10000,100000]
 
 Recall at k of a question: the share of its evidence turns among the first k hits; the mean is over the questions of
 categories 1 to 4 that have at least one evidence id of the conversation (malformed ids are skipped, also when that
-leaves others). Each conversation is a user of its own, all in one database with everything else that is indexed here;
+leaves others). Each conversation is a user of its own, all in one database and nothing else in it;
 each sitting is a session; one speaker plays the user, the other the assistant. Weights were chosen on the first two
 conversations and on the work logs; the last two conversations are the report.
 
@@ -91,9 +91,11 @@ class Index:
         self._connection = apsw.Connection(str(path))
         self._connection.execute("PRAGMA journal_mode = wal").fetchall()
         self._connection.execute("PRAGMA synchronous = normal")
+        self._connection.execute("CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT)")
         self._connection.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, seq INTEGER, role TEXT, speaker TEXT, text TEXT)"
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT, text TEXT)"
         )
+        self._connection.execute("INSERT INTO sessions VALUES (1, 'session')")
         self._connection.execute((SQLITE / "migrations" / "0002_search.sql").read_text())
         self._names: list[str] = [""]
         self._row_counts: Counter[int] = Counter()
@@ -110,7 +112,7 @@ class Index:
             self._row_counts[user] += 1
             self._connection.execute(
                 "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
-                (message_id, turn.session, message_id, turn.role, turn.speaker, turn.text),
+                (message_id, 1, message_id, turn.role, turn.speaker, turn.text),
             )
             started = time.perf_counter()
             self._index(user, message_id, turn, before)
@@ -136,9 +138,7 @@ class Index:
     def search(self, user: int, question: str) -> list[str]:
         """The names of the turns that the question finds, best first."""
         query = plan_query(question)
-        words = json.dumps([key_words(user, word) for word in query.words])
-        counted = self._connection.execute(self._queries["count_search_words"], {"words": words})
-        counts = {term.partition("_")[2]: count for term, count in counted}
+        counts = {word: self._count(key_words(user, word)) for word in query.words}
         match = write_match(choose_terms(query, counts, row_count=self._row_counts[user]), user)
         if not match:
             return []
@@ -149,6 +149,10 @@ class Index:
             for key, score, _session, _seq, role, speaker in found
         ]
         return [self._names[hit.key] for hit in order_hits(query, candidates)]
+
+    def _count(self, word: str) -> int:
+        row = self._connection.execute(self._queries["count_search_word"], {"word": word}).fetchone()
+        return int(row[0]) if row else 0
 
 
 def read_locomo() -> list[tuple[str, list[Turn], list[Question]]]:
@@ -265,6 +269,15 @@ def measure_locomo(index: Index) -> None:
         _print_table(recalls)
 
 
+def measure_indexing(index: Index) -> None:
+    """Prints what a turn of LoCoMo costs to index, in batches of a thousand; leaves twenty users behind."""
+    talks = [turns for _, turns, _ in read_locomo()]
+    for name, users in (("words new at first", range(100, 104)), ("words known", range(104, 120))):
+        count = sum(len(talks[user % len(talks)]) for user in users)
+        secs = sum(index.add(user, talks[user % len(talks)]) for user in users)
+        print(f"{secs / count * 1e6:.1f} us to index a turn of LoCoMo, {name}")
+
+
 def measure_work(index: Index, *, user: int) -> None:
     """Prints how often the fitting user turn of the work logs is found."""
     turns = read_work()
@@ -370,16 +383,20 @@ def _search_times(index: Index, babble: Babble) -> str:
 def run(arguments: Sequence[str]) -> None:
     """Measure what is asked for; both when nothing is."""
     parser = argparse.ArgumentParser(description="Measure full-text search over history.")
-    parser.add_argument("what", nargs="*", choices=["found", "latency", []], help="both when none is given")
+    parser.add_argument("--only", choices=["found", "latency"], help="measure one of the two")
     parser.add_argument("--counts", default="10000,100000", help="sizes of the log that are measured for latency")
     chosen = parser.parse_args(arguments)
     counts = [int(count) for count in chosen.counts.split(",")]
-    if "found" in chosen.what or not chosen.what:
+    if chosen.only != "latency":
         with tempfile.TemporaryDirectory() as folder:
+            crowd = Index(Path(folder) / "crowd.db")
+            measure_indexing(crowd)
             index = Index(Path(folder) / "index.db")
             measure_locomo(index)
             measure_work(index, user=9)
-    if "latency" in chosen.what or not chosen.what:
+            print("\nthe same beside twenty other users with 10,000 messages:")
+            measure_locomo(crowd)
+    if chosen.only != "found":
         measure_latency("talk", Babble.talk, counts)
         measure_latency("work", Babble.work, counts)
 

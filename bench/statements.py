@@ -101,7 +101,12 @@ def report_cost() -> None:
     rows = json.dumps(
         [{"flight": f"BX{i}", "price": i * 7, "date": "2026-02-01", "note": "seats left"} for i in range(220)]
     )
-    for name, text, origin in (("prose", prose, "user"), ("log", log, "tool"), ("json", rows, "tool")):
+    texts: tuple[tuple[str, str, Origin], ...] = (
+        ("prose", prose, "user"),
+        ("log", log, "tool"),
+        ("json", rows, "tool"),
+    )
+    for name, text, origin in texts:
         print(f"{name} of {len(text)} chars: {len(text) / _time(text, origin, 12):.1f} MB/s")
     print(f"log of {40 * len(log)} chars: {40 * len(log) / _time(log * 40, 'tool', 12):.1f} MB/s")
 

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from everfold.core.events import CompactionEvent
     from everfold.core.folding import CompactionReport, Fold
     from everfold.core.messages import Message
+    from everfold.core.rendering import render
     from everfold.core.sessions import SessionRecord
     from everfold.core.window import Window, WindowReport
     from everfold.engine import Everfold
     from everfold.services.read import Page
     from everfold.services.search import SearchHit
     from everfold.services.verify import Verification
-    from everfold.session import Session, render
+    from everfold.session import Session
 
 _HOMES = {
     "CompactionEvent": "everfold.core.events",
@@ -38,7 +39,7 @@ _HOMES = {
     "load_settings": "everfold.config",
     "open": "everfold.bootstrap",
     "open_sync": "everfold.bootstrap",
-    "render": "everfold.session",
+    "render": "everfold.core.rendering",
 }
 
 __all__ = [

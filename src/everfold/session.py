@@ -4,17 +4,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Literal
 
 from everfold.core.calibration import observe
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
-from everfold.core.json_values import JsonObject
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand
-from everfold.core.render_anthropic import render_anthropic
-from everfold.core.render_openai import render_openai
+from everfold.core.rendering import Provider, render
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
@@ -36,20 +33,6 @@ from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
 
 Wire = Mapping[str, object]
-Provider = Literal["openai", "anthropic"]
-
-
-def render(window: Window, provider: Provider) -> JsonObject:
-    """A window as the request that a provider takes.
-
-    Raises:
-        InvalidInputError: the provider's form is unknown.
-    """
-    if provider == "openai":
-        return render_openai(window)
-    if provider == "anthropic":
-        return render_anthropic(window)
-    raise InvalidInputError(f"there is no form for the provider {provider!r}; expected 'openai' or 'anthropic'")
 
 
 class Session:

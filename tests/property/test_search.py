@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from everfold.adapters.sqlite.matching import key_words, write_match
 from everfold.core.excerpts import make_excerpt
-from everfold.core.searching import MAX_TERMS, index_text, plan_query, rank_documents
+from everfold.core.searching import BEFORE_WEIGHT, MAX_TERMS, index_text, plan_query, rank_documents
 from everfold.core.words import MAX_WORD_CHARS, read_words
 
 SAID_AT = datetime(2024, 2, 29, 12, tzinfo=UTC)
@@ -80,17 +80,19 @@ def connection() -> apsw.Connection:
     return opened
 
 
-@given(text=TEXTS, question=TEXTS)
-def test_the_index_finds_what_the_plain_ranking_finds(connection: apsw.Connection, text: str, question: str) -> None:
-    """FTS5 takes every expression and matches a message exactly when the in-memory ranking does."""
+@given(texts=st.lists(TEXTS, min_size=1, max_size=6), question=TEXTS)
+def test_the_index_and_the_plain_ranking_agree(connection: apsw.Connection, texts: list[str], question: str) -> None:
+    """FTS5 takes every expression, matches the messages that the in-memory ranking matches, and scores them alike."""
     query = plan_query(question)
-    document = index_text(text, speaker="Ann", said_at=SAID_AT)
+    documents = [
+        index_text(text, speaker="Ann", said_at=SAID_AT, before=texts[:at][::-1]) for at, text in enumerate(texts)
+    ]
     connection.execute("DELETE FROM message_index")
-    connection.execute("INSERT INTO message_index (rowid, own) VALUES (1, ?)", (key_words(5, document.own),))
-    match = write_match(query, 5)
-    found = (
-        connection.execute("SELECT rowid FROM message_index WHERE message_index MATCH ?", (match,)).fetchall()
-        if match
-        else []
+    connection.executemany(
+        "INSERT INTO message_index (rowid, own, before) VALUES (?, ?, ?)",
+        [(at, key_words(5, document.own), key_words(5, document.before)) for at, document in enumerate(documents)],
     )
-    assert bool(found) == bool(rank_documents(query, [document]))
+    sql = "SELECT rowid, -bm25(message_index, 1.0, ?, 0.0) FROM message_index WHERE message_index MATCH ?"
+    match = write_match(query, 5)
+    rows = connection.execute(sql, (BEFORE_WEIGHT, match)).fetchall() if match else []
+    assert {row[0]: row[1] for row in rows} == pytest.approx(dict(rank_documents(query, documents)))

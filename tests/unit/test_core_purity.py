@@ -34,7 +34,7 @@ def find_impurities(source: str) -> Iterator[str]:
             case ast.ImportFrom(module=module, level=level):
                 if level or not _is_allowed(module or ""):
                     yield f"from {'.' * level}{module or ''}"
-            case ast.Name(id=name) if name in vars(builtins) and name not in ALLOWED_BUILTINS:
+            case ast.Name(id=name, ctx=ast.Load()) if name in vars(builtins) and name not in ALLOWED_BUILTINS:
                 yield name
             case ast.Attribute(value=ast.Name(id="datetime" | "date"), attr=attr) if attr in CLOCKS:
                 yield f"clock .{attr}"

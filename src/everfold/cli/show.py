@@ -8,8 +8,9 @@ from everfold.cli.engine import choose_session, open_engine, run_async
 from everfold.cli.options import Agent, Db, Json, ProviderOption, User, parse_range
 from everfold.cli.output import print_json
 from everfold.cli.shown import print_messages, print_page, print_window, to_rows
+from everfold.core.rendering import render
 from everfold.errors import InvalidInputError
-from everfold.session import Session, render
+from everfold.session import Session
 
 NAME = "show"
 NEWEST_COUNT = 20

@@ -14,10 +14,11 @@ Source: DESIGN sections 3 and 3.1.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
+from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
 from everfold.core.origins import Origin, Source
@@ -95,12 +96,37 @@ def plan_append(
     return placing.plan()
 
 
+@dataclass(slots=True)
+class _LogEnd:
+    """The part of a session's state that an append moves, while it moves. Fields as in `SessionState`."""
+
+    last_seq: int
+    sum_tokens: int
+    safe_seq: int
+    safe_sum_tokens: int
+    newest_block_seq: int
+    newest_block_tokens: int
+    turn_seq: int
+    turn_tokens: int
+    turns_count: int
+    head_seq: int
+    fixed_seq: int
+    fixed_tokens: int
+    open_step: OpenStep | None
+    closed_calls: tuple[str, ...]
+    said_before: tuple[str, ...]
+
+
+_MOVING = tuple(field.name for field in fields(_LogEnd))
+
+
 class _Placing:
-    """The log's end while a batch is placed message by message."""
+    """A batch being placed, message by message, at the end of a log."""
 
     def __init__(self, *, state: SessionState, room: Room, session: str, step: Mapping[int, Message]) -> None:
         self.first_new_seq = state.last_seq + 1
-        self.state = state
+        self.before = state
+        self.end = _LogEnd(*(getattr(state, name) for name in _MOVING))
         self.room = room
         self.session = session
         self.messages: dict[int, Message] = dict(step)
@@ -112,42 +138,45 @@ class _Placing:
 
     def place(self, item: Incoming) -> None:
         kind = self._kind_of(item)
-        if kind not in {"result", "late"} and self.state.open_step is not None:
-            self._close_step(self.state.open_step)
-        message = self._new_message(item, kind)
+        if kind not in {"result", "late"} and self.end.open_step is not None:
+            self._close_step(self.end.open_step)
+        calls = item.view.calls
+        ends_block = self.end.open_step is None and not calls
+        message = self._new_message(item, kind, is_boundary=ends_block)
         self._append(item, message)
         if kind == "result":
             self._answer(message)
-        elif message.view.calls:
-            self._open_step(message)
-        elif self.state.open_step is None:
-            self._end_block(message)
+        elif calls:
+            self.end.open_step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in calls))
+        elif ends_block:
+            self._end_block(message.seq, message)
 
     def plan(self) -> AppendPlan:
-        appended = tuple(
-            Appended(
-                message=self.messages[seq],
-                content=item.content,
-                client_id=item.client_id,
-                sum_tokens=self.sums[seq],
-                turn_seq=self.turns[seq][0],
-                turns_count=self.turns[seq][1],
-                search_text=self.search_texts[seq].own,
-                context_text=self.search_texts[seq].before,
-            )
-            for seq, item in self.incoming.items()
-        )
+        appended = tuple(self._appended(seq, item) for seq, item in self.incoming.items())
         settled = tuple(
             (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
         )
-        return AppendPlan(
-            appended=appended, settled=settled, state=replace(self.state, revision=self.state.revision + 1)
+        moved = {name: getattr(self.end, name) for name in _MOVING}
+        state = replace(self.before, revision=self.before.revision + 1, **moved)
+        return AppendPlan(appended=appended, settled=settled, state=state)
+
+    def _appended(self, seq: int, item: Incoming) -> Appended:
+        turn_seq, turns_count = self.turns[seq]
+        return Appended(
+            message=self.messages[seq],
+            content=item.content,
+            client_id=item.client_id,
+            sum_tokens=self.sums[seq],
+            turn_seq=turn_seq,
+            turns_count=turns_count,
+            search_text=self.search_texts[seq].own,
+            context_text=self.search_texts[seq].before,
         )
 
     def _kind_of(self, item: Incoming) -> Kind:
         match item.view.role:
             case "system":
-                return "fixed" if self.state.last_seq == self.state.fixed_seq else "system"
+                return "fixed" if self.end.last_seq == self.end.fixed_seq else "system"
             case "user":
                 return "user" if item.origin == "user" and item.source == "said" else "notice"
             case "assistant":
@@ -157,10 +186,10 @@ class _Placing:
 
     def _kind_of_result(self, item: Incoming) -> Kind:
         ids = [result.call_id for result in item.view.results]
-        step = self.state.open_step
+        step = self.end.open_step
         if step is not None and any(id_ in step.pending for id_ in ids):
             return "result"
-        known = {*self.state.closed_calls, *(step.answered if step else ())}
+        known = {*self.end.closed_calls, *(step.answered if step else ())}
         for id_ in ids:
             if id_ not in known:
                 waiting = ", ".join(step.pending) if step else "none"
@@ -173,16 +202,17 @@ class _Placing:
                 )
         return "late"
 
-    def _new_message(self, item: Incoming, kind: Kind) -> Message:
-        seq = self.state.last_seq + 1
-        raw_tokens = estimate_view_tokens(item.view)
+    def _new_message(self, item: Incoming, kind: Kind, *, is_boundary: bool) -> Message:
+        seq = self.end.last_seq + 1
+        frame_tokens = measure_own_frame(item.view, kind=kind, origin=item.origin)
+        raw_tokens = estimate_view_tokens(item.view) + frame_tokens
         cuts: tuple[Cut, ...] = ()
         tokens = raw_tokens
         if kind == "fixed":
             tokens = 0
         elif raw_tokens > self.room.visible_tokens:
-            cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens)
-        lines = find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
+            cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens - frame_tokens)
+            tokens += frame_tokens
         return Message(
             seq=seq,
             kind=kind,
@@ -193,86 +223,66 @@ class _Placing:
             view=item.view,
             tokens=tokens,
             raw_tokens=raw_tokens,
-            is_boundary=False,
+            is_boundary=is_boundary,
             content_hash=item.content_hash,
             keep=kind == "user" and item.view.text.lstrip().startswith(KEEP_MARK),
             cuts=cuts,
-            lines=lines,
+            lines=find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at),
         )
 
     def _append(self, item: Incoming, message: Message) -> None:
-        state = self.state
-        said_before = state.said_before
-        state = replace(
-            state,
-            last_seq=message.seq,
-            sum_tokens=state.sum_tokens + message.tokens,
-            said_before=remember_said(message, said_before),
-        )
+        end, seq = self.end, message.seq
+        self.search_texts[seq] = index_message(message, said_before=end.said_before)
+        end.last_seq = seq
+        end.sum_tokens += message.tokens
+        end.said_before = remember_said(message, end.said_before)
         if message.kind == "fixed":
-            state = replace(state, fixed_seq=message.seq, fixed_tokens=state.fixed_tokens + message.raw_tokens)
+            end.fixed_seq = seq
+            end.fixed_tokens += message.raw_tokens
         elif message.kind == "user":
-            state = self._begin_turn(state, message)
-        self.state = state
-        self.search_texts[message.seq] = index_message(message, said_before=said_before)
-        self.turns[message.seq] = (state.turn_seq, state.turns_count)
-        self.messages[message.seq] = message
-        self.sums[message.seq] = state.sum_tokens
-        self.incoming[message.seq] = item
+            self._begin_turn(message)
+        self.turns[seq] = (end.turn_seq, end.turns_count)
+        self.messages[seq] = message
+        self.sums[seq] = end.sum_tokens
+        self.incoming[seq] = item
 
-    def _begin_turn(self, state: SessionState, message: Message) -> SessionState:
-        is_head = not state.head_seq and message.raw_tokens <= self.room.message_cap_tokens
-        return replace(
-            state,
-            turn_seq=message.seq,
-            turn_tokens=message.tokens,
-            turns_count=state.turns_count + 1,
-            head_seq=message.seq if is_head else state.head_seq,
-        )
-
-    def _open_step(self, message: Message) -> None:
-        step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in message.view.calls))
-        self.state = replace(self.state, open_step=step)
+    def _begin_turn(self, message: Message) -> None:
+        end = self.end
+        end.turn_seq, end.turn_tokens = message.seq, message.tokens
+        end.turns_count += 1
+        if not end.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
+            end.head_seq = message.seq
 
     def _answer(self, message: Message) -> None:
-        step = self.state.open_step
+        step = self.end.open_step
         if step is None:
             return
         ids = {result.call_id for result in message.view.results}
-        answered = tuple(id_ for id_ in step.pending if id_ in ids)
-        step = replace(
-            step,
+        step = OpenStep(
+            first_seq=step.first_seq,
             pending=tuple(id_ for id_ in step.pending if id_ not in ids),
-            answered=step.answered + answered,
+            answered=step.answered + tuple(id_ for id_ in step.pending if id_ in ids),
         )
-        self.state = replace(self.state, open_step=step)
+        self.end.open_step = step
         if not step.pending:
             self._close_step(step)
 
     def _close_step(self, step: OpenStep) -> None:
         """Settle the visible forms of the step's results together, and make its last message a boundary."""
-        seqs = range(step.first_seq, self.state.last_seq + 1)
+        end = self.end
+        seqs = range(step.first_seq, end.last_seq + 1)
         self._settle_results(seqs)
         first = self.messages[step.first_seq]
         self.messages[step.first_seq] = replace(first, tokens=first.tokens + INTERRUPTED_TOKENS * len(step.pending))
-        last = self.messages[self.state.last_seq]
-        self.messages[last.seq] = replace(last, is_boundary=True)
-        sum_tokens = self.state.safe_sum_tokens
+        self.messages[end.last_seq] = replace(self.messages[end.last_seq], is_boundary=True)
+        end.sum_tokens = end.safe_sum_tokens
         for seq in seqs:
-            sum_tokens += self.messages[seq].tokens
-            self.sums[seq] = sum_tokens
+            end.sum_tokens += self.messages[seq].tokens
+            self.sums[seq] = end.sum_tokens
             self.settled_seqs.add(seq)
-        closed = (*self.state.closed_calls, *step.answered, *step.pending)[-REMEMBERED_CALLS:]
-        self.state = replace(
-            self.state,
-            open_step=None,
-            closed_calls=closed,
-            sum_tokens=sum_tokens,
-            safe_seq=last.seq,
-            safe_sum_tokens=sum_tokens,
-            newest_block_seq=step.first_seq,
-            newest_block_tokens=sum_tokens - self.state.safe_sum_tokens,
-        )
+        end.closed_calls = (*end.closed_calls, *step.answered, *step.pending)[-REMEMBERED_CALLS:]
+        end.open_step = None
+        self._end_block(step.first_seq, self.messages[end.last_seq])
 
     def _settle_results(self, seqs: range) -> None:
         """Fill the smallest results first, so that the step stays within its visible share."""
@@ -286,20 +296,28 @@ class _Placing:
                 cuts, tokens = choose_cuts(message.view, seq=message.seq, cap_tokens=share)
                 self.messages[message.seq] = replace(message, cuts=cuts, tokens=tokens)
 
-    def _end_block(self, message: Message) -> None:
-        self.messages[message.seq] = replace(message, is_boundary=True)
-        self.state = replace(
-            self.state,
-            safe_seq=message.seq,
-            safe_sum_tokens=self.state.sum_tokens,
-            newest_block_seq=message.seq,
-            newest_block_tokens=message.tokens,
-        )
+    def _end_block(self, first_seq: int, last: Message) -> None:
+        end = self.end
+        end.newest_block_seq = first_seq
+        end.newest_block_tokens = end.sum_tokens - end.safe_sum_tokens
+        end.safe_seq, end.safe_sum_tokens = last.seq, end.sum_tokens
 
 
-SAID_HEAD_CHARS = 240
-SAID_TAIL_CHARS = 480
-"""What the state remembers of a said message for the context rows after it: enough for the words that they take."""
+def measure_own_frame(view: MessageView, *, kind: Kind, origin: Origin) -> int:
+    """Tokens of the marks that a message of this kind is shown in: a fence, or the line of a system note."""
+    match kind:
+        case "late":
+            return FENCE_TOKENS
+        case "notice" if origin == "external":
+            return FENCE_TOKENS * sum(isinstance(part, TextPart) for part in view.parts)
+        case "system":
+            return SYSTEM_NOTE_TOKENS
+        case _:
+            return 0
+
+
+SAID_CHARS = 480
+"""What the state remembers of a said message, from its end, for the context rows after it: the words that they take."""
 
 
 def said_text(message: Message) -> str | None:
@@ -307,9 +325,7 @@ def said_text(message: Message) -> str | None:
     if message.kind not in {"user", "assistant"} or message.source != "said":
         return None
     text = "\n".join(part.text for part in message.view.parts if isinstance(part, TextPart))
-    if len(text) <= SAID_HEAD_CHARS + SAID_TAIL_CHARS:
-        return text
-    return f"{text[:SAID_HEAD_CHARS]} {text[-SAID_TAIL_CHARS:]}"
+    return text[-SAID_CHARS:]
 
 
 def remember_said(message: Message, said_before: tuple[str, ...]) -> tuple[str, ...]:

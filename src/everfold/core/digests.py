@@ -11,16 +11,18 @@ maximization of submodular functions" (2010).
 
 import heapq
 import itertools
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
-from everfold.core.pools import CoarsePool
-from everfold.core.supersession import list_current, list_words
+from everfold.core.pools import CoarsePool, scatter_line
+from everfold.core.supersession import REMEMBERED_TEXTS, list_current, list_words
 
 Estimate = Callable[[str], int]
 
@@ -70,6 +72,8 @@ _GROUPS: Final[tuple[tuple[str, frozenset[LineKind]], ...]] = (
     ("Questions", frozenset(("question",))),
 )
 _GROUP_OF: Final[dict[LineKind, int]] = {kind: at for at, (_, kinds) in enumerate(_GROUPS) for kind in kinds}
+_STANDING_GROUP: Final = 0
+_FACTS: Final = _GROUP_OF["lead"]
 _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
     "user": 1.5,
     "assistant": 1.0,
@@ -78,12 +82,23 @@ _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
     "external": 0.6,
 }
 _STANDING_WEIGHT: Final = 2.0
+_REMEMBER_WEIGHT: Final = 4.0
+_SHARPNESS: Final = 1.5
+"""Above 1, one telling line is worth more than several idle ones; own measurement, bench/digest_quality.py."""
 _SAME_MESSAGE: Final = 0.75
 _FOCUS_WEIGHT: Final = 1.6
+_GOAL_AGE: Final = 0.1
+_GOAL_WEIGHT: Final = 2.0
+"""What a user asks for in the first tenth of a range is most often its goal."""
+_LEAST_FRESH: Final = 0.15
+"""A line whose words are nearly all shown already is a near-duplicate."""
 _FIXED_COST: Final = 8
 """Added to a line's size in the choice, so that scraps do not win for being short."""
 _HEADING_TOKENS: Final = 8
-_TRIES: Final = 40
+_TRIES: Final = 12
+_ROW_TOKENS: Final = 5
+"""Number sign, sequence number and line break of one row; `_measure` has the last word on what fits."""
+_DATE_TOKENS: Final = 7
 _STRATA: Final = 8
 """Source: DESIGN 3.4 †, equal quota for each of 8 strata of age."""
 
@@ -99,47 +114,89 @@ def compose_fine_digest(
 ) -> DigestText:
     """The digest of one event's folded messages, at most `cap_tokens` by `estimate`, markers included.
 
-    Args:
-        focus: Words of the caller; lines that share them are preferred.
+    Lines that share a word with the caller's `focus` are preferred. O(lines x log lines).
     """
-    speakers = {source.seq: source.speaker for source in sources if source.speaker}
+    speakers, legend = _name_speakers(sources)
     lines = list_current(line for source in sources for line in source.lines)
-    frame = _Frame(first_seq, last_seq, _count_sources(sources), cap_tokens, estimate)
-    ranked = _rank(lines, estimate, speakers, focus)
+    frame = _Frame(first_seq, last_seq, _count_sources(sources) + legend, cap_tokens, estimate)
+    ranked = _rank(lines, estimate, speakers, focus=focus, enough_tokens=2 * cap_tokens)
     return _fit(ranked, frame, speakers)
 
 
 def compose_coarse_digest(
-    pool: CoarsePool, *, first_seq: int, last_seq: int, cap_tokens: int, estimate: Estimate
+    pool: CoarsePool,
+    *,
+    first_seq: int,
+    last_seq: int,
+    cap_tokens: int,
+    estimate: Estimate,
+    shown: Collection[tuple[int, int]] = (),
 ) -> DigestText:
-    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over."""
-    held = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over.
+
+    `shown` names lines, by message and start, that the window shows elsewhere: they are not said twice.
+    """
+    offered = [line for line in pool.list_lines() if first_seq <= line.seq <= last_seq]
+    held = [line for line in offered if (line.seq, line.start) not in shown]
     lines = list_current(held)
     frame = _Frame(first_seq, last_seq, "", cap_tokens, estimate)
-    ranked = _rank(lines, estimate, {}, None)
+    ranked = _rank(lines, estimate, {})
     return _fit(_spread(ranked, first_seq, last_seq, frame.free_tokens), frame, {})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Standing statements that are neither shown nor superseded: how many, and the range of their messages."""
+
+    count: int = 0
+    first_seq: int = 0
+    last_seq: int = 0
+
+    def plus(self, seqs: Sequence[int]) -> "LeftOut":
+        """The same with one statement more for each of these messages."""
+        if not seqs:
+            return self
+        span = [*seqs, *((self.first_seq, self.last_seq) if self.count else ())]
+        return LeftOut(count=self.count + len(seqs), first_seq=min(span), last_seq=max(span))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingBlock:
+    """The standing block: its text, the lines that it shows (newest first), and what it could not show."""
+
+    text: str
+    tokens: int
+    lines: tuple[ExtractLine, ...]
+    left_out: LeftOut
+
+
 def compose_standing_block(
-    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: Sequence[int] = ()
-) -> DigestText:
+    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: LeftOut | None = None
+) -> StandingBlock:
     """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
 
-    Args:
-        left_out: Sequence numbers of standing statements that the caller did not load; they are counted as not shown.
+    `left_out` are statements that earlier blocks had no room for; they stay counted.
     """
     standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
-    for count in range(len(unique), -1, -1):
-        text = _render_standing(unique[:count], [line.seq for line in unique[count:]] + list(left_out))
+    before = left_out or LeftOut()
+    for count in range(_bound_count(unique, cap_tokens, estimate), -1, -1):
+        missing = before.plus([line.seq for line in unique[count:]])
+        text = _render_standing(unique[:count], missing)
         if (tokens := estimate(text)) <= cap_tokens:
-            return DigestText(text=text, tokens=tokens, line_count=count, shown_seqs=_list_seqs(unique[:count]))
-    return DigestText(text="", tokens=0, line_count=0, shown_seqs=())
+            return StandingBlock(text=text, tokens=tokens, lines=tuple(unique[:count]), left_out=missing)
+    return StandingBlock(text="", tokens=0, lines=(), left_out=before.plus([line.seq for line in unique]))
 
 
-def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> str:
-    if not shown and not missing:
+def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
+    """How many lines can fit at the very most; the quotes alone, with some slack for an estimator that rounds up."""
+    sizes = itertools.accumulate(estimate(_neutralise(line.quote)) for line in lines)
+    return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
+
+
+def _render_standing(shown: Sequence[ExtractLine], missing: LeftOut) -> str:
+    if not shown and not missing.count:
         return ""
     rows = ["=== standing: the user's own words, newest first ==="]
     day: date | None = None
@@ -147,10 +204,9 @@ def _render_standing(shown: Sequence[ExtractLine], missing: Sequence[int]) -> st
         dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
         day = line.said_at.date()
         rows.append(f"{dated}#{line.seq} {_neutralise(line.quote)}")
-    if missing:
-        rows.append(
-            f"{len(missing)} more not shown, messages {_name_range(min(missing), max(missing))}: read them from history."
-        )
+    if missing.count:
+        span = _name_range(missing.first_seq, missing.last_seq)
+        rows.append(f"{missing.count} more not shown, messages {span}: read them from history.")
     rows.append("=== end standing ===")
     return "\n".join(rows)
 
@@ -174,9 +230,10 @@ class _Frame:
             f"=== digest {span} ===\nA record of earlier messages, no instruction; memory stays authoritative.",
             f"Covers messages {span}{counts}. Any of them can be read by number from history.\n=== end digest ===",
         )
+        roles = counts.partition(";")[0].removeprefix(": ")
         short = (
             f"=== digest {span}: record, no instruction; memory stays authoritative ===",
-            "Read any by number from history.\n=== end ===",
+            f"{roles}{': ' if roles else ''}read any by number from history.\n=== end ===",
         )
         bare = (f"=== digest {span}: record, no instruction ===", "=== end ===")
         self.choices = (rich, short, bare)
@@ -197,6 +254,17 @@ def _name_range(first_seq: int, last_seq: int) -> str:
     return f"{first_seq}" if first_seq == last_seq else f"{first_seq}-{last_seq}"
 
 
+def _name_speakers(sources: Sequence[DigestSource]) -> tuple[dict[int, str], str]:
+    """Speakers by sequence number for the lines, or none and a legend when each origin has one speaker only."""
+    by_origin: dict[Origin, set[str]] = {}
+    for source in sources:
+        if source.speaker and source.origin in ("user", "assistant"):
+            by_origin.setdefault(source.origin, set()).add(source.speaker)
+    if all(len(names) == 1 for names in by_origin.values()):
+        return {}, "".join(f"; {origin} is {_neutralise(*names)[:24]}" for origin, names in sorted(by_origin.items()))
+    return {source.seq: source.speaker for source in sources if source.speaker}, ""
+
+
 def _count_sources(sources: Sequence[DigestSource]) -> str:
     """Counts by role and the called tools, as a part of the coverage line."""
     roles = Counter("tool" if source.is_result else source.role for source in sources)
@@ -211,17 +279,25 @@ def _count_sources(sources: Sequence[DigestSource]) -> str:
 
 
 def _rank(
-    lines: Sequence[ExtractLine], estimate: Estimate, speakers: dict[int, str], focus: str | None
+    lines: Sequence[ExtractLine],
+    estimate: Estimate,
+    speakers: dict[int, str],
+    *,
+    focus: str | None = None,
+    enough_tokens: int | None = None,
 ) -> list[_Ranked]:
-    """All lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy."""
+    """Lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy.
+
+    Stops at `enough_tokens` of lines; gives all when left out.
+    """
     focus_words = list_words(focus) if focus else frozenset[str]()
     words = [list_words(line.quote) for line in lines]
-    dated = "[2026-01-05] " if len({line.said_at.date() for line in lines}) > 1 else ""
-    costs = [estimate(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}\n") for line in lines]
+    frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
+    costs = [frame_tokens + _size(estimate, f"{_label(line, speakers)}: {_quote(line)}") for line in lines]
     span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
     weights = [
-        _weigh(line, (line.seq - first) / span, bool(focus_words & held))
+        _weigh(line, (line.seq - first) / span, in_focus=bool(focus_words & held))
         for line, held in zip(lines, words, strict=True)
     ]
     seen: set[str] = set()
@@ -231,34 +307,49 @@ def _rank(
     def gain(at: int) -> float:
         held = words[at]
         fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
-        if fresh < 0.15:
+        if fresh < _LEAST_FRESH:
             return 0.0
-        return weights[at] * (0.25 + 0.75 * fresh) * _SAME_MESSAGE ** per_message[lines[at].seq] / (costs[at] + _FIXED_COST) ** 0.5
+        return (
+            weights[at]
+            * (0.25 + 0.75 * fresh)
+            * math.pow(_SAME_MESSAGE, per_message[lines[at].seq])
+            / math.sqrt(costs[at] + _FIXED_COST)
+        )
 
-    heap = [(-gain(at), lines[at].seq, lines[at].start, at) for at in range(len(lines))]
+    heap = [(-gain(at), scatter_line(lines[at]), at) for at in range(len(lines))]
     heapq.heapify(heap)
-    while heap:
-        _, seq, start, at = heap[0]
+    spent = 0
+    while heap and (enough_tokens is None or spent < enough_tokens):
+        _, place, at = heap[0]
+        seq = lines[at].seq
         now = gain(at)
         if now <= 0.0:
             heapq.heappop(heap)
             continue
         if len(heap) > 1 and -now > min(heap[1:3])[0]:
-            heapq.heapreplace(heap, (-now, seq, start, at))
+            heapq.heapreplace(heap, (-now, place, at))
             continue
         heapq.heappop(heap)
         seen |= words[at] or {lines[at].quote}
         per_message[seq] += 1
+        spent += costs[at]
         ranked.append(_Ranked(lines[at], costs[at]))
     return ranked
 
 
-def _weigh(line: ExtractLine, age: float, in_focus: bool) -> float:
-    weight = (line.score + 4) * _ORIGIN_WEIGHT[line.origin]
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _size(estimate: Estimate, text: str) -> int:
+    return estimate(text)
+
+
+def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
+    weight = math.pow(line.score + 2, _SHARPNESS) * _ORIGIN_WEIGHT[line.origin]
     if line.standing:
-        weight *= _STANDING_WEIGHT
+        weight *= _REMEMBER_WEIGHT if line.kind == "remember" else _STANDING_WEIGHT
     elif line.kind in ("task", "state", "error", "commitment"):
         weight *= 0.8 + 0.4 * age
+        if line.origin == "user" and age < _GOAL_AGE:
+            weight *= _GOAL_WEIGHT
     return weight * (_FOCUS_WEIGHT if in_focus else 1.0)
 
 
@@ -268,16 +359,16 @@ def _spread(ranked: Sequence[_Ranked], first_seq: int, last_seq: int, free_token
     quota = free_tokens / _STRATA
     used = [0.0] * _STRATA
     within: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
-    beyond: list[_Ranked] = []
+    beyond: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
     for one in ranked:
         stratum = min((one.line.seq - first_seq) // width, _STRATA - 1)
         if used[stratum] + one.tokens <= quota:
             used[stratum] += one.tokens
             within[stratum].append(one)
         else:
-            beyond.append(one)
-    turns = [one for turn in itertools.zip_longest(*within) for one in turn if one is not None]
-    return turns + beyond
+            beyond[stratum].append(one)
+    turns = itertools.chain(itertools.zip_longest(*within), itertools.zip_longest(*beyond))
+    return [one for turn in turns for one in turn if one is not None]
 
 
 def _fit(ranked: Sequence[_Ranked], frame: _Frame, speakers: dict[int, str]) -> DigestText:
@@ -328,8 +419,10 @@ def _list_seqs(lines: Iterable[ExtractLine]) -> tuple[int, ...]:
 def _render(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, str]) -> str:
     rows = [frame.head]
     day: date | None = None
-    for at, (title, _) in enumerate(_GROUPS):
-        group = sorted((line for line in chosen if _GROUP_OF[line.kind] == at), key=lambda line: (line.seq, line.start))
+    groups: list[list[ExtractLine]] = [[] for _ in _GROUPS]
+    for line in sorted(chosen, key=lambda line: (line.seq, line.start)):
+        groups[_find_group(line)].append(line)
+    for (title, _), group in zip(_GROUPS, groups, strict=True):
         if not group:
             continue
         rows.append(f"{title}:")
@@ -343,6 +436,12 @@ def _render(chosen: Sequence[ExtractLine], frame: _Frame, speakers: dict[int, st
             rows.append(f"{dated}#{line.seq} {_label(line, speakers)}: {_quote(line)}")
     rows.append(frame.tail)
     return "\n".join(rows)
+
+
+def _find_group(line: ExtractLine) -> int:
+    """The group that a line is shown in; only the user's own words stand."""
+    group = _GROUP_OF[line.kind]
+    return _FACTS if group == _STANDING_GROUP and not line.standing else group
 
 
 def _label(line: ExtractLine, speakers: dict[int, str]) -> str:

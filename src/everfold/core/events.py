@@ -43,16 +43,16 @@ class CompactionEvent:
     report: CompactionReport | None = None
 
 
-def plan_to_text(plan: CompactionPlan) -> str:
-    """A plan as JSON text."""
+def plan_to_bytes(plan: CompactionPlan) -> bytes:
+    """A plan as JSON. Keeps every code point of its focus."""
     value = asdict(replace(plan, held=()))
     value["held"] = [[held.seq, held.tokens, held.hold, held.keep] for held in plan.held]
-    return json.dumps(value, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def plan_from_text(text: str) -> CompactionPlan:
-    """The plan that `plan_to_text` wrote."""
-    value = json.loads(text)
+def plan_from_bytes(content: bytes) -> CompactionPlan:
+    """The plan that `plan_to_bytes` wrote."""
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
     held = tuple(
         HeldMessage(seq=seq, tokens=tokens, hold=hold, keep=keep) for seq, tokens, hold, keep in value.pop("held")
     )

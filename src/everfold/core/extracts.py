@@ -15,7 +15,8 @@ from typing import Final, Literal, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
-from everfold.core.statements import collect_cues, find_statement, list_word_set
+from everfold.core.statement_rules import list_word_set
+from everfold.core.statements import collect_cues, find_statement
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -42,13 +43,20 @@ LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
 
 QUOTE_CHARS: Final = 240
 """The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
+PASTE_CHARS: Final = 6000
+"""A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
+1500 tokens of English, the cap of a kept message."""
+PASTE_EDGE_CHARS: Final = 600
+"""What stands this near to the beginning or the end of a paste is taken for the person's own words about it."""
 SCAN_CHARS: Final = 24_000
 """What is scanned of a longer text in all."""
 _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
+_UNIT_CHARS: Final = 480
 _WORTH: Final = 14
+_CHARS_PER_POINT: Final = 3
 _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
@@ -86,9 +94,9 @@ _BASE: Final[dict[LineKind, int]] = {
     "task": 66,
     "identifier": 54,
     "path": 46,
-    "number": 46,
-    "date": 44,
-    "name": 36,
+    "number": 44,
+    "date": 24,
+    "name": 10,
     "answer": 40,
     "question": 10,
     "lead": 4,
@@ -103,16 +111,28 @@ _BY_MACHINE: Final[dict[LineKind, int]] = {
     "commitment": 24,
     "task": 48,
 }
+_SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
+"""Kinds that say little of a sentence: it counts by its words as well."""
 _Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
 
-_SENTENCE_END: Final = re.compile(r"([.!?\n。！？][.!?\"')\]»”’」』]*)(\s*)")
+_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
+"""The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
+_APOSTROPHE: Final = "\u2019"
 _LINE_END: Final = re.compile(r"\n\s*")
-_ABBREVIATION: Final = re.compile(
-    r"(?:^|[\s(])(?:[A-Z]|[DM]rs?|Ms|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|approx|No|Nr|Inc|Ltd|Co|dept|fig|cf)$"
+_ABBREVIATIONS: Final = list_word_set(
+    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
 )
+_ABBREVIATION_CHARS: Final = 6
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_CODE: Final = re.compile(
+    r"(?:\d+[:|] ?)?\s*(?:except\b|raise\b|catch\b|throw\b|return\b|def \w|class \w|import \w|from \w|if \W?\w.*[:{]$|else\b|elif\b|try\b|for .*[:{]$|#(?!\d)|//"
+    r"|\) from|@\w|self\.|const |let |var |fn |func |public |private |[\w.]+ = \S+\($)|\d+[:|](?!\d)"
+)
+"""A line of a program's text, which mentions errors without there being one."""
+_RESULT_BASE: Final[dict[LineKind, int]] = {"date": 42, "name": 34}
 _PLEASANTRIES: Final = list_word_set(
     "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
     " happy certainly absolutely feel i'm woah oh haha lol yay aww"
@@ -132,12 +152,17 @@ def find_extract_lines(
     cut = _cut_result if is_output else _cut_prose
     length = len(text)
     spans = cut(text, 0, length) if length <= SCAN_CHARS else _cut_windows(text, cut)
+    if not spans:
+        start = length - len(text.lstrip())
+        spans = [(start, start + len(text.strip()))]
     if is_output:
         found = [_judge_result(text, start, end) for start, end in spans]
         _raise_last(found)
     else:
         from_user = origin == "user"
-        found = [_judge_prose(text, start, end, from_user) for start, end in spans]
+        found = [_judge_prose(text, start, end, from_user=from_user) for start, end in spans]
+        if length > PASTE_CHARS:
+            found = _doubt_paste(found, length)
     return tuple(
         ExtractLine(
             seq=seq,
@@ -201,14 +226,37 @@ def _cut_prose(text: str, low: int, high: int) -> list[tuple[int, int]]:
         if mark in ".!?":
             if boundary.end() == end and end < high:
                 continue
-            if mark == "." and _ABBREVIATION.search(text, max(at, cut - 8), cut):
+            if mark == "." and _is_abbreviated(text[max(at, cut - _ABBREVIATION_CHARS) : cut]):
                 continue
         if cut > at:
-            _trim(text, at, end, spans)
+            if end - at > _UNIT_CHARS:
+                at = _cut_long(text, at, end, spans)
+            if text[at].isalnum() and mark != "\n":
+                spans.append((at, end))
+            else:
+                _trim(text, at, end, spans)
         at = boundary.end()
     if at < high:
+        if high - at > _UNIT_CHARS:
+            at = _cut_long(text, at, high, spans)
         _trim(text, at, high, spans)
     return spans
+
+
+def _cut_long(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> int:
+    """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
+    while end - start > _UNIT_CHARS:
+        space = text.rfind(" ", start + 1, start + _UNIT_CHARS)
+        cut = space if space > start else start + _UNIT_CHARS
+        _trim(text, start, cut, spans)
+        start = cut
+    return start
+
+
+def _is_abbreviated(before: str) -> bool:
+    """Whether what stands before a full stop is an abbreviation or an initial."""
+    word = before[before.rfind(" ") + 1 :]
+    return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
 def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
@@ -257,7 +305,7 @@ def _trim(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None
     part = text[start:end]
     left = part.lstrip(" \t\r\n,;:>*-•#")
     kept = left.rstrip(" \t\r\n,*")
-    if kept:
+    if kept and not kept.isspace():
         at = start + len(part) - len(left)
         spans.append((at, at + len(kept)))
 
@@ -268,18 +316,18 @@ def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
         return start, end
     low = max(start, min(at - QUOTE_CHARS // 4, end - QUOTE_CHARS))
     high = min(end, low + QUOTE_CHARS)
-    if low > start and 0 <= (space := text.find(" ", low, low + 24)):
+    if low > start and (space := text.find(" ", low, low + 24)) >= 0:
         low = space + 1
     if high < end and (space := text.rfind(" ", high - 24, high)) > low:
         high = space
     return low, high
 
 
-def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
+def _judge_prose(text: str, start: int, end: int, *, from_user: bool) -> _Found:
     sentence = text[start:end]
     lowered = sentence.lower()
-    if "’" in lowered:
-        lowered = lowered.replace("’", "'")
+    if _APOSTROPHE in lowered:
+        lowered = lowered.replace(_APOSTROPHE, "'")
     words = lowered.split()
     cues = collect_cues(lowered, words)
     kind, bonus, at = _find_signal(sentence, lowered, cues)
@@ -289,15 +337,15 @@ def _judge_prose(text: str, start: int, end: int, from_user: bool) -> _Found:
         said: LineKind = statement.kind
         worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
         standing = statement.standing
-        if standing or worth >= _BASE[kind]:
+        if standing or worth >= _BASE[kind] or (said == "question" and kind in _SOFT):
             kind, at = said, statement.at
-        score = max(worth, _BASE[kind] if kind != said else 0) + bonus
+        score = (worth if kind == said else _BASE[kind]) + bonus
         if kind == "question":
-            score += _weigh_words(words)
-    elif kind == "lead":
-        score = _BASE["lead"] + _weigh_words(words)
+            score += _weigh_words(lowered, words) // 2
     else:
         score = _BASE[kind] + bonus
+        if kind in _SOFT:
+            score += _weigh_words(lowered, words)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
@@ -320,10 +368,10 @@ def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int,
     return kind, min(2 * count, 8), at
 
 
-def _weigh_words(words: list[str]) -> int:
-    """0 to 26 for how much a plain sentence tells, by its longer words; what opens as a pleasantry tells little."""
-    weight = min(2 * len([word for word in words if len(word) > 4]), 26)
-    return weight // 2 if words[0].rstrip(",.!") in _PLEASANTRIES else weight
+def _weigh_words(lowered: str, words: list[str]) -> int:
+    """0 to 30 for how much a plain sentence tells, by its length; what opens as a pleasantry tells little."""
+    weight = min(len(lowered) // _CHARS_PER_POINT, 30)
+    return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
 def _judge_result(text: str, start: int, end: int) -> _Found:
@@ -333,16 +381,17 @@ def _judge_result(text: str, start: int, end: int) -> _Found:
     hard, count, shown = find_hard(unit)
     kind: LineKind = hard or "lead"
     at = unit.find(shown)
-    if (failure := find_error(lowered, cues)) is not None:
+    is_code = _CODE.match(unit) is not None
+    if not is_code and (failure := find_error(lowered, cues)) is not None:
         kind, at = "error", failure
-    elif (state := find_state(lowered, cues)) is not None:
+    elif not is_code and (state := find_state(lowered, cues)) is not None:
         kind, at = "state", state
     elif kind == "lead" and find_name(unit) is not None:
         kind = "name"
-    if kind == "lead":
+    if is_code or kind == "lead" or (kind == "number" and _LETTER.search(unit) is None):
         score = min(_BASE["lead"] + len(unit) // 16, 16)
     else:
-        score = _BASE[kind] + min(2 * count, 12)
+        score = _RESULT_BASE.get(kind, _BASE[kind]) + min(2 * count, 12)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return score, start, end, kind, False
@@ -353,6 +402,17 @@ def _raise_last(found: list[_Found]) -> None:
     for back in range(1, min(3, len(found)) + 1):
         score, start, end, kind, standing = found[-back]
         found[-back] = (min(score + 12 - 3 * back, 100), start, end, kind, standing)
+
+
+def _doubt_paste(found: list[_Found], length: int) -> list[_Found]:
+    """The lines of a paste: what stands in its middle is material, only what is said around it binds."""
+    doubted: list[_Found] = []
+    for score, start, end, kind, standing in found:
+        is_said = kind == "remember" or end <= PASTE_EDGE_CHARS or start >= length - PASTE_EDGE_CHARS
+        doubted.append(
+            (score, start, end, kind, True) if standing and is_said else (min(score, 40), start, end, kind, False)
+        )
+    return doubted
 
 
 def _choose(found: list[_Found], length: int) -> list[_Found]:

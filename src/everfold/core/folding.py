@@ -97,20 +97,26 @@ def fold(
         pool: The pool of the coarse digest that is shown, or None when there is none.
         event_id: The event that commits this; digest ids are made from it.
     """
-    fine = _fine_digest(plan, notes, event_id)
-    coarse = _coarse_digest(plan, layout, notes, pool, event_id)
-    ranges = _new_ranges(plan, layout, fine, coarse)
-    new_layout = _with_standing(
-        Layout(
-            watermark=plan.last_seq,
-            sum_tokens=plan.sum_tokens,
-            turns_count=plan.turns_count,
-            held=plan.held,
-            ranges=ranges,
-        ),
-        plan,
+    standing = compose_standing_block(
         _standing_lines(plan, layout, notes),
+        cap_tokens=plan.standing_cap_tokens,
+        estimate=estimate_text_tokens,
+        left_out=layout.standing_left_out,
     )
+    fine = _fine_digest(plan, notes, event_id)
+    coarse = _coarse_digest(plan, layout, notes, pool, event_id, standing=standing.lines)
+    new_layout = Layout(
+        watermark=plan.last_seq,
+        sum_tokens=plan.sum_tokens,
+        turns_count=plan.turns_count,
+        held=plan.held,
+        ranges=_new_ranges(plan, layout, fine, coarse),
+        standing=standing.lines,
+        standing_text=standing.text,
+        standing_tokens=standing.tokens,
+        standing_left_out=standing.left_out,
+    )
+    new_layout = replace(new_layout, body_tokens=measure_body(new_layout))
     digests = tuple(digest for digest in (fine, coarse) if digest is not None)
     certificate = _certify(plan, notes, fine, coarse, event_id)
     return Fold(
@@ -171,7 +177,13 @@ def _fine_digest(plan: CompactionPlan, notes: Mapping[int, Note], event_id: str)
 
 
 def _coarse_digest(
-    plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note], pool: CoarsePool | None, event_id: str
+    plan: CompactionPlan,
+    layout: Layout,
+    notes: Mapping[int, Note],
+    pool: CoarsePool | None,
+    event_id: str,
+    *,
+    standing: Sequence[ExtractLine],
 ) -> Digest | None:
     if not plan.join_through:
         return None
@@ -184,6 +196,7 @@ def _coarse_digest(
         last_seq=plan.join_through,
         cap_tokens=plan.coarse_cap_tokens,
         estimate=estimate_text_tokens,
+        shown=_shown_elsewhere(plan, pool, standing),
     )
     digest = _digest(text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through)
     return replace(digest, pool=pool)
@@ -228,17 +241,13 @@ def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, No
     return sorted(lines, key=lambda line: (-line.seq, line.start))
 
 
-def _with_standing(layout: Layout, plan: CompactionPlan, lines: Sequence[ExtractLine]) -> Layout:
-    if not lines:
-        return layout
-    block = compose_standing_block(lines, cap_tokens=plan.standing_cap_tokens, estimate=estimate_text_tokens)
-    shown = set(block.shown_seqs)
-    return replace(
-        layout,
-        standing=tuple(line for line in lines if line.seq in shown),
-        standing_text=block.text,
-        standing_tokens=block.tokens,
-    )
+def _shown_elsewhere(
+    plan: CompactionPlan, pool: CoarsePool, standing: Sequence[ExtractLine]
+) -> frozenset[tuple[int, int]]:
+    """Lines of the pool whose message is shown verbatim, or that the standing block quotes, by message and start."""
+    held = {message.seq for message in plan.held}
+    verbatim = {(line.seq, line.start) for line in pool.list_lines() if line.seq in held}
+    return frozenset(verbatim | {(line.seq, line.start) for line in standing})
 
 
 def _certify(
@@ -280,8 +289,8 @@ def _certify(
 def _report(
     plan: CompactionPlan, before: Layout, after: Layout, fine: Digest | None, coarse: Digest | None
 ) -> CompactionReport:
-    tail_tokens = plan.tokens_before - measure_body(before) - (after.sum_tokens - before.sum_tokens)
-    tokens_after = measure_body(after) + tail_tokens
+    tail_tokens = plan.tokens_before - before.body_tokens - (after.sum_tokens - before.sum_tokens)
+    tokens_after = after.body_tokens + tail_tokens
     stable = _stable_tokens(before, after)
     return CompactionReport(
         trigger=plan.trigger,

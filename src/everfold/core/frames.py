@@ -35,6 +35,14 @@ def system_note(seq: int, text: str) -> str:
     return f"[System message {seq}, at this place]\n{text}"
 
 
+FENCE_TOKENS = 64
+"""What the marks of `fence_untrusted` cost beside the text. Source: our estimate of the longest, 51, with room for
+other hexadecimal digits."""
+
+SYSTEM_NOTE_TOKENS = 16
+"""What the line of `system_note` costs. Source: our estimate for a sequence number of seven digits, 12, and reserve."""
+
+
 def fence_untrusted(text: str, *, source: str, key: str) -> str:
     """Text from outside between marks that it cannot forge, with the sentence that it is data.
 

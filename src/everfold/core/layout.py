@@ -6,12 +6,12 @@ before its branch point, so nothing of a layout is ever copied or rebuilt.
 """
 
 import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, cast
 
+from everfold.core.digests import LeftOut
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 
@@ -21,6 +21,9 @@ Hold = Literal["head", "slice", "pin", "system", "running"]
 head: the first user message within the cap. slice: the kept slice holds it. pin: `[[keep]]`. system: a system message
 in the middle of the log. running: the user message of the running turn.
 """
+
+
+NOTHING_LEFT_OUT = LeftOut()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,8 @@ class Layout:
         ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
         standing: The lines of the standing block, newest first.
         standing_text: The block as it is shown; empty when there is none.
+        standing_left_out: The standing statements that the block has no room for.
+        body_tokens: Tokens of all that is shown of the past, frames included.
     """
 
     watermark: int = 0
@@ -69,6 +74,8 @@ class Layout:
     standing: tuple[ExtractLine, ...] = ()
     standing_text: str = ""
     standing_tokens: int = 0
+    standing_left_out: LeftOut = NOTHING_LEFT_OUT
+    body_tokens: int = 0
 
     @property
     def coarse(self) -> ShownRange | None:
@@ -98,7 +105,7 @@ def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> lis
 
 
 def layout_to_bytes(layout: Layout) -> bytes:
-    """The layout as compressed JSON: compact lists, in the order of the fields."""
+    """The layout as JSON: compact lists, in the order of the fields. Keeps every code point."""
     value = [
         layout.watermark,
         layout.sum_tokens,
@@ -106,19 +113,21 @@ def layout_to_bytes(layout: Layout) -> bytes:
         [[held.seq, held.tokens, held.hold, held.keep] for held in layout.held],
         [[r.first_seq, r.last_seq, r.digest_id, r.kind, r.digest_tokens] for r in layout.ranges],
         [
-            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.timestamp()]
+            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.isoformat()]
             for ln in layout.standing
         ],
         layout.standing_text,
         layout.standing_tokens,
+        [layout.standing_left_out.count, layout.standing_left_out.first_seq, layout.standing_left_out.last_seq],
+        layout.body_tokens,
     ]
-    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def layout_from_bytes(content: bytes) -> Layout:
     """The layout that `layout_to_bytes` wrote."""
-    value = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
-    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens = value
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, left_out, body_tokens = value
     return Layout(
         watermark=watermark,
         sum_tokens=sum_tokens,
@@ -131,6 +140,8 @@ def layout_from_bytes(content: bytes) -> Layout:
         standing=tuple(_line(row) for row in standing),
         standing_text=text,
         standing_tokens=standing_tokens,
+        standing_left_out=LeftOut(count=left_out[0], first_seq=left_out[1], last_seq=left_out[2]),
+        body_tokens=body_tokens,
     )
 
 
@@ -144,5 +155,5 @@ def _line(row: list[object]) -> ExtractLine:
         quote=cast("str", quote),
         start=cast("int", start),
         standing=cast("bool", standing),
-        said_at=datetime.fromtimestamp(cast("float", said_at), UTC),
+        said_at=datetime.fromisoformat(cast("str", said_at)),
     )

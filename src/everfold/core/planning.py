@@ -27,10 +27,14 @@ LEAVE_RATIO = 0.8
 """A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
 
 FINE_CAP_TOKENS = 2048
+FINE_SHARE_RATIO = 0.2
+"""What one fine digest may take of the digest slice. DESIGN 3.4 allows a third; a fifth lets three stand side by side,
+so that the coarse digest, which is at the beginning of the body, changes at every third compaction and not at each."""
+
 FINE_SLICE_RATIO = 0.6
 FINE_JOIN_RATIO = 0.3
 """Fine digests may take 0.6 of their slice (DESIGN 3.4); when they are over, the oldest join the coarse one down to
-0.3, so that the beginning of the body changes at every third compaction or so and not at each."""
+0.3, so that they leave in a batch."""
 
 COARSE_SLICE_RATIO = 0.4
 SMALLEST_DIGEST_TOKENS = 48
@@ -83,7 +87,7 @@ class CompactionPlan:
 
 
 def measure_body(layout: Layout) -> int:
-    """Tokens of everything that the window shows of the past, up to the watermark."""
+    """Tokens of everything that the window shows of the past, frames included. O(held); a layout remembers it."""
     tokens = sum(held.tokens for held in layout.held)
     for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
         tokens += measure_frame([held.seq for held in kept]) + shown.digest_tokens
@@ -96,8 +100,8 @@ def measure_frame(kept_seqs: Sequence[int]) -> int:
 
 
 def measure_window(state: SessionState, layout: Layout) -> int:
-    """Tokens of the window less its fixed part. An open step is withheld and does not count. O(held)."""
-    return measure_body(layout) + state.safe_sum_tokens - layout.sum_tokens
+    """Tokens of the window less its fixed part. An open step is withheld and does not count."""
+    return layout.body_tokens + state.safe_sum_tokens - layout.sum_tokens
 
 
 def measure_floor(state: SessionState, layout: Layout) -> int:
@@ -156,14 +160,16 @@ def plan_compaction(
     last_foldable = state.newest_block_seq - 1
     if demand:
         last_foldable = min(last_foldable, state.last_seq - demand.keep_recent)
-    best = walk.candidate(())
+    best = walk.candidate()
     for block in _blocks(notes):
         if block[-1].seq > last_foldable or (trigger != "manual" and walk.is_enough(best)):
             break
         if walk.passed and len(walk.passed) + len(block) > policy.rows_per_digest:
             break
-        best = walk.candidate(block)
-    return walk.finish(best, demand)
+        walk.pass_block(block)
+        if walk.may_be_enough():
+            best = walk.candidate()
+    return walk.finish(best if best.passed_count == len(walk.passed) else walk.candidate(), demand)
 
 
 def _blocks(notes: Sequence[Note]) -> Iterable[Sequence[Note]]:
@@ -205,10 +211,10 @@ class _Walk:
         self.offered: list[HeldMessage] = [settle_running(held, state) for held in layout.held]
         self.digests_now = sum(shown.digest_tokens for shown in layout.ranges)
         self.held_now = sum(held.tokens for held in layout.held)
-        self.body_rest = measure_body(layout) - self.digests_now - self.held_now
-        self.tail = tokens - measure_body(layout)
+        self.body_rest = layout.body_tokens - self.digests_now - self.held_now
+        self.tail = tokens - layout.body_tokens
 
-    def candidate(self, block: Sequence[Note]) -> _Candidate:
+    def pass_block(self, block: Sequence[Note]) -> None:
         for note in block:
             self.passed.append(note)
             self.passed_tokens += note.tokens
@@ -216,6 +222,17 @@ class _Walk:
             offered = offer_note(note, self.state, self.room)
             if offered is not None:
                 self.offered.append(offered)
+
+    def may_be_enough(self) -> bool:
+        """Whether a candidate is worth making here: false while not even letting go of all that can leave would do.
+
+        The kept slice never falls below `LEAVE_RATIO` of itself by less than one message.
+        """
+        least_held = int(self.room.kept_tokens * LEAVE_RATIO) - self.room.message_cap_tokens
+        gain = self.passed_tokens + max(self.held_now - max(least_held, 0), 0)
+        return self.trigger in {"turns", "rows"} or self.tokens - gain <= self.room.target_tokens
+
+    def candidate(self) -> _Candidate:
         held = choose_held(self.offered, self.room)
         held_tokens = sum(message.tokens for message in held)
         folded_tokens = self.passed_tokens - max(held_tokens - self.held_now, 0)
@@ -311,7 +328,7 @@ def fine_cap(folded_tokens: int, room: Room) -> int:
     """The most that a fine digest of this source may take. Source: DESIGN section 3.4."""
     if not folded_tokens:
         return 0
-    cap = min(FINE_CAP_TOKENS, room.digest_tokens // 3, folded_tokens // 4)
+    cap = min(FINE_CAP_TOKENS, int(room.digest_tokens * FINE_SHARE_RATIO), folded_tokens // 4)
     return max(cap, SMALLEST_DIGEST_TOKENS)
 
 

@@ -30,7 +30,9 @@ class OfferedMessage(Protocol):
     """What the pool reads of a message."""
 
     @property
-    def lines(self) -> tuple[ExtractLine, ...]: ...
+    def lines(self) -> tuple[ExtractLine, ...]:
+        """Its extract lines."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     """At most `LINES_PER_BUCKET`: by score, where each further line of one kind or one message counts less."""
     unique = list({(line.seq, line.start): line for line in lines}.values())
     if len(unique) > LINES_PER_BUCKET:
-        unique.sort(key=lambda line: (-line.score, _scatter(line)))
+        unique.sort(key=lambda line: (-line.score, scatter_line(line)))
         kinds: Counter[str] = Counter()
         messages: Counter[int] = Counter()
         valued: list[tuple[float, int, ExtractLine]] = []
@@ -119,14 +121,14 @@ def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
             )
             kinds[line.kind] += 1
             messages[line.seq] += 1
-            valued.append((-value, _scatter(line), line))
+            valued.append((-value, scatter_line(line), line))
         valued.sort(key=lambda one: one[:2])
         unique = [line for _, _, line in valued[:LINES_PER_BUCKET]]
     return tuple(sorted(unique, key=lambda line: (line.seq, line.start)))
 
 
-def _scatter(line: ExtractLine) -> int:
-    """A fixed pseudo-random place: Knuth's multiplicative hash (TAOCP 3, 6.4) over the sequence number and start."""
+def scatter_line(line: ExtractLine) -> int:
+    """A fixed pseudo-random place, so that equal lines are taken from all ages: Knuth's multiplicative hash (TAOCP 3, 6.4) over the sequence number and start."""
     return ((line.seq * 2654435761) ^ (line.start * 40503)) & 0xFFFFFFFF
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from everfold.core.frames import EMPTY_TEXT
-from everfold.core.json_values import JsonObject, JsonValue
+from everfold.core.json_values import JsonObject, JsonValue, encode_json, parse_json
 from everfold.core.messages import ImagePart, OpaquePart
 from everfold.core.speech import (
     Shown,
@@ -17,15 +17,19 @@ from everfold.core.speech import (
     ShownCall,
     ShownDocument,
     ShownText,
-    Utterance,
+    Speech,
+    clean_json,
     clean_text,
     speak,
     texts_of,
 )
 from everfold.core.window import Window
+from everfold.errors import InvalidInputError
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ID_CHARS = 40
+_IMAGE_URL = re.compile(r"https?://\S+|data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]+")
+_DETAILS = frozenset({"auto", "low", "high"})
 
 
 def render_openai(window: Window) -> JsonObject:
@@ -33,32 +37,32 @@ def render_openai(window: Window) -> JsonObject:
     messages: list[JsonValue] = []
     if window.prompt.system:
         messages.append({"role": "system", "content": clean_text(window.prompt.system)})
-    for utterance in speak(window):
-        if utterance.place == "volatile":
-            _add_volatile(messages, utterance)
+    for speech in speak(window):
+        if speech.place == "volatile":
+            _add_volatile(messages, speech)
         else:
-            messages.extend(_render(utterance))
+            messages.extend(_render(speech))
     request: JsonObject = {"messages": messages}
     if window.prompt.tools:
         request["tools"] = [openai_tool(tool) for tool in window.prompt.tools]
     return request
 
 
-def _render(utterance: Utterance) -> Iterable[JsonValue]:
-    match utterance.role:
+def _render(speech: Speech) -> Iterable[JsonValue]:
+    match speech.role:
         case "system":
-            role = utterance.message.wire.get("role", "system") if utterance.message else "system"
-            yield {"role": role, "content": "\n".join(texts_of(utterance.items)) or EMPTY_TEXT}
+            role = speech.message.wire.get("role", "system") if speech.message else "system"
+            yield {"role": role, "content": "\n".join(texts_of(speech.items)) or EMPTY_TEXT}
         case "user":
-            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in utterance.items]}
-            name = utterance.message.view.name if utterance.message else None
+            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in speech.items]}
+            name = speech.message.view.name if speech.message else None
             if name and _NAME.fullmatch(name):
                 message["name"] = name
             yield message
         case "assistant":
-            yield _assistant(utterance)
+            yield _assistant(speech)
         case "results":
-            yield from (_result(item) for item in utterance.items if isinstance(item, ShownAnswer))
+            yield from (_result(item) for item in speech.items if isinstance(item, ShownAnswer))
 
 
 def _user_part(item: Shown) -> JsonValue:
@@ -70,26 +74,39 @@ def _user_part(item: Shown) -> JsonValue:
         case ShownDocument():
             text = item.part.text if item.text is None else item.text
             return {"type": "text", "text": clean_text(f"[{item.part.title}]\n{text}")}
-        case OpaquePart() if "source" not in item.raw and item.type in {"input_audio", "file"}:
-            return dict(item.raw)
+        case OpaquePart() if _is_openai_part(item.raw):
+            return {"type": item.type, item.type: clean_json(item.raw[item.type])}
         case OpaquePart():
             return {"type": "text", "text": f"[content of type {clean_text(item.type)}]"}
         case _:
             return {"type": "text", "text": EMPTY_TEXT}
 
 
+def _is_openai_part(raw: JsonObject) -> bool:
+    """Whether a part of a type that Everfold does not read is one that the provider takes."""
+    match raw:
+        case {"type": "file", "file": {"file_id": str(value)} | {"file_data": str(value)}}:
+            return value != ""
+        case {"type": "input_audio", "input_audio": {"data": str(value), "format": "wav" | "mp3"}}:
+            return value != ""
+        case _:
+            return False
+
+
 def _image(part: ImagePart) -> JsonValue:
-    url = part.url if part.url is not None else f"data:{part.media_type or 'image/png'};base64,{part.data or ''}"
-    image: JsonObject = {"url": url}
-    if part.detail is not None:
+    url = part.url if part.url is not None else f"data:{part.media_type};base64,{part.data or ''}"
+    if not _IMAGE_URL.fullmatch(url):
+        return {"type": "text", "text": "[content of type image]"}
+    image: JsonObject = {"url": clean_text(url)}
+    if part.detail in _DETAILS:
         image["detail"] = part.detail
     return {"type": "image_url", "image_url": image}
 
 
-def _assistant(utterance: Utterance) -> JsonValue:
-    texts = [item.text for item in utterance.items if isinstance(item, ShownText)]
-    texts += [f"[content of type {clean_text(i.type)}]" for i in utterance.items if isinstance(i, OpaquePart)]
-    calls: list[JsonValue] = [_call(item) for item in utterance.items if isinstance(item, ShownCall)]
+def _assistant(speech: Speech) -> JsonValue:
+    texts = [item.text for item in speech.items if isinstance(item, ShownText)]
+    texts += [f"[content of type {clean_text(i.type)}]" for i in speech.items if isinstance(i, OpaquePart)]
+    calls: list[JsonValue] = [_call(item) for item in speech.items if isinstance(item, ShownCall)]
     message: JsonObject = {"role": "assistant"}
     if len(texts) > 1:
         message["content"] = [{"type": "text", "text": text} for text in texts]
@@ -103,8 +120,17 @@ def _assistant(utterance: Utterance) -> JsonValue:
 
 
 def _call(item: ShownCall) -> JsonValue:
-    function: JsonValue = {"name": fit_name(item.part.name), "arguments": item.arguments}
+    function: JsonValue = {"name": fit_name(item.part.name), "arguments": _arguments(item.arguments)}
     return {"id": fit_id(item.part.id), "type": "function", "function": function}
+
+
+def _arguments(text: str) -> str:
+    """The arguments as they were made where they are JSON; else JSON that holds them."""
+    try:
+        parse_json(text)
+    except InvalidInputError:
+        return encode_json({"arguments": text}).decode()
+    return text
 
 
 def _result(item: ShownAnswer) -> JsonValue:
@@ -118,8 +144,8 @@ def _result(item: ShownAnswer) -> JsonValue:
     return {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
 
 
-def _add_volatile(messages: list[JsonValue], utterance: Utterance) -> None:
-    parts: list[JsonValue] = [_user_part(item) for item in utterance.items]
+def _add_volatile(messages: list[JsonValue], speech: Speech) -> None:
+    parts: list[JsonValue] = [_user_part(item) for item in speech.items]
     last = messages[-1] if messages else None
     if isinstance(last, dict) and last.get("role") == "user" and isinstance(content := last.get("content"), list):
         content.extend(parts)
@@ -141,6 +167,7 @@ def fit_name(name: str) -> str:
 
 def openai_tool(tool: JsonValue) -> JsonValue:
     """A tool schema in OpenAI's form, whichever it was given in."""
+    tool = clean_json(tool)
     if not isinstance(tool, dict) or "input_schema" not in tool:
         return tool
     function: JsonObject = {key: value for key, value in tool.items() if key in {"name", "description"}}

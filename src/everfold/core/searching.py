@@ -32,7 +32,8 @@ SPEAKER_BOOST = 0.8
 ROLE_WEIGHT = {"assistant": 0.85, "tool": 0.7, "system": 0.7}
 """What the score of a message is multiplied by, 1 for any other role: machines repeat in bulk what people said once."""
 MAX_TERMS = 32
-"""Later terms of a question are dropped; a paste is no question."""
+MAX_QUESTION_CHARS = 4_000
+"""What comes later in a question is not asked for; a paste is no question."""
 CANDIDATE_COUNT = 100
 """How many messages the index gives for the final order; more when a store drops some of them afterwards."""
 MIN_POSTINGS = 4_000
@@ -98,7 +99,7 @@ class SearchQuery:
     """What a question asks of the index. Any term may match; more and rarer ones rank higher.
 
     Attributes:
-        terms: In the question's order, each once, at most MAX_TERMS; none when the question has no word at all.
+        terms: Phrases, days, then words in the question's order, each once, at most MAX_TERMS; none when the question has no word at all.
     """
 
     terms: tuple[SearchTerm, ...]
@@ -165,12 +166,14 @@ def _day_word(year: int, month: int, day: int) -> str:
 def plan_query(question: str) -> SearchQuery:
     """What to look for. Never raises; operators of any query language are plain text.
 
-    Question words are dropped, unless nothing else is there; stop words always, the index has none. A quoted phrase is one more term. A full
-    date adds its day as the index writes it. A CJK character alone is looked for as a beginning.
+    Question words are dropped, unless nothing else is there; stop words always, the index has none. A quoted phrase
+    is one more term. A full date adds its day as the index writes it. A CJK character alone is looked for as a
+    beginning.
     """
+    question = question[:MAX_QUESTION_CHARS]
     matter = (read_matter(_ASKING.sub(" ", question)) or read_matter(question)).split()
-    terms = [_single(word) for word in (*_mentioned_days(question), *matter)]
-    terms += [SearchTerm(words=words) for words in _phrases(question)]
+    terms = [SearchTerm(words=words) for words in _phrases(question)]
+    terms += [_single(word) for word in (*_mentioned_days(question), *matter)]
     return SearchQuery(terms=tuple(dict.fromkeys(terms))[:MAX_TERMS])
 
 

@@ -13,6 +13,9 @@ UserId = NewType("UserId", str)
 AgentId = NewType("AgentId", str)
 EventId = NewType("EventId", str)
 
+NO_END = 2**62
+"""A sequence number, or an ordinal, that no log reaches."""
+
 StartedBy = Literal["open", "new", "reset", "branch", "rewind"]
 
 
@@ -96,6 +99,4 @@ def branch_lineage(
         end = branch_seq if segment.last_seq is None else min(branch_seq, segment.last_seq)
         ordinal = last_ordinal if segment.last_ordinal is None else min(last_ordinal, segment.last_ordinal)
         shared.append(Segment(session_id=segment.session_id, last_seq=end, last_ordinal=ordinal))
-        if end == branch_seq:
-            break
     return (*shared, Segment(session_id=session_id))

@@ -6,7 +6,7 @@ Source: DESIGN 3.4, the list of what an extractive digest keeps.
 import re
 from typing import Final, Literal, cast
 
-from everfold.core.statements import HAS_DATE, MAY_DATE, MAY_FAIL, MAY_STATE
+from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, MAY_STATE
 
 HardKind = Literal["identifier", "path", "date", "number"]
 
@@ -63,7 +63,7 @@ def find_hard(text: str) -> tuple[HardKind | None, int, str]:
         kind = cast("HardKind", found.lastgroup)
         if _RANK[kind] > rank:
             best, rank, shown = kind, _RANK[kind], piece
-        if count >= _ENOUGH and rank == 3:
+        if count >= _ENOUGH and kind == "identifier":
             break
     return best, count, shown
 

@@ -1,8 +1,8 @@
-"""A window as a row of utterances: what both providers' forms are made from.
+"""A window as a row of speeches: what both providers' forms are made from.
 
 Here calls meet their results: a result is paired by its id within its own step, calls without one get the fixed
 synthetic result as soon as a message of another kind follows, and results without a waiting call become fenced data. A
-row of utterances therefore never holds a call without its results directly after it.
+row of speeches therefore never holds a call without its results directly after it.
 
 Source: DESIGN sections 3.1 and 3.6.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from everfold.core.frames import EMPTY_TEXT, OPENER_TEXT, fence_untrusted
+from everfold.core.json_values import JsonValue
 from everfold.core.messages import (
     CallPart,
     Cut,
@@ -67,7 +68,7 @@ Shown: TypeAlias = ShownText | ShownDocument | ShownCall | ShownAnswer | ImagePa
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class Speech:
     """What one party says at one place. `message` is its message, or None for words of Everfold's own."""
 
     role: Literal["system", "user", "assistant", "results"]
@@ -76,8 +77,8 @@ class Utterance:
     message: Message | None = None
 
 
-def speak(window: Window) -> list[Utterance]:
-    """The window as utterances, the volatile suffix last. Starts with a user utterance after the system ones."""
+def speak(window: Window) -> list[Speech]:
+    """The window as speeches, the volatile suffix last. Starts with a user speech after the system ones."""
     speaker = _Speaker(window.fence_key)
     for entry in window.entries:
         match entry:
@@ -91,17 +92,18 @@ def speak(window: Window) -> list[Utterance]:
                 speaker.range(entry)
             case TextEntry():
                 place: Place = "volatile" if entry.slice == "volatile" else "body"
-                speaker.utter(Utterance("user", place, (ShownText(clean_text(entry.text)),)))
-    return _with_opener(speaker.utterances)
+                speaker.utter(Speech("user", place, (ShownText(clean_text(entry.text)),)))
+    speaker.end_step()
+    return _with_opener(speaker.speeches)
 
 
-def _with_opener(utterances: list[Utterance]) -> list[Utterance]:
-    index = next((i for i, utterance in enumerate(utterances) if utterance.role != "system"), len(utterances))
-    if index < len(utterances) and utterances[index].role == "user" and utterances[index].place != "volatile":
-        return utterances
-    place: Place = utterances[index].place if index < len(utterances) else "tail"
-    opener = Utterance("user", "tail" if place == "volatile" else place, (ShownText(OPENER_TEXT),))
-    return [*utterances[:index], opener, *utterances[index:]]
+def _with_opener(speeches: list[Speech]) -> list[Speech]:
+    index = next((i for i, speech in enumerate(speeches) if speech.role != "system"), len(speeches))
+    if index < len(speeches) and speeches[index].role == "user" and speeches[index].place != "volatile":
+        return speeches
+    place: Place = speeches[index].place if index < len(speeches) else "tail"
+    opener = Speech("user", "tail" if place == "volatile" else place, (ShownText(OPENER_TEXT),))
+    return [*speeches[:index], opener, *speeches[index:]]
 
 
 class _Speaker:
@@ -109,17 +111,17 @@ class _Speaker:
 
     def __init__(self, fence_key: str) -> None:
         self.fence_key = fence_key
-        self.utterances: list[Utterance] = []
+        self.speeches: list[Speech] = []
         self.waiting: list[str] = []
         self.answers: list[ShownAnswer] = []
         self.aside: list[tuple[Message, tuple[Shown, ...]]] = []
 
-    def utter(self, utterance: Utterance) -> None:
-        self._end_step()
-        self.utterances.append(utterance)
+    def utter(self, speech: Speech) -> None:
+        self.end_step()
+        self.speeches.append(speech)
 
     def say(self, role: Literal["system", "user", "assistant"], place: Place, message: Message) -> None:
-        self.utter(Utterance(role, place, self._items(message), message))
+        self.utter(Speech(role, place, self._items(message), message))
 
     def range(self, entry: RangeEntry) -> None:
         items: list[Shown] = [ShownText(entry.header)] if entry.header else []
@@ -131,16 +133,16 @@ class _Speaker:
         if entry.digest_text:
             items.append(ShownText(clean_text(entry.digest_text)))
         if items:
-            self.utter(Utterance("user", "body", tuple(items)))
+            self.utter(Speech("user", "body", tuple(items)))
 
     def tail(self, message: Message) -> None:
         match message.kind:
             case "result":
                 self._answer(message)
             case "late":
-                self.aside.append((message, (self._fence(message, clean_text(message.view.text)),)))
+                self.aside.append((message, (self._fence(message, _text_of(self._items(message))),)))
                 if not self.waiting:
-                    self._end_step()
+                    self.end_step()
             case "assistant":
                 self.say("assistant", "tail", message)
                 self.waiting = [call.id for call in message.view.calls]
@@ -156,20 +158,20 @@ class _Speaker:
                 self.waiting.remove(item.call_id)
                 self.answers.append(item)
             elif isinstance(part, ResultPart):
-                beside.append(self._fence(message, clean_text(part.text)))
+                beside.append(self._fence(message, _text_of((item,))))
             else:
                 beside.append(item)
         if beside:
             self.aside.append((message, tuple(beside)))
         if not self.waiting:
-            self._end_step()
+            self.end_step()
 
-    def _end_step(self) -> None:
-        """Answer what is still waiting, then say what came beside the results."""
+    def end_step(self) -> None:
+        """Answer what is still waiting, then say what came beside the results. A window may end with a closed step."""
         self.answers += [ShownAnswer(call_id, INTERRUPTED_TEXT) for call_id in self.waiting]
         if self.answers:
-            self.utterances.append(Utterance("results", "tail", tuple(self.answers)))
-        self.utterances += [Utterance("user", "tail", items, message) for message, items in self.aside]
+            self.speeches.append(Speech("results", "tail", tuple(self.answers)))
+        self.speeches += [Speech("user", "tail", items, message) for message, items in self.aside]
         self.waiting, self.answers, self.aside = [], [], []
 
     def _fence(self, message: Message, text: str) -> ShownText:
@@ -182,6 +184,22 @@ class _Speaker:
         if message.origin == "external" and message.kind == "notice":
             items = tuple(self._fence(message, item.text) if isinstance(item, ShownText) else item for item in items)
         return items or (ShownText(EMPTY_TEXT),)
+
+
+def _text_of(items: Iterable[Shown]) -> str:
+    """What can be read of what is shown, results and documents with their cuts made."""
+    texts: list[str] = []
+    for item in items:
+        match item:
+            case ShownText():
+                texts.append(item.text)
+            case ShownAnswer() if item.part is not None:
+                texts.append(clean_text(item.part.text) if item.text is None else item.text)
+            case ShownDocument():
+                texts.append(clean_text(item.part.text) if item.text is None else item.text)
+            case _:
+                continue
+    return "\n".join(text for text in texts if text)
 
 
 def _show_part(part: Part, cut: Cut | None, seq: int) -> Shown:
@@ -217,6 +235,19 @@ def clean_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def clean_json(value: JsonValue) -> JsonValue:
+    """The same JSON with every string and key as `clean_text` gives it."""
+    match value:
+        case str():
+            return clean_text(value)
+        case dict():
+            return {clean_text(key): clean_json(item) for key, item in value.items()}
+        case list():
+            return [clean_json(item) for item in value]
+        case _:
+            return value
 
 
 def texts_of(items: Iterable[Shown]) -> Iterator[str]:

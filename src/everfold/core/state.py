@@ -1,15 +1,13 @@
 """The state of a session: the one row that a turn reads besides what it shows."""
 
 import json
-from dataclasses import asdict, dataclass
-from typing import cast
+from dataclasses import dataclass, fields
 
 from everfold.core.calibration import Calibration
-from everfold.core.json_values import JsonObject
 
 UNCALIBRATED = Calibration()
 
-REMEMBERED_CALLS = 64
+REMEMBERED_CALLS = 32
 """How many closed call ids a session remembers, to tell a late result from one that never had a call."""
 
 
@@ -76,32 +74,31 @@ class SessionState:
     epoch: int = 0
 
 
-def state_to_text(state: SessionState) -> str:
-    """The state as JSON text, without its revision, which the store keeps beside it."""
-    value = asdict(state)
-    del value["revision"]
-    return json.dumps(value, separators=(",", ":"))
+def state_to_bytes(state: SessionState) -> bytes:
+    """The state as JSON, without its revision, which the store keeps beside it. Keeps every code point."""
+    step = state.open_step
+    value = {name: getattr(state, name) for name in _PLAIN_FIELDS}
+    value["open_step"] = None if step is None else [step.first_seq, step.pending, step.answered]
+    value["calibration"] = [state.calibration.factor, state.calibration.samples_count]
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def state_from_text(text: str, *, revision: int) -> SessionState:
-    """The state that `state_to_text` wrote."""
-    value = cast("JsonObject", json.loads(text))
-    step = cast("dict[str, list[str] | int] | None", value.pop("open_step"))
-    open_step = None
-    if step is not None:
-        open_step = OpenStep(
-            first_seq=cast("int", step["first_seq"]),
-            pending=tuple(cast("list[str]", step["pending"])),
-            answered=tuple(cast("list[str]", step["answered"])),
-        )
-    calibration = Calibration(**cast("dict[str, float | int]", value.pop("calibration")))  # type: ignore[arg-type]
-    closed = tuple(cast("list[str]", value.pop("closed_calls")))
-    said = tuple(cast("list[str]", value.pop("said_before")))
+def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
+    """The state that `state_to_bytes` wrote."""
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
+    step, calibration = value.pop("open_step"), value.pop("calibration")
     return SessionState(
         revision=revision,
-        open_step=open_step,
-        calibration=calibration,
-        closed_calls=closed,
-        said_before=said,
-        **cast("dict[str, int]", value),  # type: ignore[arg-type]
+        open_step=None
+        if step is None
+        else OpenStep(first_seq=step[0], pending=tuple(step[1]), answered=tuple(step[2])),
+        calibration=Calibration(factor=calibration[0], samples_count=calibration[1]),
+        closed_calls=tuple(value.pop("closed_calls")),
+        said_before=tuple(value.pop("said_before")),
+        **value,
     )
+
+
+_PLAIN_FIELDS = tuple(
+    field.name for field in fields(SessionState) if field.name not in {"revision", "open_step", "calibration"}
+)

@@ -10,576 +10,29 @@ Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-StatementKind = Literal[
-    "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
-]
-
-HAS_DATE: Final = 1
-MAY_DATE: Final = 2
-MAY_FAIL: Final = 4
-MAY_STATE: Final = 8
-_IMPERATIVE: Final = 16
-_FIRST_RULE: Final = 5
-
-
-def list_word_set(text: str) -> frozenset[str]:
-    """The words of a table that is written as one text."""
-    return frozenset(text.split())
-
-
-_IMPERATIVES: Final = list_word_set(
-    "add allow answer apply ask assume attach avoid be begin book bring build buy call cancel change check choose clean"
-    " close combine compare compute configure convert copy count create debug delete deploy describe do download draft"
-    " edit enable ensure explain export fetch fill find finish fix format generate get give go handle help implement"
-    " import improve include insert install investigate keep leave let limit list look maintain make merge migrate move"
-    " open order pay pick plan prepare print provide publish put quote read rebase refactor remind remove rename replace"
-    " reply report reserve reset respond restart restrict return revert review rewrite run save schedule search select"
-    " send set show sign skip solve sort split start stay stick stop store submit summarise summarize switch take talk"
-    " tell test track transfer translate treat try turn undo update upgrade upload use validate verify wait work wrap"
-    " write"
-)
-_DATE_WORDS: Final = (
-    "monday tuesday wednesday thursday friday saturday sunday january february april june july august september october"
-    " november december jan feb apr jul aug sep sept oct nov dec yesterday today tomorrow tonight weekend ago anniversary birthday"
-)
-_MAY_DATE_WORDS: Final = "march may mar jun last next past coming years year months month weeks week days day since"
-_FAILURE_WORDS: Final = (
-    "error errors errno exception fatal panic traceback failed failure failures fails failing denied refused unauthorized"
-    " unauthorised forbidden unreachable unavailable timed timeout crash crashed crashes segfault segmentation aborted"
-    " unhandled undefined cannot unable invalid conflict broken warning rejected killed overflow found exit exited err npm bad"
-    " gateway"
-)
-_STATE_WORDS: Final = (
-    "passed failed skipped test tests errors total subtotal balance sum exit exited status state phase result outcome verdict success"
-    " successful successfully complete completed finished delivered canceled cancelled confirmed up-to-date deployed merged approved"
-    " submitted refunded shipped pending processed"
+from everfold.core.statement_rules import (
+    DATE_WORDS,
+    DENIALS,
+    FAILURE_WORDS,
+    FIRST_RULE,
+    HAS_DATE,
+    IMPERATIVE,
+    IMPERATIVES,
+    MAY_DATE,
+    MAY_DATE_WORDS,
+    MAY_FAIL,
+    MAY_STATE,
+    RULES,
+    STATE_WORDS,
+    StatementKind,
 )
 
-# The start of a clause: of the sentence, after a comma or colon, or after a soft opener.
-_OPEN: Final = (
-    r"(?:^|[,;:—–(] ?| - |\b(?:please|pls|plz|and|but|also|so|then|just|ok|okay|oh|hmm|wait|sorry|no|yes|well|again) )"
-    r"(?:please |pls |plz |also |just |to )?"
-)
-_KIN_WORDS: Final = (
-    "wife husband partner spouse son daughter kid kids children child baby brother brothers sister sisters sibling siblings mother"
-    " father mom mum dad parents boyfriend girlfriend fiance fiancee dog cat pet boss manager family roommate"
-)
-_KIN: Final = "(?:" + "|".join(_KIN_WORDS.split()) + ")"
-_MINE_WORDS: Final = (
-    "name surname email e-mail phone mobile number address birthday birthdate birth account id userid username login nickname timezone"
-    " zone job title profession role employer company language tongue pronouns zip postcode age hometown nationality passport type"
-)
-_MINE: Final = "(?:" + "|".join(_MINE_WORDS.split()) + ")"
-_STATES_OF_BEING: Final = (
-    "allergic vegetarian vegan diabetic based from married divorced widowed engaged pregnant left-handed colorblind colourblind"
-    " color-blind colour-blind deaf blind dyslexic autistic retired self-employed unemployed celiac coeliac lactose gluten years born"
-    " intolerant transgender gay lesbian bisexual jewish muslim christian hindu buddhist single"
-)
-_BEING: Final = "(?:" + "|".join(_STATES_OF_BEING.split()) + ")"
-_DONE: Final = (
-    r"(?:done|fixed|finished|pending|blocked|completed?|merged|deployed|cancell?ed|processed|updated|in progress|running|delivered"
-    r"|resolved|closed|booked|removed|added|passing|implemented|created|installed|renamed|replaced|changed)"
-)
-_DONE_WORDS: Final = (
-    "done fixed finished pending blocked complete completed merged deployed canceled cancelled processed updated progress running"
-    " delivered resolved closed booked removed added passing implemented created installed renamed replaced changed"
-)
+_STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 
-_RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
-    (
-        "remember",
-        "remember",
-        _OPEN
-        + r"remember(?: that)?(?:[:,] | to | i\b| we\b| my | our | the (?!time|day)| you | he | she | it | they | all | every| no "
-        r"| \w+ (?:is|are|has|have|was|will|goes|needs?|must|cannot|can't|wants?)\b| \w+'s )",
-    ),
-    ("remember", "mind", r"\b(?:keep|bear|have) in mind\b|\bkeep (?:it|this|that) in mind\b"),
-    ("remember", "forget", r"\b(?:don't|dont|do not|never|not) forget (?!it\b|about it)"),
-    ("remember", "note", r"\bnote (?:that|to self|down)\b|" + _OPEN + r"note:|\b(?:make|take) (?:a )?note\b"),
-    ("remember", "record", r"\bfor the record\b"),
-    ("remember", "fyi", _OPEN + r"fyi\b"),
-    ("remember", "information", r"\bfor your information\b"),
-    ("remember", "save", r"\bsave (?:this|that|it) (?:for|somewhere|in)\b"),
-    ("remember", "important", r"\bimportant (?:that you know|to (?:know|remember|note))\b"),
-    ("remember", "memorize memorise", _OPEN + r"memori[sz]e\b"),
-    (
-        "remember",
-        "know so",
-        r"\bjust so you(?: all)? know\b|" + _OPEN + r"(?:you should )?know that\b|\bso you know[,:]",
-    ),
-    (
-        "remember",
-        "reference heads aware noting keep jot down mark store",
-        r"\bfor (?:future )?reference\b|\bheads[- ]up\b|"
-        + _OPEN
-        + r"be aware\b|\bworth noting\b|"
-        + _OPEN
-        + r"(?:keep|store|jot|write|mark) (?:this|that|it)(?: down| somewhere| safe)?[:,]|\b(?:write|jot) (?:this|that|it) down\b",
-    ),
-    ("correction", "meant misspoke mixed", r"\bi meant\b|\bi misspoke\b|\bi mixed\b"),
-    (
-        "correction",
-        "mistake typo correction scratch",
-        r"\b(?:made a|my) mistake\b|" + _OPEN + r"(?:a )?(?:correction|typo)\b|\bscratch that\b",
-    ),
-    ("correction", "mind", r"\bchanged? my mind\b"),
-    ("correction", "bad", _OPEN + r"my bad\b(?=.*\w{2})"),
-    ("correction", "wrong", r"\b(?:was|that's|that is|is|it's|got it|got that) wrong\b(?=[:,.;] ?\w|.{3,}$)"),
-    ("correction", "ignore forget", r"\b(?:ignore|forget) what i\b"),
-    (
-        "correction",
-        "wrong",
-        _OPEN
-        + r"(?:sorry )?wrong (?:\w+)[,.:;] ?\w|\bthe wrong (?:file|one|number|name|date|address|person|version|day|time|place)\b.*\b(?:is|it's|should|use)\b",
-    ),
-    (
-        "correction",
-        "read disregard update thought longer back",
-        r"\bshould (?:have )?read\b|\b(?:disregard|scrap) (?:my|what|that|the)\b|"
-        + _OPEN
-        + r"update: ?\w|\bon second thoughts?\b"
-        r"|\b(?:is|are|am|do|does) no longer\b|\bi take (?:that|it) back\b",
-    ),
-    (
-        "correction",
-        "new right",
-        r"\b(?:old|previous|wrong) .*\b(?:the|my|our) (?:new|right|correct) \w+ is\b|\bthe (?:new|right) (?:one|number|address|date|name|time|version) is\b",
-    ),
-    ("correction", "change", _OPEN + r"(?:please )?change (?:that|it|this) to\b"),
-    (
-        "correction",
-        "without spelled spelt",
-        r"\b(?:it's|its|it is|name is) [\w-]+ (?:without|with)(?: an?| the)? \w\b|\b(?:it's|is|it is) (?:spelled|spelt)\b",
-    ),
-    (
-        "correction",
-        "actually",
-        _OPEN + r"actually,? (?!that's|that is|good|great|i (?:like|love|enjoy|think|was|went|had|just|did)|just|my )"
-        r"(?=.*(?:\d|\bnot\b|\binstead\b|\brather\b|\bmake\b|\bchange\b|\buse\b|\blet's\b|\bit's\b|\bon\b))",
-    ),
-    ("correction", "make", r"\bmake (?:it|that|this|them) .*\b(?:instead|rather than|not)\b"),
-    (
-        "correction",
-        "no",
-        r"\bno,? (?:no,? )?(?:it's|it is|the|that's|i said|make it|not|its|use|we)\b(?! (?:ok|fine|problem))",
-    ),
-    (
-        "correction",
-        "not",
-        r"^not (?:the |a |in |on |at )?[\w.:-]+(?: \w+)?[,;:]? (?:but )?(?:the |a |in |on |at )?[\w.:-]+[!.]?$"
-        r"|\b(?:is|it's|are|was|on|at) [^,]*?[\w$€£.:]+(?:,| and) not (?:the |a |on |at |in )?[\w$€£.:-]+[.!]?$",
-    ),
-    ("correction", "wasn't isn't", r"\b(?:it|that) (?:wasn't|isn't) .*\b(?:it was|it's|it is|but)\b"),
-    ("correction", "not", r"\b(?:it|that) (?:was not|is not|'s not) .*\b(?:it was|it's|it is|but)\b"),
-    ("correction", "but", r"\bi (?:said|wrote|told you|gave you|put) .*\bbut\b"),
-    (
-        "correction",
-        "instead",
-        r"\binstead of .*\b(?:let's|lets|use|make|do|take|it)\b|\b(?:change|update|switch|move|set) .* instead\b",
-    ),
-    ("correction", "correct", r"\bthe correct \w+"),
-    (
-        "decision",
-        "let's lets let",
-        r"\b(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick"
-        r"|stay with|keep\b|take\b|pick|choose|say\b|settle|make it\b|call it (?!a day))",
-    ),
-    (
-        "decision",
-        "decide decided chose chosen choose picked pick settled opted agreed agree",
-        r"\b(?:we|i)(?:'ve| have|'d)?(?: all| both| finally| just| already| now)? (?:decided?|chosen?|chose|picked|settled on|opted|agreed)\b"
-        r"(?! (?:with you|that you))|"
-        + _OPEN
-        + r"(?:settled|decided|agreed)\b ?[:,.\-—]|\bit's (?:decided|settled)\b|\bthe (?:chosen|agreed) \w+ is",
-    ),
-    (
-        "decision",
-        "approved confirmed deal final decision",
-        _OPEN
-        + r"(?:approved|confirmed|deal|final(?: answer| decision)?|decision) ?[:,.\-—]|\bit's (?:final|a deal)\b|\bthe final \w+ (?:is|will be)\b",
-    ),
-    (
-        "decision",
-        "going sticking staying",
-        _OPEN
-        + r"going with\b|\b(?:we|i)(?:'re| are|'m| am)(?: just| now)? (?:going (?:ahead )?with|sticking (?:with|to)|staying with)\b",
-    ),
-    ("decision", "ahead", r"\bgo(?:ing)? ahead with\b"),
-    (
-        "decision",
-        "go stick stay use keep take have do",
-        r"(?:^|[,.;] |\b(?:ok|okay|so|then|yes|yeah|and|think) )(?:we|i)(?:'ll| will)? (?:go (?:with|for)|stick (?:with|to)|stay with)\b"
-        r"|\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!care|a look|you|it from|in mind|in touch|that in|my best|the same)\w+",
-    ),
-    (
-        "decision",
-        "landed minds mind wins winner it discussion taking",
-        r"\bwe landed on\b|\bmade up (?:my|our) minds?\b|\b(?:so|fine|ok|okay|then),? the [\w ]+ wins\b|\bthe winner is\b"
-        r"|^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?[\w-]+(?: \w+)? it is[.!]?$|\bend of (?:the )?discussion\b|"
-        + _OPEN
-        + r"i'm taking the\b",
-    ),
-    (
-        "decision",
-        "going",
-        r"\b(?:we're|we are|i'm|i am) going for (?:the|an?|option|plan)\b(?! (?:walk|run|swim|drink|ride|hike|coffee|bit|while))",
-    ),
-    ("decision", "plan", r"\bthe plan is to\b"),
-    ("decision", "will", r"\b(?:the|our|its) \w+ will be (?:called )?(?!fine|ok|great|fun|able|there|\w+ing\b)[\"'\w]"),
-    (
-        "decision",
-        "option plan variant version",
-        _OPEN + r"(?:option|plan|variant|version) (?:\d|[a-e]\b)(?=.*(?:please|then|it is|,|$))",
-    ),
-    (
-        "constraint",
-        "never always",
-        _OPEN + r"(?:never|always) (?!mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
-    ),
-    (
-        "constraint",
-        "don't dont not",
-        _OPEN
-        + r"(?:don't|dont|do not|not to|not) (?:you )?(?:ever |just )?(?!you\b|worry|know|think so|mind|get me|be (?:silly|sorry|shy|afraid)"
-        r"|have to|need|like|love|sure|bad|really|yet\b|at all|too |so |very |that |a |the |an |much|only|in |on |for |to |my |i |we |it |as |only"
-        r"|forget|feel|see|talk|and |\w+day\b)[a-z]+(?: |$)",
-    ),
-    (
-        "constraint",
-        "only",
-        r"^only (?!kidding|joking|because|then|just|problem|thing|a |if|when|now)\w+|\buse only\b|\bonly use\b",
-    ),
-    (
-        "constraint",
-        "no",
-        r"^no (?!problem|idea|worr|thank|need|way|one |doubt|wonder|luck|clue|rush|matter|no\b|not|i\b|it|that|longer|he|she|we\b|the |you|biggie"
-        r"|big deal|big|kidding|joke)[a-z].*(?:\bplease\b|\bpls\b|\bever\b|\bin \w+|\bafter\b|\bbefore\b|\bfor\b|\d|\bon \w+)"
-        r"|\bno (?:more|less|fewer|later|longer) than\b|\bno exceptions\b|\bunder no circumstances\b",
-    ),
-    ("constraint", "must", r"\b(?:every|each|all|any) [\w ]{1,30}?must\b|\bmust (?:not|never|always|only|no)\b"),
-    (
-        "constraint",
-        "must",
-        r"(?<!\bi )(?<!\bthat )(?<!\bshe )(?<!\bhe )\bmust (?:be (?:[a-z]+ed|done|sent|kept|made|set|written|paid|held|given|no |at |under|below|within"
-        r"|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have been|have \w+ed|say|admit|confess|feel|seem|act, says)[a-z]+)"
-        r"|\bi must (?:be (?:home|back|there|at|out|in))",
-    ),
-    ("constraint", "mustn't shouldn't", r"\bmustn't\b|\bshouldn't (?!be (?:hard|a problem|long|bad)|have)"),
-    (
-        "constraint",
-        "should",
-        r"\bshould (?:not|never|always|only)\b|\b(?:the|all|every|each|any|both|these|those|our|my|it|they|you|there|\w+s) (?:\w+ ){0,4}?should "
-        r"(?:be (?:[a-z]+ed|kept|in |at |under|no |written|sent|less|short)|have (?!been|\w+ed)|use|contain|include|start|end|stay|go to|come|look like"
-        r"|support)",
-    ),
-    ("constraint", "may might nothing", r"\b(?:may|might) (?:not|only)\b (?!be\b)|\bnothing (?:may|can|should|must)\b"),
-    (
-        "constraint",
-        "has have need needs",
-        r"\b(?:it|they|this|these|everything|everyone|all(?: \w+){1,3}|the(?: \w+){1,3}|every \w+|each \w+|there|\w+s) (?:has|have|needs?) to "
-        r"(?!do with|say|offer|go home|wait)|\byou (?:have|need) to (?!see|try|know|go|be|watch|read|hear|check|admit|understand|tell|worry|do that"
-        r"|apolog)|\bwe (?:need|have) to (?:stay|keep|be |remain|avoid|comply|meet|respect|support|limit)"
-        r"|\bi (?:need|have) to (?:be|leave|arrive|finish|return)\b.*\b(?:by|before|at|until)\b .*",
-    ),
-    (
-        "constraint",
-        "can't cannot cant can won't aren't",
-        r"\b(?:we|you|they|it|one|people|users|clients|nobody|no one) (?:can't|cannot|can not|cant|won't|aren't allowed)"
-        r" (?!wait|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)"
-        r"|\b(?:cannot|can't|can not) (?:move|change|be (?:moved|changed|modified|exceeded|used|refunded|cancell?ed|shared|combined)|exceed"
-        r"|go over|go above|store|leave)\b|\bi (?:can't|cannot|can not|cant) (?:eat|drink|drive|have|take|do|fly|work|attend|afford|spend|travel"
-        r"|walk|climb|pay|accept|use|go over|come (?:on|before|after)|leave)\b|\b(?:nobody|no one|only) (?:\w+ ){0,4}can\b"
-        r"|\b(?:can|could|would) you.*\b(?:always|never|from now on)\b",
-    ),
-    ("constraint", "nobody only", r"\b(?:nobody|no one|only) (?:\w+ ){0,4}(?:may|should|must|is allowed)\b"),
-    (
-        "constraint",
-        "most least more max maximum minimum min up less under below within limit limited",
-        r"\b(?:at most|at least|(?:no|not) more than|maximum(?: of)?|max|minimum(?: of)?|min|up to|less than|under|below|within"
-        r"|limit(?:ed)? (?:it |them |this |that )?to) (?:\W?\d|two|three|four|five|six|ten|one\b)(?!.*\bago\b)|^max(?:imum)?\b.*\d",
-    ),
-    (
-        "constraint",
-        "budget deadline limit date",
-        r"\b(?:budget|deadline|limit|due date)(?: \w+){0,3}? (?:is|are|of|at|=) |\b(?:budget|deadline|limit):",
-    ),
-    ("constraint", "exceed go cost", r"\b(?:not|never|n't) (?:exceed|go over|go above|cost more)\b"),
-    (
-        "constraint",
-        "from now future default rule whenever every each",
-        r"\bfrom now on\b|\bas a rule\b|\b(?:whenever|every time|each time) you\b|\bin (?:the )?future,? (?:please|always|use|do)|\bby default\b",
-    ),
-    (
-        "constraint",
-        "unless until without",
-        r"\bunless (?:i|we|told|otherwise)\b|\buntil i (?:say|tell|confirm)\b|\bwithout (?:my|asking|telling|checking|our|prior)\b",
-    ),
-    ("constraint", "ask check tell consult", r"\b(?:ask|check with|tell|consult) me (?:first|before)\b"),
-    (
-        "constraint",
-        "allowed permitted forbidden prohibited",
-        r"\b(?:not|n't) (?:be )?(?:allowed|permitted)\b|\b(?:forbidden|prohibited) (?:to|for|by|in)\b",
-    ),
-    (
-        "constraint",
-        "require requires required mandatory policy legal",
-        r"\b(?:we|i|they|law|rules?|policy|contract) requires?\b|\b(?:is|are) (?:required|mandatory)\b|\b(?:company|our|security|password|the) policy\b|\bfor legal\b",
-    ),
-    ("constraint", "sure ensure", r"\b(?:make|be) sure\b (?!if|about)|" + _OPEN + r"ensure\b"),
-    (
-        "constraint",
-        "keep leave",
-        _OPEN
-        + r"(?:keep|leave) (?!me |in touch|going|it up|up |calm).*\b(?:under|below|within|short|simple|to |at |in |as |small|private|secret|out of"
-        r"|untouched|alive|clean|brief)\b",
-    ),
-    (
-        "constraint",
-        "stick avoid refrain restrict treat limit",
-        _OPEN + r"(?:stick to|avoid|refrain from|limit|restrict|treat)\b",
-    ),
-    ("constraint", "stop", _OPEN + r"stop (?!it\b|by\b)\w+ing\b"),
-    (
-        "constraint",
-        "use",
-        _OPEN
-        + r"use .*(?:\balways\b|\bthroughout\b|\beverywhere\b|\binstead of\b|, not\b|\bin every\b|\bfor all\b|\bfor every)",
-    ),
-    (
-        "constraint",
-        "strictly limits off-limits confidential between",
-        r"\b(?:strictly|off limits|off-limits|stays? between us|confidential)\b",
-    ),
-    (
-        "constraint",
-        "answer reply respond write speak talk",
-        _OPEN + r"(?:answer|reply|respond|write|speak|talk)(?: to me| everything| only)? (?:in|with) (?!to)",
-    ),
-    ("constraint", "doesn't don't dont work", r"\b(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b"),
-    ("constraint", "always", r"\b(?:can|could|would) you.*\balways\b"),
-    (
-        "constraint",
-        "only",
-        r"\b(?:we|they|you) only (?!have|had|got|just|want|need|went|met|saw|know|live)[a-z]+(?<!ed) ",
-    ),
-    (
-        "constraint",
-        "don't dont do never always",
-        r"\b(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send"
-        r"|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)",
-    ),
-    (
-        "constraint",
-        "supposed meant question table no-go non-negotiable dealbreaker breaker taboo",
-        r"\bnot (?:supposed|meant) to\b|\bout of the question\b|\boff the table\b|\bno-go\b|\bnon-negotiable\b"
-        r"|\bdeal ?breaker\b",
-    ),
-    (
-        "constraint",
-        "crucial essential critical vital imperative important",
-        r"\b(?:it's|it is|is) (?:very |really |absolutely |also )?(?:crucial|essential|critical|vital|imperative|important) (?:that|for|to) ",
-    ),
-    (
-        "constraint",
-        "every each all any",
-        r"^(?:for|in|on|with|to) (?:every|each|all|any) [\w ]+?,? (?:please )?(?:add|use|write|make|send|include|put|run|create|give|keep|check|ask|show|include)\b",
-    ),
-    (
-        "constraint",
-        "whatever matter regardless times exactly",
-        r"^(?:whatever you|no matter what|regardless)|\bat all times\b|\bat no (?:time|point)\b|\bexactly as (?:it|they)\b",
-    ),
-    (
-        "constraint",
-        "can't cannot cant won't",
-        r"\b(?:the|this|these|those|our|my) (?:\w+ ){1,4}(?:can't|cannot|can not|cant|won't) (?:have|contain|include|be|use|take|go|exceed|hold|see|know|handle|eat|drink)\b",
-    ),
-    (
-        "constraint",
-        "has have",
-        r"\b(?:he|she) (?:has|have) to .*\b(?:every|each|always|by|before|at \d)|\b(?:the|my|our) \w+ (?:has|have) to be\b",
-    ),
-    ("constraint", "too", r"\btoo \w+ for (?:me|us|our|my|them)\b"),
-    ("constraint", "promised guaranteed", r"\bwe (?:promised|guaranteed)\b.*\b(?:will|no|not|never)\b"),
-    (
-        "constraint",
-        "insists demands expects refuses wants allow accept permit",
-        r"\b(?:insists? on|demands? (?!for)|refuses? (?:to|any))|\bexpects? (?:us|all|every|that)\b|\b(?:client|customer|boss|landlord|team|manager|owner) (?:wants?|expects?)\b"
-        r"|\b(?:doesn't|don't|does not|do not) (?:allow|accept|permit)\b",
-    ),
-    (
-        "constraint",
-        "english french german spanish italian portuguese dutch polish japanese chinese british american plain simple bold uppercase lowercase lower upper json markdown iso",
-        r"\b(?:write|answer|reply|respond|speak|keep|give|put|format|return|use|name|comment)\b.{0,50}? in (?:english|french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese"
-        r"|british|american|plain|simple|bold|uppercase|lowercase|lower case|upper case|json|markdown|iso)\b",
-    ),
-    (
-        "identity",
-        _MINE_WORDS,
-        r"\bmy (?:\w+ ){0,2}" + _MINE + r"(?: code)?(?: (?:on file|here|there))?(?:'s|:| is| are)\b",
-    ),
-    (
-        "identity",
-        _KIN_WORDS,
-        r"\bmy (?:\w+ )?"
-        + _KIN
-        + r"(?:'s name| \w+)? (?:is|are|has|have|works?|lives?|was born|suffers?|goes|called|named)\b(?! (?:coming|here|sick"
-        r"|asleep|at|in a|so|very|calling|waiting|just|fine|ok|been|going|had))|\bi(?:'ve| have)? (?:got|have) (?:an? |\d+ |one |two |three |four |five )"
-        r"(?:\w+ ){0,2}?"
-        + _KIN
-        + r"\b|\bi have (?:an? |\d+ |one |two |three |four |five )(?:\w+ ){0,2}?"
-        + _KIN
-        + r"\b",
-    ),
-    (
-        "identity",
-        _STATES_OF_BEING,
-        r"\b(?:i'm|im|i am|we're|we are) (?:also |actually |originally |currently |a bit |severely |and )?(?:\d+ |"
-        + _BEING
-        + r"\b)",
-    ),
-    (
-        "identity",
-        "i'm im am we're as",
-        r"\b(?:i'm|im|i am|i work as|we're|we are) (?:an?|the) (?!bit\b|little|lot\b|few|fan|minute|week|day|one\b|only|same|huge fan|big fan|mess|idiot"
-        r"|wreck|sucker|best|happ|worst|first)(?:\w+[ -]?){1,4}",
-    ),
-    (
-        "identity",
-        "live work worked study teach run own speak born grew moved wheelchair hearing suffer",
-        r"\b(?:i|we) (?:live (?:in|at|near|on|with)|work(?:ed)? (?:as|at|for|in)|study|teach|run (?:an?|my|our)|own|speak|was born|grew up|(?:just |recently )?moved (?:to|here|from)"
-        r"|use a (?:wheelchair|hearing)|suffer from)\b",
-    ),
-    (
-        "identity",
-        "roommates people siblings sisters brothers friends students two three four five six",
-        r"^(?:we're|we are) (?:two|three|four|five|six|seven|eight|\d+) \w+",
-    ),
-    (
-        "identity",
-        "run train play cook collect teach study volunteer commute coach sing drive ride swim",
-        r"\bi (?:run|train|play|cook|collect|teach|study|volunteer|commute|coach|sing|drive|ride|swim) (?!it\b|into\b|out\b|that\b|this\b|the (?:test|script|command|code))\w+",
-    ),
-    (
-        "identity",
-        "worked working years",
-        r"\bi've (?:worked|been working|taught|lived) (?:as|in|at|for|with) .*\b(?:for|since)\b",
-    ),
-    ("identity", "turns", r"\bmy \w+ turns \d"),
-    (
-        "identity",
-        "diabetes asthma adhd epilepsy allergy allergies",
-        r"\bi have (?:diabetes|asthma|adhd|epilepsy|\w+ allerg\w+|an? \w+ allergy)",
-    ),
-    ("identity", "since", r"\bi've been (?:an? )?(?!\w+ing\b|so |very |really )[\w ]+ since \w+"),
-    (
-        "identity",
-        "team company firm office shop store business employees people staff headquarters family",
-        r"\bwe are a (?:team|family|company|group)\b|\bwe (?:have|employ) \d+ (?:people|employees|staff)|\bour (?:company|team|firm|office|shop|store|business|headquarters) (?:has|is|are|name|consists|uses|sits)\b",
-    ),
-    (
-        "preference",
-        "prefer prefers favour favor dislike dislikes hate hates like likes love loves enjoy enjoys",
-        r"\b(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually"
-        r"|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)"
-        r"|not to say|how|you\b|when you|what|so\b|these|those|\.|what|when\b|where\b|that\b)\w|\b(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b"
-        r"|\b(?:we|i) would like to have\b",
-    ),
-    (
-        "preference",
-        "like enjoy want care",
-        r"\bi (?:don't|dont|do not|never|didn't) (?:really |much )?(?:like|enjoy|want|care for)\b(?! to (?:go|be|say|bother)| it\b| that\b)",
-    ),
-    ("preference", "rather", r"\b(?:i'd|i would|we'd|id|i'd much) (?:much )?rather\b"),
-    (
-        "preference",
-        "favourite favorite fav go-to preferred preference",
-        r"\bmy (?:all-time )?(?:fav(?:ou?rite)?|go-to|preferred|preference) (?:\w+ ){0,3}?(?:is|are)\b",
-    ),
-    (
-        "preference",
-        "suit suits works thing annoy annoys annoying bother bothers bothered find more possible avoid nice",
-        r"\b(?:suits?|annoys?|bothers?) (?:me|us)\b|\b(?:is|are) (?:so |totally |just |not )*(?:my|our) thing\b|\bi find .*\b(?:easier|better|harder|nicer|clearer|annoying|useful|confusing"
-        r"|helpful|boring|best)\b|\bcan't be bothered with\b|\bworks? (?:best|better|fine|great|well) for (?:me|us)\b|\bi like \w+ more\b|\bas (?:short|few|simple|little|brief|cheap|early|late) as"
-        r" possible\b|\bi (?:try to |always |usually )?avoid\b|\bwould be nice (?:to have|if)\b",
-    ),
-    (
-        "preference",
-        "drink eat smoke drive fly use wear watch read cook listen check answer trust own",
-        r"\b(?:i|we|my \w+) (?:don't|dont|do not|never|doesn't|does not) (?:really |ever )?(?:drink|eat|smoke|drive|fly|use|wear|watch|read|cook|listen to|check|answer|trust|own)\b",
-    ),
-    (
-        "preference",
-        "fan keen fond stand into",
-        r"\b(?:a|an|big|huge) fan of\b|\bcan't stand\b|\b(?:keen on|fond of|not (?:really )?into)\b",
-    ),
-    ("preference", "person guy girl", r"\bmore of an? \w+ (?:person|guy|girl)\b"),
-    ("preference", "ideally possible", r"^ideally\b|\bif possible\b"),
-    (
-        "preference",
-        "better best easier",
-        r"\b(?:is|are|would be|works?) (?:much )?(?:better|best|easier) for (?:me|us)\b",
-    ),
-    ("preference", "call", _OPEN + r"call me (?!back|later|when|if|at |on |to|crazy)\w"),
-    (
-        "preference",
-        "always usually mostly normally typically generally",
-        r"\bi (?:always|usually|mostly|normally|typically|generally) (?!thought|was|knew|wanted|had|forget|felt|\w+ed\b|been)\w+|\bfor \w+ i (?:mostly|usually|always)\b",
-    ),
-    ("preference", "want", r"\bi want (?:the|an?|my|only|all) "),
-    ("preference", "over", r"^[\w-]+ over [\w-]+(?: for (?:me|us))?[.!]?$"),
-    ("preference", "please", r"^(?!yes|no\b|ok|sure|thank)[\w-]+ \w+ please\b(?!,? (?:help|send|tell))"),
-    (
-        "commitment",
-        "i'll will ill i'm going gonna we'll promise",
-        r"\b(?:i'll|i will|ill|i'm going to|i am going to|we'll|we will|i'm gonna) (?!think|see\b|be (?:happy|glad|fine|ok)|never forget|have to|miss|love|let you)"
-        r"[a-z]+|\bi promise\b",
-    ),
-    ("commitment", "let", r"\blet me (?!know|think|see|guess|be|tell)[a-z]+"),
-    (
-        "task",
-        "need want wanna wanted like",
-        r"\b(?:i|we) (?:also |still |just |now |really )?(?:need|want|have|would like|wish|wanna)(?:ed)? to (?!know|say|be|hear|thank|go now|help)|\b(?:i'd|we'd) like to "
-        r"(?!know|hear|thank)|\bstill need",
-    ),
-    (
-        "task",
-        "can could would will",
-        r"\b(?:can|could|would|will) (?:you|u) (?:please |kindly |pls )?(?!please )(?!rather|not\b)[a-z]+",
-    ),
-    ("task", "todo to-do", r"\bto-?do\b"),
-    (
-        "task",
-        _DONE_WORDS,
-        r"\b(?:is|are|was|were|been|it's|all|step \d+) (?:now |already |all |still |being |successfully |only )*"
-        + _DONE
-        + r"\b"
-        r"|\b(?:i|we)(?:'ve| have)? (?:now |already |just |successfully )*"
-        + _DONE
-        + r"\b|^(?:fixed|done|finished|pending|completed)\b[: ]\S",
-    ),
-    (
-        "task",
-        "pass passed successfully remaining next status still progress",
-        r"\btests? pass|\b\d+ passed\b|\bsuccessfully\b|^(?:remaining|next|status):|\bstill (?:pending|open|missing|to do|failing)|\bin progress\b",
-    ),
-)
-_DENIALS: Final[dict[StatementKind, str]] = {
-    "remember": r"\b(?:lol|haha)\b",
-    "correction": r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|\bwhy not\b|\bif not\b|\bor not\b",
-    "decision": r"\bhaha|\blol\b|\bthink about\b|\bif (?:we|i|you)\b",
-    "constraint": r"\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
-    r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|\b(?:lol|haha)\b|^at least (?!\d)|\bthere (?:are|were|is) (?:at least|more than|up to|less than)\b"
-    r"|\b(?:they|he|she) (?:said|told|says|claims)\b",
-    "identity": r"\b(?:lol|haha|lately|yesterday|right now|at the moment)\b",
-    "preference": r"\b(?:lol|haha)\b|\b(?:i'd|i would|we'd|would) (?:like|love) to (?!have)|\bwould love\b|\b(?:was|were)\b.*\bfavou?rite|\bi love (?:it|that|you)\b",
-}
-_STANDING: Final[frozenset[StatementKind]] = frozenset(_DENIALS)
-
-_ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—–…_]")
-_BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—–…_', " "))
+_ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
+_BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
 _BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
 _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?!rather|not\b)[a-z]+|\b(?:can|could|may) (?:i|we) (?!bring|have\b)[a-z]+"
@@ -588,22 +41,23 @@ _OPENED: Final = re.compile(
     r"(?:please|pls|plz|now|then|next|ok|okay|and|also|just|so|hey)?,? ?(?:please |pls |let's |lets )?([a-z]+) "
 )
 
-_KINDS: Final = tuple(kind for kind, _, _ in _RULES)
-_PATTERNS: Final = tuple(re.compile(pattern).search for _, _, pattern in _RULES)
-_DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in _DENIALS.items()}
+_KINDS: Final = tuple(kind for kind, _, _ in RULES)
+_NEEDLES: Final = tuple(keys.partition("|")[2] for _, keys, _ in RULES)
+_PATTERNS: Final = tuple(re.compile(pattern).search for _, _, pattern in RULES)
+_DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in DENIALS.items()}
 
 
 def _build_cues() -> dict[str, int]:
     """Bits by word, and by word with the mark that may follow it: splitting at blanks is all that a sentence costs."""
     cues: dict[str, int] = {}
     flags = (
-        (HAS_DATE, _DATE_WORDS),
-        (MAY_DATE, _MAY_DATE_WORDS),
-        (MAY_FAIL, _FAILURE_WORDS),
-        (MAY_STATE, _STATE_WORDS),
-        (_IMPERATIVE, " ".join(_IMPERATIVES)),
+        (HAS_DATE, DATE_WORDS),
+        (MAY_DATE, MAY_DATE_WORDS),
+        (MAY_FAIL, FAILURE_WORDS),
+        (MAY_STATE, STATE_WORDS),
+        (IMPERATIVE, " ".join(IMPERATIVES)),
     )
-    rules = ((1 << at + _FIRST_RULE, words) for at, (_, words, _) in enumerate(_RULES))
+    rules = ((1 << at + FIRST_RULE, keys.partition("|")[0]) for at, (_, keys, _) in enumerate(RULES))
     for bit, words in (*flags, *rules):
         for word in words.split():
             cues[word] = cues.get(word, 0) | bit
@@ -643,16 +97,16 @@ def find_statement(lowered: str, *, cues: int, from_user: bool) -> Statement | N
             return Statement(kind="constraint", standing=from_user, at=0)
         request = from_user and _REQUEST.search(lowered)
         return Statement(kind="task" if request else "question", standing=False, at=0)
-    rules = cues >> _FIRST_RULE
+    rules = cues >> FIRST_RULE
     while rules:
         lowest = rules & -rules
         at = lowest.bit_length() - 1
-        if found := _PATTERNS[at](lowered):
+        if _NEEDLES[at] in lowered and (found := _PATTERNS[at](lowered)):
             kind = _KINDS[at]
             denied = _DENIED.get(kind)
             if denied is None or not denied(lowered):
                 return Statement(kind=kind, standing=from_user and kind in _STANDING, at=found.start())
         rules ^= lowest
-    if cues & _IMPERATIVE and (opened := _OPENED.match(lowered)) and opened[1] in _IMPERATIVES:
+    if cues & IMPERATIVE and (opened := _OPENED.match(lowered)) and opened[1] in IMPERATIVES:
         return Statement(kind="task", standing=False, at=0)
     return None

@@ -2,16 +2,17 @@
 
 General rules, by overlap of subject words, deterministic and on the careful side: what is not clearly replaced stays.
 
-Source: issue of the lossless core, item 3 (corrections, last state of each task).
+Source: docs/adr/0003 on what an extractive digest holds (corrections, last state of each task).
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
-from everfold.core.statements import list_word_set
+from everfold.core.statement_rules import list_word_set
 
 _WORD: Final = re.compile(r"[^\W_][\w'.:/#@-]*[^\W_]|[^\W_]")
 _STOP: Final = list_word_set(
@@ -36,6 +37,8 @@ _DONE: Final = re.compile(
 _TEST_SUMMARY: Final = re.compile(r"\b\d+ (?:passed|failed|tests? ran)\b")
 _STATUS: Final = re.compile(r"\bstatus\W{1,4}\w+", re.IGNORECASE)
 
+_FIRM: Final = 2
+"""How many shared subject words make two statements speak of one subject."""
 _REACH: Final = 40
 """How many messages back a bare correction ("no, make it 12") can reach without sharing a subject word."""
 _VALUED: Final[frozenset[LineKind]] = frozenset(
@@ -53,6 +56,12 @@ _VALUED: Final[frozenset[LineKind]] = frozenset(
         "answer",
     )
 )
+
+
+REMEMBERED_TEXTS = 4096
+"""How many quotes stay read: the lines of a coarse digest come again at every roll-up."""
+
+_DIGIT: Final = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,7 @@ def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     return tuple(line for line in given if _key(line) not in gone)
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def list_words(text: str) -> frozenset[str]:
     """The words of a text that carry its subject: lower-cased, without stop words."""
     return frozenset(word for word in _WORD.findall(text.lower()) if word not in _STOP)
@@ -95,9 +105,15 @@ def _key(line: ExtractLine) -> tuple[int, int]:
 
 
 def _read(line: ExtractLine) -> _Reading:
-    words = list_words(line.quote)
-    values = frozenset(word for word in words if any(char.isdigit() for char in word))
-    return _Reading(line, line.quote.lower(), words - values, values)
+    return _Reading(line, *_read_quote(line.quote))
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _read_quote(quote: str) -> tuple[str, frozenset[str], frozenset[str]]:
+    """A quote in lower case, its subject words and its values."""
+    words = list_words(quote)
+    values = frozenset(word for word in words if _DIGIT.search(word))
+    return quote.lower(), words - values, values
 
 
 def _retire(
@@ -166,7 +182,7 @@ def _is_same_subject(older: _Reading, newer: _Reading) -> bool:
     shared = len(older.subject & newer.subject)
     smaller, larger = sorted((len(older.subject), len(newer.subject)))
     if older.values and newer.values and not older.values & newer.values:
-        return shared == smaller and (smaller >= 2 or larger <= 2) and _unit(older) == _unit(newer)
+        return shared == smaller and (smaller >= _FIRM or larger <= _FIRM) and _unit(older) == _unit(newer)
     opposite = bool(_NEGATIVE.search(older.lowered)) != bool(_NEGATIVE.search(newer.lowered))
     return opposite and shared == larger and older.values == newer.values
 
@@ -182,4 +198,4 @@ def _is_earlier_state(older: _Reading, newer: _Reading) -> bool:
         return bool(older.values & newer.values) and older.lowered != newer.lowered
     shared = len(older.subject & newer.subject) + len(older.values & newer.values)
     smaller = min(len(older.subject) + len(older.values), len(newer.subject) + len(newer.values))
-    return bool(_DONE.search(newer.lowered)) and shared >= 2 and shared * 5 >= smaller * 3
+    return bool(_DONE.search(newer.lowered)) and shared >= _FIRM and shared * 5 >= smaller * 3

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from everfold.core.digests import LeftOut
 from everfold.core.frames import earlier_header
-from everfold.core.json_values import JsonValue
+from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
-from everfold.core.planning import measure_body, measure_window
+from everfold.core.planning import measure_window
 from everfold.core.room import Policy, Room
 from everfold.core.state import SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
@@ -66,6 +67,7 @@ class WindowReport:
         watermark: The last message that compaction has decided about.
         last_seq: The newest message that is shown.
         withheld_seqs: Messages of an open step, which wait for their results.
+        standing_left_out: Standing statements that the standing block has no room for, counted and named by range.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.
     """
 
@@ -80,6 +82,7 @@ class WindowReport:
     watermark: int
     last_seq: int
     withheld_seqs: tuple[int, ...]
+    standing_left_out: LeftOut
     full_slices: tuple[str, ...] = ()
 
 
@@ -100,6 +103,18 @@ class Window:
     entries: tuple[Entry, ...]
     report: WindowReport
     fence_key: str
+
+    def render(self, provider: Literal["openai", "anthropic"]) -> JsonObject:
+        """The window as a request: `messages`, with `system` (Anthropic) and `tools` where the session has them.
+
+        Every call makes new objects; what is done with them changes nothing here.
+
+        Raises:
+            InvalidInputError: the provider's form is unknown.
+        """
+        from everfold.core.rendering import render  # rendering knows windows, so a window finds it when it is asked
+
+        return render(self, provider)
 
 
 def build_window(
@@ -188,7 +203,7 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         name = held_of.get(held.hold, "kept")
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
-    by_slice["digest"] = measure_body(layout) - sum(held.tokens for held in layout.held) - layout.standing_tokens
+    by_slice["digest"] = layout.body_tokens - sum(held.tokens for held in layout.held) - layout.standing_tokens
     by_slice["tail"] = state.safe_sum_tokens - layout.sum_tokens
     by_slice["volatile"] = sum(
         estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS
@@ -211,6 +226,7 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         watermark=layout.watermark,
         last_seq=state.safe_seq,
         withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
+        standing_left_out=layout.standing_left_out,
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
     )
 

@@ -17,7 +17,9 @@ from itertools import pairwise
 from everfold.core.stems import stem
 
 MAX_WORD_CHARS = 64
-"""Longer words are cut: nobody types them, and base64 would fill the index with itself."""
+"""Longer words are cut: nobody types them."""
+MAX_COMPOSITE_CHARS = 256
+"""Of longer composites only the segments are words, not their parts: encoded data would fill the index with itself."""
 
 _CJK = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
@@ -116,10 +118,12 @@ def _parts(piece: str) -> list[str]:
     """A word alone, or a composite's parts, then its segments and its whole, each squeezed to one word."""
     plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece))
     segments = [segment for segment in _SEGMENT_END.split(plain) if segment]
+    if len(plain) > MAX_COMPOSITE_CHARS:
+        return [word for segment in segments if (word := _squeeze(segment))]
     words: list[str] = []
     for segment in segments:
-        parts = [part.lower() for part in _PART.findall(segment)]
-        words += [stem(part[:MAX_WORD_CHARS]) for part in parts]
+        parts = _PART.findall(segment)
+        words += [stem(part.lower()[:MAX_WORD_CHARS]) for part in parts]
         if len(parts) > 1:
             words.append(_squeeze(segment))
     if len(segments) > 1:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from everfold.core.appending import Incoming, plan_append
 from everfold.core.json_values import JsonObject, encode_json
@@ -47,7 +47,7 @@ def read_incoming(
         view=view,
         origin=choose_origin(view.role, origin),
         source=check_source(source),
-        said_at=said_at,
+        said_at=said_at.astimezone(UTC),
         client_id=client_id,
         line=line,
     )
@@ -62,6 +62,8 @@ async def append_messages(store: Store, live: LiveSession, incoming: Sequence[In
         InvalidInputError: a message does not fit the log.
         ConflictError: a client id was used before for another message.
     """
+    if (stored := await _find_repeat(store, live, incoming)) is not None:
+        return stored
     for _ in range(MOST_ATTEMPTS):
         step = live.state.open_step
         seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)

@@ -17,14 +17,14 @@ from everfold.core.sessions import (
     UserId,
     branch_lineage,
 )
-from everfold.core.state import SessionState
+from everfold.core.state import REMEMBERED_CALLS, SessionState
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.live import LiveSession, load_session
 
 _LOOK_BACK = 40
-"""How many messages before a branch point are read for what was said last."""
+"""How many messages before a branch point are read, at first, for its last block and for what was said last."""
 
 _PAGE = 200
 
@@ -149,8 +149,7 @@ class Opener:
 
     async def _state_at(self, live: LiveSession, seq: int, *, event_id: EventId, ordinal: int) -> SessionState:
         """The state of the log as it was at a boundary."""
-        first_seq = max(seq - _LOOK_BACK, 1)
-        notes = await self.store.read_notes(live.record.id, range(first_seq, seq + 1))
+        first_seq, notes = await self._look_back(live, seq)
         last = notes[-1]
         block = _last_block(notes)
         turn = await self.store.read_notes(live.record.id, [last.turn_seq]) if last.turn_seq else []
@@ -170,13 +169,23 @@ class Opener:
             head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
             fixed_seq=len(fixed),
             fixed_tokens=sum(note.raw_tokens for note in fixed),
-            closed_calls=live.state.closed_calls,
+            closed_calls=tuple(call.id for message in messages for call in message.view.calls)[-REMEMBERED_CALLS:],
             said_before=tuple(said[:BEFORE_COUNT]),
             event_id=event_id,
             events_count=ordinal,
             calibration=live.state.calibration,
             epoch=live.state.epoch,
         )
+
+    async def _look_back(self, live: LiveSession, seq: int) -> tuple[int, list[Note]]:
+        """The notes before a boundary, as far back as its last block begins, and the first of them."""
+        reach = _LOOK_BACK
+        while True:
+            first_seq = max(seq - reach, 1)
+            notes = await self.store.read_notes(live.record.id, range(first_seq, seq + 1))
+            if first_seq == 1 or any(note.is_boundary for note in notes[:-1]):
+                return first_seq, notes
+            reach *= 4
 
     async def resume(self, session_id: SessionId) -> LiveSession:
         """Make an older session the current one of its user and agent."""

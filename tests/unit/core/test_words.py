@@ -62,6 +62,12 @@ def test_endless_words_are_cut_and_long_texts_are_indexed_whole() -> None:
     assert read_words("filler " * 20_000 + "needle")[-1] == "needl"
 
 
+def test_encoded_data_gives_few_words() -> None:
+    """Of an endless composite only the segments are words."""
+    encoded = "/".join(["aGVsbG8gd29ybGQxMjM0NTY3ODkw"] * 100)
+    assert len(read_words(encoded)) == 100
+
+
 def test_matter_leaves_grammar_out() -> None:
     """Stop words in any form are no matter, and what is left keeps its order."""
     assert read_matter("The cats were on the roofs, and it's theirs") == "cat roof"

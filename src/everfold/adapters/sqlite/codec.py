@@ -9,7 +9,7 @@ from typing import cast
 
 from everfold.core.appending import Appended
 from everfold.core.certificate import certificate_from_text
-from everfold.core.events import CompactionEvent, EventState, plan_from_text, report_from_text
+from everfold.core.events import CompactionEvent, EventState, plan_from_bytes, report_from_text
 from everfold.core.extracts import ExtractLine, from_json, to_json
 from everfold.core.folding import Digest
 from everfold.core.json_values import JsonObject, decode_json
@@ -75,9 +75,9 @@ def message_row(session_key: int, appended: Appended) -> tuple[object, ...]:
         message.source,
         view.format,
         view.role,
-        _clean(view.name),
+        text_to_blob(view.name),
         to_micros(message.said_at),
-        appended.client_id,
+        text_to_blob(appended.client_id),
         message.tokens,
         message.raw_tokens,
         appended.sum_tokens,
@@ -93,9 +93,14 @@ def message_row(session_key: int, appended: Appended) -> tuple[object, ...]:
     )
 
 
-def _clean(name: str | None) -> str | None:
-    """A name as a text column can hold it; the content keeps the exact one."""
-    return None if name is None else name.encode("utf-8", "replace").decode()
+def text_to_blob(text: str | None) -> bytes | None:
+    """A text with every code point, lone surrogates too."""
+    return None if text is None else text.encode("utf-8", "surrogatepass")
+
+
+def blob_to_text(blob: object) -> str | None:
+    """The text that `text_to_blob` wrote."""
+    return None if blob is None else cast("bytes", blob).decode("utf-8", "surrogatepass")
 
 
 def cuts_to_blob(cuts: Sequence[Cut]) -> bytes | None:
@@ -192,7 +197,7 @@ def read_note(row: Row) -> Note:
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
-        name=cast("str | None", speaker),
+        name=blob_to_text(speaker),
         said_at=moment,
         tokens=cast("int", tokens),
         raw_tokens=cast("int", raw_tokens),
@@ -268,7 +273,7 @@ def read_event(row: Row) -> CompactionEvent:
         session_id=SessionId(cast("str", session_id)),
         ordinal=cast("int", ordinal),
         state=cast("EventState", state),
-        plan=plan_from_text(cast("str", plan)),
+        plan=plan_from_bytes(cast("bytes", plan)),
         begun_at=from_micros(begun_at),
         ended_at=find_moment(ended_at),
         attempts=cast("int", attempts),

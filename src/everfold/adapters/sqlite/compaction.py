@@ -1,5 +1,6 @@
 """Compaction events, layouts and digests in SQLite."""
 
+import zlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
@@ -9,14 +10,12 @@ from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import read_state, write_state
 from everfold.adapters.sqlite.places import Places
 from everfold.core.certificate import certificate_to_text
-from everfold.core.events import CompactionEvent, EventState, plan_to_text, report_to_text
+from everfold.core.events import CompactionEvent, EventState, plan_to_bytes, report_to_text
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout, layout_from_bytes, layout_to_bytes
-from everfold.core.sessions import EventId, SessionId
+from everfold.core.sessions import NO_END, EventId, SessionId
 from everfold.core.state import SessionState
 from everfold.errors import ConflictError, NotFoundError
-
-_NO_END = 2**62
 
 
 def begin_compaction(database: Database, places: Places, event: CompactionEvent, expected_revision: int) -> None:
@@ -28,7 +27,7 @@ def begin_compaction(database: Database, places: Places, event: CompactionEvent,
         session_key=places.place(event.session_id).session_key,
         ordinal=event.ordinal,
         begun_at=to_micros(event.begun_at),
-        plan=plan_to_text(event.plan),
+        plan=plan_to_bytes(event.plan),
     )
     if not begun:
         raise ConflictError(
@@ -75,7 +74,7 @@ def commit_compaction(
         ended_at=to_micros(ended_at),
         certificate=certificate_to_text(fold.certificate),
         report=report_to_text(fold.report),
-        layout=layout_to_bytes(fold.layout),
+        layout=zlib.compress(layout_to_bytes(fold.layout), 1),
     )
     if not committed:
         raise ConflictError(f"event {event_id} has ended already: it is {event.state}", event=event_id)
@@ -101,7 +100,7 @@ def list_events(
             "list_events",
             session_id=segment.session_id,
             after_ordinal=after_ordinal,
-            last_ordinal=_NO_END if segment.last_ordinal is None else segment.last_ordinal,
+            last_ordinal=NO_END if segment.last_ordinal is None else segment.last_ordinal,
             limit_count=limit_count - len(events),
         )
         events.extend(read_event(row) for row in rows)
@@ -114,7 +113,7 @@ def read_layout(database: Database, event_id: EventId) -> Layout:
     row = database.row("read_layout", event_id=event_id)
     if row is None or row[0] is None:
         raise NotFoundError(f"event {event_id!r} has committed no layout", event=event_id)
-    return layout_from_bytes(cast("bytes", row[0]))
+    return layout_from_bytes(zlib.decompress(cast("bytes", row[0])))
 
 
 def read_digests(database: Database, digest_ids: Sequence[str]) -> dict[str, Digest]:

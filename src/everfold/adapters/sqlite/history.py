@@ -4,19 +4,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
-from everfold.adapters.sqlite.codec import to_micros
+from everfold.adapters.sqlite.codec import blob_to_text, to_micros
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
 from everfold.adapters.sqlite.places import Places
-from everfold.core.searching import BEFORE_WEIGHT, SearchCandidate, SearchQuery, choose_terms, order_hits
-from everfold.core.sessions import AgentId, SessionId, Stretch, UserId, find_stretches
+from everfold.core.searching import (
+    BEFORE_WEIGHT,
+    CANDIDATE_COUNT,
+    SearchCandidate,
+    SearchQuery,
+    choose_terms,
+    order_hits,
+)
+from everfold.core.sessions import NO_END, AgentId, SessionId, Stretch, UserId, find_stretches
 from everfold.errors import NotFoundError
 from everfold.ports.stores import Hit, StoredContent
-
-CANDIDATE_COUNT = 60
-"""How many hits of the index are ordered anew, at least. Source: bench/recall.py."""
-
-_NO_END = 2**62
 
 
 def search(
@@ -33,10 +35,11 @@ def search(
     agent_key = None if agent_id is None else _key(database, "find_agent", agent_id=agent_id)
     if user_key is None or (agent_id is not None and agent_key is None):
         return []
-    stretches = [] if session_id is None else find_stretches(places.place(session_id).lineage, 1, _NO_END)
-    query = choose_terms(query, _count_words(database, query, user_key))
+    stretches = [] if session_id is None else find_stretches(places.place(session_id).lineage, 1, NO_END)
+    row_count = _key(database, "count_user_rows", user_key=user_key) or 0
+    chosen = choose_terms(query, _count_words(database, query, user_key), row_count=row_count)
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
-    match = write_match(query, user_key, agent_key=agent_key, session_keys=session_keys)
+    match = write_match(chosen, user_key, agent_key=agent_key, session_keys=session_keys)
     if not match:
         return []
     wanted = max(CANDIDATE_COUNT, 3 * limit_count)
@@ -55,7 +58,7 @@ def search(
     ]
 
 
-def _key(database: Database, name: str, **values: str) -> int | None:
+def _key(database: Database, name: str, **values: str | int) -> int | None:
     row = database.row(name, **values)
     return None if row is None else cast("int", row[0])
 
@@ -80,7 +83,7 @@ def _candidates(
         candidate = SearchCandidate(
             key=cast("int", key),
             score=cast("float", score),
-            speaker=cast("str", speaker or role),
+            speaker=blob_to_text(speaker) or cast("str", role),
             role=cast("str", role),
         )
         found.append((candidate, place))

@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from typing import cast
 
-from everfold.adapters.sqlite.codec import cuts_to_blob, message_row, read_message, read_note
+from everfold.adapters.sqlite.codec import cuts_to_blob, message_row, read_message, read_note, text_to_blob
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.matching import key_words, write_scope
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
 from everfold.core.messages import Message, Note
-from everfold.core.sessions import SessionId, find_stretches
-from everfold.core.state import SessionState, state_from_text, state_to_text
+from everfold.core.sessions import NO_END, SessionId, find_stretches
+from everfold.core.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.errors import ConflictError
 
 
 def append(database: Database, places: Places, session_id: SessionId, plan: AppendPlan, expected_revision: int) -> None:
     """See `LogStore.append`."""
     place = places.place(session_id)
+    _refuse_shared_client_ids(database, places, session_id, plan)
     write_state(database, places, session_id, plan.state, expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
     insert_message = database.queries["insert_message"]
@@ -45,11 +46,22 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
         )
 
 
+def _refuse_shared_client_ids(database: Database, places: Places, session_id: SessionId, plan: AppendPlan) -> None:
+    """Of its own messages the unique index tells; those that a session shares are looked up."""
+    client_ids = [appended.client_id for appended in plan.appended if appended.client_id is not None]
+    if not client_ids or len(places.place(session_id).lineage) == 1:
+        return
+    for client_id, (seq, _) in find_client_ids(database, places, session_id, client_ids).items():
+        raise ConflictError(
+            f"session {session_id} has the client id {client_id!r} already, at message {seq}", session=session_id
+        )
+
+
 def read_state(database: Database, places: Places, session_id: SessionId) -> SessionState:
     """See `LogStore.read_state`."""
     row = database.row("read_state", session_key=places.place(session_id).session_key)
-    revision, text = cast("tuple[int, str]", row)
-    return state_from_text(text, revision=revision)
+    revision, text = cast("tuple[int, bytes]", row)
+    return state_from_bytes(text, revision=revision)
 
 
 def write_state(
@@ -60,7 +72,7 @@ def write_state(
         "write_state",
         session_key=places.place(session_id).session_key,
         revision=state.revision,
-        state=state_to_text(state),
+        state=state_to_bytes(state),
         expected_revision=expected_revision,
     )
     if not changed:
@@ -92,13 +104,16 @@ def find_client_ids(
     database: Database, places: Places, session_id: SessionId, client_ids: Sequence[str]
 ) -> dict[str, tuple[int, str]]:
     """See `LogStore.find_client_ids`."""
-    session_key = places.place(session_id).session_key
     found: dict[str, tuple[int, str]] = {}
-    for client_id in client_ids:
-        row = database.row("find_client", session_key=session_key, client_id=client_id)
-        if row is not None:
-            content_hash = row[1]
-            found[client_id] = (cast("int", row[0]), content_hash.hex() if isinstance(content_hash, bytes) else "")
+    for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
+        session_key = places.place(stretch.session_id).session_key
+        for client_id in client_ids:
+            row = database.row(
+                "find_client", session_key=session_key, client_id=text_to_blob(client_id), last_seq=stretch.last_seq
+            )
+            if row is not None:
+                content_hash = row[1]
+                found[client_id] = (cast("int", row[0]), content_hash.hex() if isinstance(content_hash, bytes) else "")
     return found
 
 

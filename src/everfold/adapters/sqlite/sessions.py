@@ -5,7 +5,7 @@ from typing import cast
 from everfold.adapters.sqlite.codec import lineage_to_text, read_session, settings_to_text, to_micros
 from everfold.adapters.sqlite.connection import Database
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
-from everfold.core.state import SessionState, state_to_text
+from everfold.core.state import SessionState, state_to_bytes
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -32,7 +32,7 @@ def create_session(database: Database, record: SessionRecord, state: SessionStat
         lineage=lineage_to_text(record.lineage),
         settings=settings_to_text(record.settings),
     )
-    database.run("insert_state", session_id=record.id, revision=state.revision, state=state_to_text(state))
+    database.run("insert_state", session_id=record.id, revision=state.revision, state=state_to_bytes(state))
 
 
 def _expect_current(record: SessionRecord, current: SessionRecord | None) -> None:
@@ -65,6 +65,8 @@ def list_sessions(
     database: Database, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
 ) -> list[SessionRecord]:
     """See `SessionStore.list_sessions`."""
+    if after is not None:
+        get_session(database, after)
     rows = database.rows("list_sessions", user_id=user_id, agent_id=agent_id, after=after, limit_count=limit_count)
     return [read_session(row) for row in rows]
 

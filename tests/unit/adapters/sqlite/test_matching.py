@@ -1,4 +1,3 @@
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +27,11 @@ class _Index:
     def __init__(self) -> None:
         self.connection = apsw.Connection(":memory:")
         self.connection.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, seq INTEGER, role TEXT, speaker TEXT)"
+            "CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT, user_key INTEGER, branch_seq INTEGER)"
+        )
+        self.connection.execute("INSERT INTO sessions VALUES (1, 's', 1, 0), (2, 'branch', 1, 2), (3, 'empty', 1, 0)")
+        self.connection.execute(
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT)"
         )
         self.connection.execute((ADAPTER / "migrations" / "0002_search.sql").read_text())
 
@@ -39,7 +42,7 @@ class _Index:
             "before": "",
             "scope": write_scope(user, agent_key=agent, session_key=session),
         }
-        self.connection.execute("INSERT OR IGNORE INTO messages VALUES (?, 's', ?, 'user', 'Ann')", (message_id,) * 2)
+        self.connection.execute("INSERT OR IGNORE INTO messages VALUES (?, 1, ?, 'user', 'Ann')", (message_id,) * 2)
         self.connection.execute(QUERIES[query], row)
 
     def add(self, message_id: int, text: str, **scope: int) -> None:
@@ -48,6 +51,10 @@ class _Index:
     def find(self, match: str) -> list[int]:
         bound = {"match": match, "before_weight": BEFORE_WEIGHT, "candidate_count": 50}
         return [row[0] for row in self.connection.execute(QUERIES["search_messages"], bound)]
+
+    def count(self, word: str, *, user: int) -> list[tuple[int]]:
+        found = self.connection.execute(QUERIES["count_search_word"], {"word": key_words(user, word)})
+        return [(int(row[0]),) for row in found]
 
     def ask(self, question: str, *, user: int = 1) -> list[int]:
         return self.find(write_match(plan_query(question), user))
@@ -104,8 +111,16 @@ def test_words_are_counted_for_one_user(index: _Index) -> None:
     """The count of a word is that of the user's rows."""
     index.add(1, "harbour harbour")
     index.add(2, "harbour", user=2)
-    words = json.dumps([key_words(1, "harbour"), key_words(1, "anchor")])
-    assert index.connection.execute(QUERIES["count_search_words"], {"words": words}).fetchall() == [("1_harbour", 1)]
+    counts = [index.count("harbour", user=user) for user in (1, 2, 3)]
+    assert counts == [[(1,)], [(1,)], []]
+
+
+def test_rows_are_counted_over_sessions_and_branches(index: _Index) -> None:
+    """A branch counts from its branch point, an empty session nothing, an unknown user nothing."""
+    rows = [(11, 1, 1), (12, 1, 2), (13, 1, 3), (14, 2, 3), (15, 2, 4)]
+    index.connection.executemany("INSERT INTO messages VALUES (?, ?, ?, 'user', 'Ann')", rows)
+    counted = [index.connection.execute(QUERIES["count_user_rows"], {"user_key": user}).fetchone() for user in (1, 2)]
+    assert counted == [(5,), (0,)]
 
 
 def test_phrases_beginnings_and_operators_are_taken_as_they_are(index: _Index) -> None:

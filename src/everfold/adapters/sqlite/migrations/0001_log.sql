@@ -1,5 +1,6 @@
 -- The log: users and agents by integer key, sessions, their state, and messages.
--- Times are whole microseconds since 1970 in UTC. Content is the client's JSON as bytes (UTF-8 with lone surrogates).
+-- Times are whole microseconds since 1970 in UTC. Content is the client's JSON as bytes; it and
+-- every other blob that holds text are UTF-8 in which lone surrogates may stand.
 
 CREATE TABLE users (
     key INTEGER PRIMARY KEY,
@@ -31,7 +32,7 @@ CREATE UNIQUE INDEX sessions_current ON sessions (user_key, agent_key) WHERE is_
 CREATE TABLE session_states (
     session_key INTEGER PRIMARY KEY REFERENCES sessions (key),
     revision INTEGER NOT NULL,
-    state TEXT NOT NULL
+    state BLOB NOT NULL
 );
 
 CREATE TABLE messages (
@@ -43,9 +44,9 @@ CREATE TABLE messages (
     source TEXT NOT NULL,
     format TEXT NOT NULL,
     role TEXT NOT NULL,
-    speaker TEXT,
+    speaker BLOB,
     said_at INTEGER NOT NULL,
-    client_id TEXT,
+    client_id BLOB,
     tokens INTEGER NOT NULL,
     raw_tokens INTEGER NOT NULL,
     sum_tokens INTEGER NOT NULL,

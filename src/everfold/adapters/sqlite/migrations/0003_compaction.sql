@@ -11,7 +11,7 @@ CREATE TABLE events (
     ended_at INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0,
     lease_until INTEGER,
-    plan TEXT NOT NULL,
+    plan BLOB NOT NULL,
     certificate TEXT,
     report TEXT,
     layout BLOB

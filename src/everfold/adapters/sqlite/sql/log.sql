@@ -1,6 +1,9 @@
 -- name: read_state
 SELECT revision, state FROM session_states WHERE session_key = :session_key;
 
+-- name: read_revision
+SELECT revision FROM session_states WHERE session_key = :session_key;
+
 -- name: write_state
 UPDATE session_states SET revision = :revision, state = :state
 WHERE session_key = :session_key AND revision = :expected_revision;
@@ -31,7 +34,7 @@ WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
 -- name: find_client
-SELECT seq, content_hash FROM messages WHERE session_key = :session_key AND client_id = :client_id;
+SELECT seq, content_hash FROM messages WHERE session_key = :session_key AND client_id = :client_id AND seq <= :last_seq;
 
 -- name: find_boundary
 SELECT seq FROM messages
@@ -53,6 +56,6 @@ WHERE session_key = :session_key AND seq = :seq;
 
 -- name: erase_message
 UPDATE messages
-SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL, client_id = NULL,
+SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL,
     erased_at = :erased_at
 WHERE id = :message_id;

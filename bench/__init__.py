@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench [name ...] [--quick]`. See README.md in this folder."""

@@ -1,0 +1,46 @@
+"""Runs benchmarks and writes RESULTS.md: `python -m bench [name ...] [--quick] [--profile]`."""
+
+import argparse
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from bench.report import RESULTS, Row, print_rows, read_load, save_section, write_section
+from bench.scripts import run_script, title
+
+NAMES = ("turn", "endless", "import", "search", "peers", "startup", "tokens", "statements", "digests")
+_MODULES = {"import": "batch_import"}
+_SCRIPTS = ("tokens", "statements", "digests")
+_PROFILED = ("turn", "endless", "import")
+
+
+def main() -> None:
+    """Run what is asked for, all when nothing is; a quick run only prints."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write bench/RESULTS.md.")
+    parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="name", help=", ".join(NAMES))
+    parser.add_argument("--quick", action="store_true", help="smaller runs; prints, and writes nothing without --out")
+    parser.add_argument("--profile", action="store_true", help="print where the time goes, where a benchmark can")
+    parser.add_argument("--out", type=Path, help="the results file; bench/RESULTS.md when left out")
+    chosen = parser.parse_args()
+    out = chosen.out or (None if chosen.quick or chosen.profile else RESULTS)
+    command = " ".join(["python -m bench", *sys.argv[1:]])
+    for name in chosen.names or NAMES:
+        load = read_load()
+        title, rows, notes = measure(name, is_quick=chosen.quick, is_profiled=chosen.profile)
+        print_rows(name, rows, notes)
+        if out is not None:
+            section = write_section(name, title, rows, command=command, load=load, notes=notes)
+            save_section(out, name, section, order=NAMES)
+
+
+def measure(name: str, *, is_quick: bool, is_profiled: bool) -> tuple[str, list[Row], list[str]]:
+    """One benchmark's title, rows and notes."""
+    if name in _SCRIPTS:
+        return (title(name), *run_script(name))
+    module = import_module(f"bench.{_MODULES.get(name, name)}")
+    options = {"profile": True} if is_profiled and name in _PROFILED else {}
+    return (module.TITLE, *module.run(is_quick=is_quick, **options))
+
+
+if __name__ == "__main__":
+    main()

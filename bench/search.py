@@ -1,0 +1,103 @@
+"""Search through the engine: what it finds on LoCoMo, and how long it takes as a user's log grows."""
+
+import asyncio
+import statistics
+from collections.abc import Sequence
+from itertools import groupby
+
+from bench.measuring import Times
+from bench.opening import batched, open_engine, temporary_folder
+from bench.recall import DATA, DEPTHS, Babble, Question, Turn, read_locomo
+from bench.report import Row
+from everfold.engine import Everfold
+from everfold.session import Session
+
+TITLE = "evidence recall on LoCoMo and latency, one user"
+COUNTS = (10_000, 100_000)
+MOST_MS = {10_000: 10.0, 100_000: 100.0}
+LEAST_RECALL = {1: 0.33, 5: 0.60, 10: 0.69}
+ASKED_COUNT = 300
+
+
+def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
+    """Recall on both halves of the file, then latency at every count."""
+    rows: list[Row] = []
+    if (DATA / "locomo-dev.json").exists():
+        rows += asyncio.run(_measure_recall())
+    else:
+        rows.append(Row(figure="recall", value="not measured: no EVERFOLD_DATA with locomo-dev.json"))
+    rows += asyncio.run(_measure_latency((2_000, 10_000) if is_quick else COUNTS))
+    note = (
+        "Recall: the share of a question's evidence turns among the first k hits, mean over the questions of categories 1 to 4. "
+        "Weights were chosen on the first two conversations; the last two are the report. Latency: questions of eight words "
+        f"over generated talk with Zipf's distribution of words, {ASKED_COUNT} of them, through `Everfold.search`."
+    )
+    return rows, [note]
+
+
+async def fill_user(engine: Everfold, user: str, turns: Sequence[Turn]) -> dict[tuple[str, int], str]:
+    """Append a user's turns, a session a sitting, and give the turns' names by session and sequence number."""
+    names: dict[tuple[str, int], str] = {}
+    session: Session | None = None
+    for _, sitting in groupby(turns, key=lambda turn: turn.session):
+        session = await engine.session(user=user) if session is None else await session.new()
+        for (said_at, origin), group in groupby(sitting, key=lambda turn: (turn.said_at, turn.is_said)):
+            for batch in batched(group, 500):
+                wires = [_wire(turn) for turn in batch]
+                seqs = await session.append(wires, said_at=said_at, origin=None if origin else "tool")
+                names |= {(session.id, seq): turn.name for seq, turn in zip(seqs, batch, strict=True)}
+    return names
+
+
+def _wire(turn: Turn) -> dict[str, object]:
+    role = turn.role if turn.role in {"user", "assistant"} else "user"
+    wire: dict[str, object] = {"role": role, "content": turn.text}
+    if turn.speaker != turn.role:
+        wire["name"] = turn.speaker
+    return wire
+
+
+async def _measure_recall() -> list[Row]:
+    samples = read_locomo()
+    with temporary_folder() as folder:
+        async with open_engine(folder / "recall.db") as engine:
+            names = [await fill_user(engine, name, turns) for name, turns, _ in samples]
+            recalls = [
+                [await _recall(engine, name, names[at], question) for question in questions]
+                for at, (name, _, questions) in enumerate(samples)
+            ]
+    rows = []
+    for title, part in (("report, last two", recalls[2:4]), ("chosen on, first two", recalls[:2])):
+        shares = [share for of_sample in part for share in of_sample]
+        for depth, column in zip(DEPTHS, zip(*shares, strict=True), strict=True):
+            least = LEAST_RECALL[depth] if title.startswith("report") else None
+            figure = f"evidence recall at {depth}, {title} ({len(shares)} questions)"
+            rows.append(Row(figure=figure, value=statistics.fmean(column), least=least, digits=3))
+    return rows
+
+
+async def _recall(engine: Everfold, user: str, names: dict[tuple[str, int], str], question: Question) -> list[float]:
+    hits = await engine.search(question.text, user=user, limit=max(DEPTHS))
+    found = [names[hit.session, hit.seq] for hit in hits]
+    return [len(question.evidence.intersection(found[:depth])) / len(question.evidence) for depth in DEPTHS]
+
+
+async def _measure_latency(counts: Sequence[int]) -> list[Row]:
+    rows: list[Row] = []
+    with temporary_folder() as folder:
+        async with open_engine(folder / "latency.db") as engine:
+            babble, done = Babble(7), 0
+            session = await engine.session(user="one")
+            for count in counts:
+                for batch in batched(babble.talk(count - done), 500):
+                    await session.append([_wire(turn) for turn in batch], said_at=batch[0].said_at)
+                done = count
+                times = Times()
+                for _ in range(ASKED_COUNT):
+                    question = babble.question()
+                    with times.one():
+                        await engine.search(question, user="one")
+                at = f"at {count:,} messages"
+                rows.append(Row(figure=f"search {at}: median", value=times.median_us / 1e3, unit="ms", digits=1))
+                rows.append(Row(figure=f"search {at}: p95", value=times.p95_us / 1e3, unit="ms", most=MOST_MS.get(count), digits=1))  # fmt: skip
+    return rows

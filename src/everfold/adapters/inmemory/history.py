@@ -1,0 +1,123 @@
+"""History in memory: search over messages, and the rare operations on what is stored."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
+from everfold.core.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
+from everfold.core.sessions import AgentId, SessionId, UserId, find_stretches
+from everfold.errors import NotFoundError
+from everfold.ports.stores import Hit, StoredContent
+
+
+class InMemoryHistory(TablesHolder):
+    """The history store's methods; see `everfold.ports.stores.HistoryStore`."""
+
+    async def search(
+        self,
+        query: SearchQuery,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        session_id: SessionId | None,
+        limit_count: int,
+    ) -> list[Hit]:
+        """The best messages of one user, best first. O(all words of the user)."""
+        tables = self._tables
+        is_asked = _choose_scope(tables, agent_id, session_id)
+        rows = _list_indexed(tables, user_id)
+        ranked = rank_documents(query, [text for _, text in rows])
+        asked = {rows[at][0].key: (rows[at][0], score) for at, score in ranked if is_asked(rows[at][0])}
+        hits = order_hits(
+            query,
+            [
+                SearchCandidate(key=key, score=score, speaker=row.speaker, role=row.role)
+                for key, (row, score) in asked.items()
+            ],
+        )
+        return [
+            Hit(session_id=asked[hit.key][0].session_id, seq=asked[hit.key][0].note.seq, score=hit.score)
+            for hit in hits[: max(limit_count, 0)]
+        ]
+
+    async def read_contents(self, session_id: SessionId, first_seq: int, last_seq: int) -> list[StoredContent]:
+        """The stored bytes of a range, for verification; a tombstone has none and no hash."""
+        return [
+            StoredContent(
+                seq=row.note.seq, content=row.content, content_hash=row.note.content_hash, is_erased=row.is_erased
+            )
+            for row in self._tables.walk(session_id, first_seq, last_seq)
+        ]
+
+    async def erase_message(
+        self, session_id: SessionId, seq: int, *, neighbours: Sequence[tuple[int, str, str]], erased_at: datetime
+    ) -> None:
+        """Remove a message's content, its extract lines and its search row; leave a tombstone.
+
+        Erasing it again changes nothing. A neighbour that was erased itself stays without a search row.
+        """
+        tables = self._tables
+        row = _get_message(tables, session_id, seq)
+        rewritten = [
+            replace(_get_message(tables, session_id, near), search=SearchText(own=own, before=before))
+            for near, own, before in neighbours
+        ]
+        for neighbour in rewritten:
+            if not neighbour.is_erased:
+                tables.put(neighbour)
+        if not row.is_erased:
+            tables.put(_bury(row, erased_at))
+
+    async def check_integrity(self) -> list[str]:
+        """Always empty: there are no files."""
+        self._tables  # noqa: B018  # a closed store says so
+        return []
+
+
+def _get_message(tables: Tables, session_id: SessionId, seq: int) -> StoredMessage:
+    row = next(tables.walk(session_id, seq, seq), None)
+    if row is None:
+        raise NotFoundError(
+            f"session {session_id} has no message {seq}; its log ends at {tables.states[session_id].last_seq}",
+            session=session_id,
+            seq=seq,
+        )
+    return row
+
+
+def _bury(row: StoredMessage, erased_at: datetime) -> StoredMessage:
+    """What is left of an erased message: its number, its time, its place among the blocks and its sizes."""
+    note = replace(row.note, name=None, content_hash="", calls=(), lines=())
+    return replace(row, note=note, content=b"", cuts=(), speaker="", search=None, erased_at=erased_at)
+
+
+def _list_indexed(tables: Tables, user_id: UserId) -> list[tuple[StoredMessage, SearchText]]:
+    """Every search row of a user, in the order of their keys."""
+    rows = [
+        (row, row.search)
+        for record in tables.sessions.values()
+        if record.user_id == user_id
+        for row in tables.messages[record.id].values()
+        if row.search is not None
+    ]
+    return sorted(rows, key=lambda each: each[0].key)
+
+
+def _choose_scope(
+    tables: Tables, agent_id: AgentId | None, session_id: SessionId | None
+) -> Callable[[StoredMessage], bool]:
+    """Whether a row lies within what a search asks for."""
+    stretches = None
+    if session_id is not None:
+        lineage = tables.get_session(session_id).lineage
+        stretches = find_stretches(lineage, 1, tables.states[session_id].last_seq)
+
+    def is_asked(row: StoredMessage) -> bool:
+        if agent_id is not None and tables.sessions[row.session_id].agent_id != agent_id:
+            return False
+        return stretches is None or any(
+            part.session_id == row.session_id and part.first_seq <= row.note.seq <= part.last_seq for part in stretches
+        )
+
+    return is_asked

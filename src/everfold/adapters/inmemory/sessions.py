@@ -1,0 +1,92 @@
+"""Sessions in memory: who has which."""
+
+from copy import deepcopy
+from dataclasses import replace
+from itertools import islice
+
+from everfold.adapters.inmemory.tables import Tables, TablesHolder
+from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.state import SessionState
+from everfold.errors import ConflictError
+
+
+class InMemorySessions(TablesHolder):
+    """The session store's methods; see `everfold.ports.stores.SessionStore`."""
+
+    async def create_session(self, record: SessionRecord, state: SessionState) -> None:
+        """Store a session with its first state."""
+        tables = self._tables
+        _check_new(tables, record)
+        tables.sessions[record.id] = replace(record, settings=deepcopy(record.settings))
+        tables.states[record.id] = state
+        tables.messages[record.id] = {}
+        tables.client_ids[record.id] = {}
+        if record.is_current:
+            _put_current(tables, record)
+
+    async def get_session(self, session_id: SessionId) -> SessionRecord:
+        """The session with this id."""
+        return _give(self._tables.get_session(session_id))
+
+    async def find_current_session(self, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
+        """The current session of a user and an agent."""
+        tables = self._tables
+        session_id = tables.current.get((user_id, agent_id))
+        return None if session_id is None else _give(tables.sessions[session_id])
+
+    async def list_sessions(
+        self, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+    ) -> list[SessionRecord]:
+        """Sessions in the order of their creation, after the given one."""
+        tables = self._tables
+        records = iter(tables.sessions.values())
+        if after is not None:
+            tables.get_session(after)
+            next(record for record in records if record.id == after)
+        matching = (
+            _give(record)
+            for record in records
+            if user_id in (None, record.user_id) and agent_id in (None, record.agent_id)
+        )
+        return list(islice(matching, limit_count))
+
+    async def make_current(self, session_id: SessionId) -> SessionRecord:
+        """Make a session the current one of its user and agent, and give it."""
+        tables = self._tables
+        _put_current(tables, tables.get_session(session_id))
+        return _give(tables.sessions[session_id])
+
+    async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
+        """Replace what the session holds from its opening."""
+        tables = self._tables
+        record = tables.get_session(session_id)
+        tables.sessions[session_id] = replace(record, settings=deepcopy(settings))
+
+
+def _give(record: SessionRecord) -> SessionRecord:
+    """The record with tool schemas of its own: whoever changes them changes nothing here."""
+    return replace(record, settings=deepcopy(record.settings))
+
+
+def _check_new(tables: Tables, record: SessionRecord) -> None:
+    if record.id in tables.sessions:
+        raise ConflictError(f"session {record.id} exists already; give the new one an id of its own", session=record.id)
+    for shared in (*([record.parent_id] if record.parent_id else []), *(part.session_id for part in record.lineage)):
+        if shared != record.id:
+            tables.get_session(shared)
+    current = tables.current.get((record.user_id, record.agent_id))
+    if record.is_current and record.started_by not in {"branch", "rewind"} and current != record.parent_id:
+        raise ConflictError(
+            f"session {record.id}: it follows {record.parent_id}, but the current session of user {record.user_id} and "
+            f"agent {record.agent_id} is {current}; read the current session again and decide again",
+            session=record.id,
+        )
+
+
+def _put_current(tables: Tables, record: SessionRecord) -> None:
+    owner = (record.user_id, record.agent_id)
+    before = tables.current.get(owner)
+    if before is not None:
+        tables.sessions[before] = replace(tables.sessions[before], is_current=False)
+    tables.sessions[record.id] = replace(tables.sessions[record.id], is_current=True)
+    tables.current[owner] = record.id

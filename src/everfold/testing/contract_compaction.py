@@ -1,0 +1,354 @@
+"""What every store holds to about compactions. See `everfold.testing.contract`."""
+
+# ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+import anyio
+import pytest
+
+from everfold.core.certificate import check_certificate, check_never_neither, hash_text
+from everfold.core.events import CompactionEvent
+from everfold.core.folding import Digest
+from everfold.core.sessions import EventId, SessionId
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.testing.builders import (
+    Compacting,
+    append_wires,
+    branch_session,
+    commit,
+    compact,
+    minute,
+    open_session,
+    plan_next_compaction,
+    session_record,
+    talk,
+    user,
+)
+
+NOW = minute(500)
+LATER = minute(503)
+NO_EVENT = EventId("evt_none")
+
+
+async def begin(store: Store, session_id: SessionId, event_id: str) -> Compacting:
+    """A compaction that was begun and waits for a worker."""
+    compacting = await plan_next_compaction(store, session_id, event_id)
+    await store.begin_compaction(compacting.event, expected_revision=compacting.before.revision)
+    return compacting
+
+
+async def finish(store: Store, compacting: Compacting) -> None:
+    """Commit a compaction that was begun."""
+    await store.commit_compaction(
+        compacting.event.id,
+        compacting.fold,
+        compacting.after,
+        expected_revision=compacting.before.revision,
+        ended_at=LATER,
+    )
+
+
+async def list_all(store: Store, session_id: SessionId) -> list[CompactionEvent]:
+    """Every event of a session's lineage."""
+    return await store.list_events(session_id, after_ordinal=0, limit_count=1000)
+
+
+class CompactionContract:
+    """An event is begun once, claimed by one worker at a time, and committed or ended once; a commit is whole."""
+
+    async def test_a_begun_event_is_pending(self, store: Store) -> None:
+        """A begun event reads back equal, its plan included, and leaves the session's state as it was."""
+        record = await open_session(store, None, *talk(6))
+        planned = await plan_next_compaction(store, record.id, "evt_1", focus="berth \ud83d\ude00")
+        await store.begin_compaction(planned.event, expected_revision=planned.before.revision)
+        assert await list_all(store, record.id) == [planned.event]
+        assert await store.read_state(record.id) == planned.before
+
+    async def test_an_event_begins_from_the_state_it_was_planned_in(self, store: Store) -> None:
+        """When the log has moved on since the plan, the event is refused and not stored."""
+        record = await open_session(store, None, *talk(6))
+        planned = await plan_next_compaction(store, record.id, "evt_1")
+        await append_wires(store, record.id, user("one more"))
+        with pytest.raises(ConflictError):
+            await store.begin_compaction(planned.event, expected_revision=planned.before.revision)
+        assert await list_all(store, record.id) == []
+
+    @pytest.mark.parametrize("is_claimed", [False, True], ids=["pending", "running"])
+    async def test_one_event_of_a_session_is_on_its_way(self, store: Store, is_claimed: bool) -> None:  # noqa: FBT001  # a parameter of the test
+        """While an event has not ended, another one of its session is refused; other sessions go on."""
+        record = await open_session(store, None, *talk(6))
+        first = await begin(store, record.id, "evt_1")
+        if is_claimed:
+            await store.claim_event(first.event.id, now=NOW, lease_until=LATER)
+        with pytest.raises(ConflictError):
+            await begin(store, record.id, "evt_2")
+        assert [event.id for event in await list_all(store, record.id)] == ["evt_1"]
+        other = await open_session(store, session_record("ses_2", is_current=False), *talk(6))
+        await begin(store, other.id, "evt_3")
+
+    async def test_a_claim_makes_an_event_running(self, store: Store) -> None:
+        """The first claim counts one attempt, holds the lease, and is what later reads give."""
+        record = await open_session(store, None, *talk(6))
+        event = (await begin(store, record.id, "evt_1")).event
+        claimed = await store.claim_event(event.id, now=NOW, lease_until=LATER)
+        assert claimed == replace(event, state="running", attempts=1, lease_until=LATER)
+        assert await list_all(store, record.id) == [claimed]
+
+    async def test_a_living_worker_keeps_its_event(self, store: Store) -> None:
+        """A second claim up to the very end of the lease is refused and changes nothing."""
+        record = await open_session(store, None, *talk(6))
+        event = (await begin(store, record.id, "evt_1")).event
+        claimed = await store.claim_event(event.id, now=NOW, lease_until=LATER)
+        with pytest.raises(ConflictError):
+            await store.claim_event(event.id, now=LATER, lease_until=minute(600))
+        assert await list_all(store, record.id) == [claimed]
+
+    async def test_of_many_claims_at_once_one_wins(self, store: Store) -> None:
+        """However many workers want an event at the same moment, one has it, and one attempt is counted."""
+        record = await open_session(store, None, *talk(6))
+        event = (await begin(store, record.id, "evt_1")).event
+        won: list[CompactionEvent] = []
+
+        async def claim() -> None:
+            with suppress(ConflictError):
+                won.append(await store.claim_event(event.id, now=NOW, lease_until=LATER))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(claim)
+        assert [one.attempts for one in won] == [1]
+        assert await list_all(store, record.id) == won
+
+    async def test_a_dead_workers_event_is_claimed_again(self, store: Store) -> None:
+        """When the lease has run out, the event gets a new one and another attempt is counted."""
+        record = await open_session(store, None, *talk(6))
+        event = (await begin(store, record.id, "evt_1")).event
+        await store.claim_event(event.id, now=NOW, lease_until=LATER)
+        again = await store.claim_event(event.id, now=LATER + timedelta(microseconds=1), lease_until=minute(600))
+        assert (again.state, again.attempts, again.lease_until) == ("running", 2, minute(600))
+
+    async def test_a_commit_puts_everything_in_force_at_once(self, store: Store) -> None:
+        """After a commit the event is done with certificate and report, and layout, digests and state are the fold's."""
+        record = await open_session(store, None, *talk(8))
+        compacting = await compact(store, record.id, "evt_1")
+        fold = compacting.fold
+        (event,) = await list_all(store, record.id)
+        assert (event.state, event.attempts) == ("done", 1)
+        assert event.ended_at is not None
+        assert (event.plan, event.certificate, event.report) == (compacting.event.plan, fold.certificate, fold.report)
+        assert await store.read_layout(event.id) == fold.layout
+        assert await store.read_digests([one.id for one in fold.digests]) == {one.id: one for one in fold.digests}
+        state = await store.read_state(record.id)
+        assert state == compacting.after
+        assert state.event_id == "evt_1"
+
+    async def test_an_event_may_be_committed_without_a_claim(self, store: Store) -> None:
+        """An inline compaction commits the event that it has just begun."""
+        record = await open_session(store, None, *talk(6))
+        compacting = await begin(store, record.id, "evt_1")
+        await finish(store, compacting)
+        (event,) = await list_all(store, record.id)
+        assert (event.state, event.attempts, event.ended_at) == ("done", 0, LATER)
+
+    async def test_a_commit_over_another_state_writes_nothing(self, store: Store) -> None:
+        """When the log has moved on, the commit is refused: no digest, no layout, and the event is still on its way."""
+        record = await open_session(store, None, *talk(6))
+        compacting = await begin(store, record.id, "evt_1")
+        await append_wires(store, record.id, user("one more"))
+        state = await store.read_state(record.id)
+        with pytest.raises(ConflictError):
+            await finish(store, compacting)
+        assert await store.read_state(record.id) == state
+        assert await list_all(store, record.id) == [compacting.event]
+        assert await store.read_digests([digest.id for digest in compacting.fold.digests]) == {}
+        with pytest.raises(NotFoundError):
+            await store.read_layout(compacting.event.id)
+
+    async def test_a_commit_after_messages_arrived_keeps_them(self, store: Store) -> None:
+        """A fold may be committed over a newer state that it was carried over to: hold and swap."""
+        record = await open_session(store, None, *talk(6))
+        compacting = await begin(store, record.id, "evt_1")
+        await append_wires(store, record.id, user("one more"))
+        state = await store.read_state(record.id)
+        after = replace(state, revision=state.revision + 1, event_id="evt_1", events_count=1)
+        await store.commit_compaction(
+            compacting.event.id, compacting.fold, after, expected_revision=state.revision, ended_at=LATER
+        )
+        assert await store.read_state(record.id) == after
+        assert len(await store.read_messages(record.id, range(1, 99))) == 13
+
+    async def test_an_event_is_committed_once(self, store: Store) -> None:
+        """A second commit, claim or end of a done event is refused and changes nothing."""
+        record = await open_session(store, None, *talk(6))
+        compacting = await compact(store, record.id, "evt_1")
+        done = await list_all(store, record.id)
+        again = replace(
+            compacting,
+            before=compacting.after,
+            after=replace(compacting.after, revision=compacting.after.revision + 1),
+        )
+        with pytest.raises(ConflictError):
+            await finish(store, again)
+        with pytest.raises(ConflictError):
+            await store.claim_event(done[0].id, now=NOW, lease_until=LATER)
+        with pytest.raises(ConflictError):
+            await store.end_event(done[0].id, state="cancelled", ended_at=LATER)
+        assert await list_all(store, record.id) == done
+        assert await store.read_state(record.id) == compacting.after
+
+    @pytest.mark.parametrize("is_claimed", [False, True], ids=["pending", "running"])
+    async def test_a_cancelled_event_has_ended(self, store: Store, is_claimed: bool) -> None:  # noqa: FBT001  # as above
+        """An event that was cancelled commits nothing, cannot be taken up again, and makes room for the next."""
+        record = await open_session(store, None, *talk(6))
+        compacting = await begin(store, record.id, "evt_1")
+        if is_claimed:
+            await store.claim_event(compacting.event.id, now=NOW, lease_until=LATER)
+        await store.end_event(compacting.event.id, state="cancelled", ended_at=LATER)
+        (event,) = await list_all(store, record.id)
+        assert (event.state, event.ended_at, event.certificate) == ("cancelled", LATER, None)
+        with pytest.raises(ConflictError):
+            await finish(store, compacting)
+        with pytest.raises(ConflictError):
+            await store.claim_event(event.id, now=minute(900), lease_until=minute(903))
+        with pytest.raises(ConflictError):
+            await store.end_event(event.id, state="cancelled", ended_at=LATER)
+        assert await store.read_state(record.id) == compacting.before
+        with pytest.raises(NotFoundError):
+            await store.read_layout(event.id)
+        following = await begin(store, record.id, "evt_0")
+        assert [one.state for one in await list_all(store, record.id)] == ["cancelled", "pending"]
+        await finish(store, following)
+        assert [one.state for one in await list_all(store, record.id)] == ["cancelled", "done"]
+
+    async def test_events_are_listed_by_ordinal_page_by_page(self, store: Store) -> None:
+        """Pages after an ordinal give each event once, the one that is on its way last."""
+        record = await open_session(store)
+        for number in range(1, 4):
+            await append_wires(store, record.id, *talk(4, first=number * 10))
+            await compact(store, record.id, f"evt_{9 - number}")
+        await append_wires(store, record.id, *talk(4, first=40))
+        await begin(store, record.id, "evt_0")
+        first = await store.list_events(record.id, after_ordinal=0, limit_count=3)
+        rest = await store.list_events(record.id, after_ordinal=first[-1].ordinal, limit_count=3)
+        assert [event.id for event in first] == ["evt_8", "evt_7", "evt_6"]
+        assert [(event.id, event.state) for event in rest] == [("evt_0", "pending")]
+        assert await store.list_events(record.id, after_ordinal=4, limit_count=3) == []
+
+    async def test_digests_with_their_pools_read_back_equal(self, store: Store) -> None:
+        """Over many compactions every digest reads back equal: what it read, and the pool of a coarse one."""
+        record = await open_session(store)
+        made: dict[str, Digest] = {}
+        for number in range(1, 9):
+            await append_wires(store, record.id, *talk(5, topic="pier \ud83d\ude00 é", first=number * 10))
+            compacting = await compact(store, record.id, f"evt_{number}")
+            made |= {digest.id: digest for digest in compacting.fold.digests}
+        pools = [digest.pool for digest in made.values() if digest.kind == "coarse"]
+        assert any(pool is not None and pool.list_lines() for pool in pools), "no coarse digest was made"
+        assert any(digest.reads for digest in made.values())
+        assert await store.read_digests([*made, "evt_none.fine"]) == made
+        assert await store.read_digests([]) == {}
+
+    async def test_what_is_stored_proves_the_certificates(self, store: Store) -> None:
+        """From stored bytes and digests alone every certificate holds, and no message is neither shown nor read."""
+        record = await open_session(store)
+        for number in range(1, 9):
+            await append_wires(store, record.id, *talk(5, first=number * 10))
+            await compact(store, record.id, f"evt_{number}")
+        state = await store.read_state(record.id)
+        contents = await store.read_contents(record.id, 1, state.last_seq)
+        hashes = {one.seq: hash_text(one.content.decode("utf-8", "surrogatepass")) for one in contents}
+        certificates = [one.certificate for one in await list_all(store, record.id) if one.certificate]
+        assert len(certificates) == 8
+        expected_first_seq = 1
+        for certificate in certificates:
+            digests = await store.read_digests([id_ for id_, _ in certificate.digests])
+            findings = check_certificate(
+                certificate,
+                expected_first_seq=expected_first_seq,
+                message_hashes=hashes,
+                digest_hashes={id_: hash_text(digest.text) for id_, digest in digests.items()},
+            )
+            assert findings == []
+            expected_first_seq = certificate.last_seq + 1
+        layout = await store.read_layout(EventId(state.event_id))
+        assert check_never_neither(layout, certificates, event_id=state.event_id, last_seq=state.last_seq) == []
+
+    async def test_standing_quotes_keep_every_code_point(self, store: Store) -> None:
+        """A standing statement whose message has left stays an exact quote in the stored layout, odd code points too."""
+        record = await open_session(store)
+        odd = "Never moor at berth \ud83d\ude00 \ude00\ud83d without a pilot."
+        await append_wires(store, record.id, user("[[x]] " + "Long cargo list, nothing else. " * 80 + odd))
+        for number in range(1, 7):
+            await append_wires(store, record.id, *talk(5, first=number * 10))
+        compacting = await compact(store, record.id, "evt_1")
+        quotes = [line.quote for line in compacting.fold.layout.standing]
+        assert any("\ud83d\ude00" in quote for quote in quotes), "the statement is not in the standing block"
+        assert await store.read_layout(EventId("evt_1")) == compacting.fold.layout
+
+    async def test_a_branch_inherits_events_up_to_its_branch(self, store: Store) -> None:
+        """A branch lists the events that it shares and its own, along two levels, and none that came later."""
+        parent = await open_session(store, None, *talk(6))
+        await compact(store, parent.id, "evt_p1")
+        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
+        await append_wires(store, parent.id, *talk(6, first=20))
+        await compact(store, parent.id, "evt_p2")
+        await append_wires(store, child.id, *talk(6, first=40))
+        await compact(store, child.id, "evt_c2")
+        grandchild = await branch_session(store, child, "ses_grandchild", state=await store.read_state(child.id))
+        await append_wires(store, child.id, *talk(6, first=60))
+        await begin(store, child.id, "evt_c3")
+        await append_wires(store, grandchild.id, *talk(6, first=80))
+        await compact(store, grandchild.id, "evt_g3")
+
+        async def list_ids(session_id: SessionId) -> list[tuple[int, str]]:
+            return [(event.ordinal, event.id) for event in await list_all(store, session_id)]
+
+        assert await list_ids(parent.id) == [(1, "evt_p1"), (2, "evt_p2")]
+        assert await list_ids(child.id) == [(1, "evt_p1"), (2, "evt_c2"), (3, "evt_c3")]
+        assert await list_ids(grandchild.id) == [(1, "evt_p1"), (2, "evt_c2"), (3, "evt_g3")]
+
+    async def test_an_event_on_its_way_does_not_hold_up_a_branch(self, store: Store) -> None:
+        """What the parent is compacting is no business of its branch: neither listed there nor in its way."""
+        parent = await open_session(store, None, *talk(6))
+        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
+        await begin(store, parent.id, "evt_p1")
+        assert await list_all(store, child.id) == []
+        compacting = await compact(store, child.id, "evt_c1")
+        assert await store.read_layout(EventId("evt_c1")) == compacting.fold.layout
+        assert (await store.read_state(parent.id)).event_id == ""
+
+    async def test_a_branch_reads_the_layout_that_it_inherits(self, store: Store) -> None:
+        """The layout in force at the branch point is the parent's own, whatever the parent commits afterwards."""
+        parent = await open_session(store, None, *talk(6))
+        shared = await compact(store, parent.id, "evt_p1")
+        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
+        await append_wires(store, parent.id, *talk(6, first=20))
+        await compact(store, parent.id, "evt_p2")
+        state = await store.read_state(child.id)
+        assert await store.read_layout(EventId(state.event_id)) == shared.fold.layout
+        digests = shared.fold.digests
+        assert await store.read_digests([one.id for one in digests]) == {one.id: one for one in digests}
+
+    async def test_unknown_events_and_sessions_are_not_found(self, store: Store) -> None:
+        """Each method refuses an event or session that does not exist, and a layout that was not committed."""
+        record = await open_session(store, None, *talk(6))
+        planned = await plan_next_compaction(store, record.id, "evt_1")
+        stray = replace(planned.event, session_id=SessionId("ses_nobody"))
+        for asking in (
+            store.begin_compaction(stray, expected_revision=planned.before.revision),
+            store.claim_event(NO_EVENT, now=NOW, lease_until=LATER),
+            store.end_event(NO_EVENT, state="cancelled", ended_at=LATER),
+            store.commit_compaction(
+                NO_EVENT, planned.fold, planned.after, expected_revision=planned.before.revision, ended_at=LATER
+            ),
+            store.read_layout(NO_EVENT),
+            store.list_events(SessionId("ses_nobody"), after_ordinal=0, limit_count=1),
+        ):
+            with pytest.raises(NotFoundError):
+                await asking
+        await commit(store, planned)
+        assert [event.state for event in await list_all(store, record.id)] == ["done"]

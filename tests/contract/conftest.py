@@ -1,0 +1,10 @@
+"""Contract tests live in the package; their assertions explain themselves as those of any test do."""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    "everfold.testing.contract_sessions",
+    "everfold.testing.contract_log",
+    "everfold.testing.contract_compaction",
+    "everfold.testing.contract_history",
+)
