@@ -201,6 +201,9 @@ def test_demo_reads_well(run: Run) -> None:
         (("verify", "--db", "text.db"), 7, "text.db"),
         (("--config", "missing.toml", "config"), 2, "there is no settings file"),
         (("sessions", "--count", "0"), 2, "--count"),
+        (("demo", "--limit", "-5"), 2, "positive whole number"),
+        (("demo", "--limit", "500"), 5, "the smallest limit that works is"),
+        (("demo", "--folder", "text.db"), 2, "cannot be written"),
         (("nothing",), 2, "nothing"),
     ],
 )

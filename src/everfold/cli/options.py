@@ -1,11 +1,12 @@
 """What several commands take, said once."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from everfold.adapters.transcripts import FORMATS
+from everfold.core.rendering import Provider
 from everfold.errors import InvalidInputError
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -31,7 +32,6 @@ Format: TypeAlias = Annotated[
 Session: TypeAlias = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="One session; `everfold sessions` lists them.")
 ]
-Provider: TypeAlias = Literal["openai", "anthropic"]
 ProviderOption: TypeAlias = Annotated[
     Provider, typer.Option("--provider", metavar="openai|anthropic", help="Whose form requests are made in.")
 ]
