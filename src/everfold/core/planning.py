@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from everfold.core.frames import earlier_header
+from everfold.core.frames import EARLIER_TEXT, name_earlier
 from everfold.core.layout import HeldMessage, Layout, ShownRange, split_held
 from everfold.core.messages import Note
 from everfold.core.room import Policy, Room
@@ -39,6 +39,8 @@ FINE_JOIN_RATIO = 0.3
 COARSE_SLICE_RATIO = 0.4
 SMALLEST_DIGEST_TOKENS = 48
 """A digest below this could not even name its range and carry one line."""
+
+EARLIER_TOKENS = estimate_text_tokens(EARLIER_TEXT)
 
 LATCH_COUNT = 2
 
@@ -95,8 +97,10 @@ def measure_body(layout: Layout) -> int:
 
 
 def measure_frame(kept_seqs: Sequence[int]) -> int:
-    """Tokens of what surrounds one range: its message, and the line before its kept messages."""
-    return MESSAGE_OVERHEAD_TOKENS + (estimate_text_tokens(earlier_header(kept_seqs)) if kept_seqs else 0)
+    """Tokens of what surrounds one range: its message, and the lines before and after its kept messages."""
+    return MESSAGE_OVERHEAD_TOKENS + (
+        EARLIER_TOKENS + estimate_text_tokens(name_earlier(kept_seqs)) if kept_seqs else 0
+    )
 
 
 def measure_window(state: SessionState, layout: Layout) -> int:
