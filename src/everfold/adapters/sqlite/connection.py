@@ -34,6 +34,8 @@ APPLICATION_ID = 0x45564644
 SqlValue = None | int | float | bytes | str
 """What a column or a binding holds."""
 
+_HEADER = b"SQLite format 3\x00"
+
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name TEXT PRIMARY KEY,
@@ -103,6 +105,7 @@ def open_database(path: str) -> Database:
     """
     if Path(path).is_dir():
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
+    _refuse_no_database(path)
     database = Database(path)
     try:
         with translated(path):
@@ -111,6 +114,20 @@ def open_database(path: str) -> Database:
         database.close()
         raise
     return database
+
+
+def _refuse_no_database(path: str) -> None:
+    """Refuse a file that does not begin as a database does: the driver takes a very short one for an empty database.
+
+    Source: SQLite's documentation of its file format, the header string.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(len(_HEADER))
+    except OSError:
+        return  # missing, or not to be read: opening it says which
+    if head and head != _HEADER:
+        raise CorruptStoreError(f"{path} is not a database; expected one, or a name for a new file", path=path)
 
 
 def _prepare(database: Database) -> None:
