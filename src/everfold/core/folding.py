@@ -5,6 +5,7 @@ Source: DESIGN sections 3.2 to 3.4.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from everfold.core.certificate import Certificate, Covered, hash_text, seal_certificate
@@ -317,12 +318,20 @@ def _stable_tokens(before: Layout, after: Layout) -> int:
     tokens = sum(held.tokens for held in after.held if held.hold == "head")
     for old, new in zip(before.ranges, after.ranges, strict=False):
         old_kept = _kept_in(before.held, old)
-        if old != new or old_kept != _kept_in(after.held, new):
+        new_kept = _kept_in(after.held, new)
+        tokens += sum(held.tokens for held in _common(old_kept, new_kept))
+        if old != new or old_kept != new_kept:
             break
-        tokens += new.digest_tokens + sum(held.tokens for held in old_kept)
+        tokens += new.digest_tokens
     return tokens
 
 
 def _kept_in(held: Sequence[HeldMessage], shown: ShownRange) -> list[HeldMessage]:
     inside = [message for message in held if shown.first_seq <= message.seq <= shown.last_seq]
     return [message for message in inside if message.hold not in {"head", "running"}]
+
+
+def _common(before: Sequence[HeldMessage], after: Sequence[HeldMessage]) -> list[HeldMessage]:
+    """What two rows of messages begin with alike."""
+    pairs = zip(before, after, strict=False)
+    return [held for held, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]

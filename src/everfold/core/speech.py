@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everfold.core.frames import EMPTY_TEXT, OPENER_TEXT, fence_untrusted
+from everfold.core.frames import EARLIER_TEXT, EMPTY_TEXT, OPENER_TEXT, fence_untrusted, name_earlier
 from everfold.core.json_values import JsonValue
 from everfold.core.messages import (
     CallPart,
@@ -124,12 +124,15 @@ class _Speaker:
         self.utter(Speech(role, place, self._items(message), message))
 
     def range(self, entry: RangeEntry) -> None:
-        items: list[Shown] = [ShownText(entry.header)] if entry.header else []
+        kept = [message for message in entry.kept if message.kind != "system"]
         for message in entry.kept:
             if message.kind == "system":
                 self.say("system", "body", message)
-            else:
-                items.extend(self._items(message))
+        items: list[Shown] = []
+        if kept:
+            items.append(ShownText(EARLIER_TEXT))
+            items.extend(item for message in kept for item in self._items(message))
+            items.append(ShownText(name_earlier([message.seq for message in kept])))
         if entry.digest_text:
             items.append(ShownText(clean_text(entry.digest_text)))
         if items:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from everfold.core.digests import LeftOut
-from everfold.core.frames import earlier_header
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
@@ -34,10 +33,9 @@ class MessageEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeEntry:
-    """One range of the past: its kept messages and the digest of the rest. `header` is empty when nothing is kept."""
+    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded."""
 
     shown: ShownRange
-    header: str
     kept: tuple[Message, ...]
     digest_text: str
     kind: Literal["range"] = "range"
@@ -170,12 +168,10 @@ def _body_entries(layout: Layout, messages: Mapping[int, Message], digests: Mapp
     ]
     for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
         if kept or shown.digest_id:
-            seqs = [held.seq for held in kept]
             entries.append(
                 RangeEntry(
                     shown=shown,
-                    header=earlier_header(seqs) if seqs else "",
-                    kept=tuple(messages[seq] for seq in seqs),
+                    kept=tuple(messages[held.seq] for held in kept),
                     digest_text=digests[shown.digest_id] if shown.digest_id else "",
                 )
             )
