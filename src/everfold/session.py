@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from everfold.core.calibration import observe
 from everfold.core.events import CompactionEvent
@@ -11,7 +10,7 @@ from everfold.core.folding import Fold
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand
-from everfold.core.rendering import Provider, render
+from everfold.core.rendering import Provider
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
@@ -194,7 +193,7 @@ class Session:
             self._live,
             self._compactor(self._live, is_preview=False),
             read_messages(messages, now=self._clock.now()),
-            render=partial(render, provider=provider),
+            provider=provider,
         )
 
     async def history(self, first_seq: int, last_seq: int) -> list[Message]:
@@ -281,6 +280,7 @@ class Session:
 
     async def _preview_copy(self) -> LiveSession:
         """A copy that a preview may change; it shares what was read."""
+        await self._live.reload(self._store)
         live = await load_session(self._store, self.record)
         live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
         return live

@@ -3,7 +3,9 @@
 A database is opened in WAL mode with full synchronisation: a call that has returned survives a power cut. Several
 processes may use one file; writers wait for each other up to `BUSY_TIMEOUT_MS`.
 
-Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `application_id` and result codes.
+What is deleted is overwritten with zeros, so that an erase holds in the file too.
+
+Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `application_id` and result codes.
 """
 
 import hashlib
@@ -79,6 +81,14 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    def empty_log(self) -> bool:
+        """Bring everything into the database file and cut its write-ahead log to nothing; no transaction may be open.
+
+        False when a reader held on to an older page for longer than `BUSY_TIMEOUT_MS`: then the log is emptied later.
+        """
+        busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return busy is not None and not busy[0]
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
@@ -126,6 +136,7 @@ def _prepare(database: Database) -> None:
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", 1)
+    connection.pragma("secure_delete", 1)
     connection.pragma("temp_store", "memory")
     connection.pragma("cache_size", -16_000)
     _migrate(database)

@@ -58,4 +58,4 @@ WHERE session_key = :session_key AND seq = :seq;
 UPDATE messages
 SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL,
     erased_at = :erased_at
-WHERE id = :message_id;
+WHERE id = :message_id AND erased_at IS NULL;
