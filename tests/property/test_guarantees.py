@@ -52,7 +52,7 @@ async def play(url: str, log: GeneratedLog, *, limit: int, every: int, seed: int
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=LOGS, limit=st.sampled_from(LIMITS), every=st.integers(1, 4), seed=st.integers(0, 2**16))
 def test_guarantees_hold_after_every_window(kind: Kind, log: GeneratedLog, limit: int, every: int, seed: int) -> None:
     """G1 to G6 and G12 hold after every append and window, at limits from tiny to large, in either wire form."""
