@@ -1,13 +1,20 @@
 """What holds for every test: no network beyond this machine, no settings from outside, one way to the real data."""
 
+from __future__ import annotations
+
 import ipaddress
 import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from everfold.core.window import Window
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -95,3 +102,30 @@ def real_data() -> Path:
     if not REAL_DATA.is_dir():
         pytest.skip(f"no real conversations: {REAL_DATA} is missing; set EVERFOLD_DATA to their folder")
     return REAL_DATA
+
+
+@pytest.fixture(autouse=True)
+def prefix_is_held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request of a session extends the one before, unless an event, new settings or an erase broke it.
+
+    A test that moves the beginning on purpose says so with the mark `moves_prefix`.
+    """
+    if "moves_prefix" in request.keywords:
+        return
+    from everfold.session import Session
+    from everfold.testing.proofs import PrefixWatch
+
+    show = Session.window
+    watches: WeakKeyDictionary[object, PrefixWatch] = WeakKeyDictionary()  # ids repeat from store to store
+
+    async def show_and_compare(
+        self: Session, *, limit: int | None = None, volatile: str | None = None, preview: bool = False
+    ) -> Window:
+        window = await show(self, limit=limit, volatile=volatile, preview=preview)
+        if not preview:
+            watches.setdefault(self._store, PrefixWatch()).see(
+                self.id, window, settings=self.settings, epoch=self._live.state.epoch
+            )
+        return window
+
+    monkeypatch.setattr(Session, "window", show_and_compare)

@@ -37,6 +37,8 @@ NEEDLE = "qzxvelmork"
 LIMIT_TOKENS = 6000
 SLOW = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
+pytestmark = pytest.mark.moves_prefix  # an erase takes words out of what was shown
+
 
 def open_engine(store: InMemoryStore | SqliteStore) -> Everfold:
     """An engine over a store, whose clock stands still."""

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import everfold
 from everfold.adapters.transcripts.reading import read_transcript
+from everfold.core.json_values import JsonObject
 from everfold.core.transcripts import Conversation, TranscriptMessage
 from everfold.errors import BudgetUnsatisfiableError
 from everfold.testing import coding_log, one_turn_of_steps
@@ -107,7 +109,7 @@ async def test_own_transcripts(path: Path, limit: int) -> None:
         assert not refused
 
 
-def numbered(wires: Iterator[dict[str, object]]) -> list[TranscriptMessage]:
+def numbered(wires: Iterator[JsonObject]) -> list[TranscriptMessage]:
     """Generated messages as those of a file."""
     lines = count(1)
     return [TranscriptMessage(wire=wire, wire_format="openai", line=next(lines)) for wire in wires]
@@ -116,11 +118,11 @@ def numbered(wires: Iterator[dict[str, object]]) -> list[TranscriptMessage]:
 @pytest.mark.parametrize("limit", [2_500, 16_000])
 async def test_one_turn_of_600_steps(limit: int) -> None:
     """A turn whose steps fill the window many times over folds within itself, and its user message stays."""
-    messages = numbered(entry.wire for entry in one_turn_of_steps(6, steps_count=600))
+    messages = numbered(cast("JsonObject", entry.wire) for entry in one_turn_of_steps(6, steps_count=600))
     assert await play(messages, url="memory://", limit=limit, every=23) > (40, 0)
 
 
 async def test_coding_turns() -> None:
     """Paths, errors and diffs over many turns hold."""
-    messages = numbered(entry.wire for entry in coding_log(3, turns_count=14))
+    messages = numbered(cast("JsonObject", entry.wire) for entry in coding_log(3, turns_count=14))
     assert await play(messages, url="memory://", limit=4_000, every=7) > (20, 0)

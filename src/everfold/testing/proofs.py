@@ -269,6 +269,36 @@ class Prover:
         raise AssertionError(f"G12: the error names {smallest} as the smallest limit, but {smallest - 1} works")
 
 
+class PrefixWatch:
+    """Holds the requests of any number of sessions to G5: each extends the one before, unless a break came between."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[object, Flat]] = {}
+
+    def see(self, key: str, window: Window, *, settings: object, epoch: int) -> None:
+        """Compare a window with the one before of the same session.
+
+        Raises:
+            AssertionError: the beginning of the request changed although nothing of the past did.
+        """
+        flat = flatten_request(render(window, "openai"))
+        if any(isinstance(entry, TextEntry) and entry.slice == "volatile" for entry in window.entries):
+            flat = flat[:-1]
+        past = tuple(
+            (entry.shown, tuple(message.seq for message in entry.kept)) if isinstance(entry, RangeEntry) else entry
+            for entry in window.entries
+            if isinstance(entry, RangeEntry) or (isinstance(entry, TextEntry) and entry.slice == "standing")
+        )
+        breaks = (settings, epoch, window.report.watermark, past)
+        old_breaks, old = self._seen.get(key, (None, ()))
+        _hold(
+            breaks != old_breaks or flat[: len(old)] == old, f"G5: session {key}: the beginning of the request changed"
+        )
+        has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
+        if has_messages:
+            self._seen[key] = (breaks, flat)
+
+
 def spell(value: object) -> str:
     """A JSON value as text in which key order, the form of numbers and every code point can be told apart."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
