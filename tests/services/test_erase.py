@@ -214,6 +214,27 @@ async def test_every_event_forgets_it(store: InMemoryStore | SqliteStore) -> Non
     await store.close()
 
 
+async def test_a_repeated_statement_stands_by_its_other_message(store: InMemoryStore | SqliteStore) -> None:
+    """When the message that a standing statement is quoted from is erased, an older one that says the same takes over."""
+    session = await open_engine(store).session(limit=LIMIT_TOKENS)
+    said = "Never sail before noon, please."
+    await session.append([user("Hello."), assistant("Hello.")])
+    (first,) = await session.append(user(said))
+    (second,) = await session.append(user(said))
+    for berth in range(1, 150):
+        await session.append(
+            [user(f"How is berth {berth}?"), assistant(f"Berth {berth} has the mark BX-{berth:04}. " * 6)]
+        )
+        await session.window()
+    block = (await store.read_layout(EventId((await session.state()).event_id))).standing_text
+    assert f"#{second} {said}" in block
+    await session.erase(second)
+    block = (await store.read_layout(EventId((await session.state()).event_id))).standing_text
+    assert f"#{first} {said}" in block
+    assert (await session.verify()).is_sound
+    await store.close()
+
+
 async def test_an_erase_reaches_every_branch(store: InMemoryStore | SqliteStore) -> None:
     """Branches before and after the message's compaction, and a branch of a branch, lose it together."""
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
@@ -241,16 +262,18 @@ def find_files(folder: Path) -> list[str]:
 async def test_the_file_holds_nothing_of_it(tmp_path: Path) -> None:
     """After an erase neither the database file nor its log holds the words, whatever was folded before."""
     path = tmp_path / "everfold.db"
-    opened = await SqliteStore.open(str(path))
+    opened, other = await SqliteStore.open(str(path)), await SqliteStore.open(str(path))
     session = await open_engine(opened).session(limit=LIMIT_TOKENS)
     seqs = [await fill(session) for _ in range(2)]
     seqs += await session.append([calls("c1"), result("c1", f"The {NEEDLE} " * 3000), assistant(f"See {NEEDLE}.")])
+    assert (await open_engine(other).session()).id == session.id
     assert find_files(tmp_path)
     for seq in seqs:
         await session.erase(seq)
     await check_gone(opened, session)
     assert find_files(tmp_path) == []
     await opened.close()
+    await other.close()
     assert find_files(tmp_path) == []
 
 
