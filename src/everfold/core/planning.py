@@ -21,7 +21,7 @@ from everfold.core.state import SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 Trigger = Literal["tokens", "overflow", "turns", "rows", "manual"]
-Group = Literal["fixed", "head", "kept", "folded"]
+Group = Literal["fixed", "head", "kept", "folded", "erased"]
 
 LEAVE_RATIO = 0.8
 """A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
@@ -303,6 +303,8 @@ class _Walk:
         )
 
     def _group(self, note: Note, held_seqs: set[int]) -> Group:
+        if note.is_erased:
+            return "erased"
         if note.kind == "fixed":
             return "fixed"
         if note.seq == self.state.head_seq:
@@ -360,6 +362,8 @@ def settle_running(held: HeldMessage, state: SessionState) -> HeldMessage:
 
 def offer_note(note: Note, state: SessionState, room: Room) -> HeldMessage | None:
     """How a message would be held once the watermark has passed it, or None when it can only fold."""
+    if note.is_erased:
+        return None
     if note.seq == state.head_seq:
         return HeldMessage(seq=note.seq, tokens=note.tokens, hold="head", keep=note.keep)
     if note.seq == state.turn_seq:
