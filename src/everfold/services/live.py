@@ -45,8 +45,10 @@ class LiveSession:
         )
 
     async def reload(self, store: Store) -> None:
-        """Take the state as it is now, and the layout with it when another event is in force."""
+        """Take the state as it is now, with what another writer may have changed beside it."""
         state = await store.read_state(self.record.id)
+        if state.revision != self.state.revision:
+            self.record = await store.get_session(self.record.id)
         if state.event_id != self.state.event_id:
             self.layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
         self.state = state
