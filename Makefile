@@ -10,11 +10,11 @@ PIP    := VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip --quiet
 COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
-LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt
+LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench lock upgrade format api browser clean
+.PHONY: help demo test check bench peers lock upgrade format api pages browser clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
 bench: $(VENV)/.bench ## Measure, and write bench/RESULTS.md
 	@$(BIN)/python -m bench
 
+peers: $(VENV)/.uv ## Install what the benchmarks measure beside Everfold, in an environment of its own
+	@test -x bench/.venv-peers/bin/python || $(PYTHON) -m venv bench/.venv-peers
+	@VIRTUAL_ENV=$(abspath bench/.venv-peers) $(UV) pip sync --quiet --require-hashes requirements/peers.txt
+
 format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -42,12 +46,16 @@ api: $(VENV)/.dev ## Rewrite tests/api.txt after the public names changed on pur
 	@$(BIN)/python tests/api_listing.py > tests/api.txt.new
 	@mv tests/api.txt.new tests/api.txt
 
+pages: $(VENV)/.dev ## Rewrite what the documents show of the code: the settings, and what their programs print
+	@$(BIN)/python tests/pages.py
+
 lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
 	@$(COMPILE) pyproject.toml --output-file requirements/core.txt
 	@$(COMPILE) pyproject.toml --extra cli --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
 	@$(COMPILE) pyproject.toml --extra cli --group dev --group bench --constraint requirements/dev.txt \
 		--output-file requirements/bench.txt
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
+	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
 	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' $(LOCKS)
 
 upgrade: $(VENV)/.uv ## Rewrite requirements/ with the newest versions that fit

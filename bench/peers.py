@@ -149,7 +149,7 @@ def _peer_rows(job: Path, folder: Path, *, has_samples: bool) -> list[Row]:
 def _run_peer(name: str, job: Path, folder: Path) -> Figures:
     """What a peer printed; `problem` when it could not be measured."""
     if not PYTHON.exists():
-        return {"problem": "not installed (see bench/README.md)"}
+        return {"problem": "not installed; run `make peers`"}
     own = folder / name
     own.mkdir()
     script = Path(__file__).with_name("peers_side.py")

@@ -5,8 +5,10 @@ import cProfile
 import io
 import json
 import pstats
+import shutil
 import statistics
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from everfold.testing import LogEntry, endless_log
 TITLE = "append and window at a limit of 32,000 tokens"
 LIMIT_TOKENS = 32_000
 SIZES = (1_000, 100_000)
-LOOP_BLOCK_COUNT = 100
+BLOCK_COUNT = 50
 
 
 @dataclass(slots=True)
@@ -55,7 +57,7 @@ def run(*, is_quick: bool, profile: bool = False) -> tuple[list[Row], list[str]]
     sizes = (SIZES[0], 10_000) if is_quick else SIZES
     turns_count = 300 if is_quick else 1_500
     entries = list(endless_log(11, messages_count=turns_count))
-    runs = {size: asyncio.run(_measure(size, entries, profile=profile)) for size in sizes}
+    runs = asyncio.run(_measure(sizes, entries, profile=profile))
     rows: list[Row] = []
     for size, times in runs.items():
         rows += _rows(size, times)
@@ -66,6 +68,13 @@ def run(*, is_quick: bool, profile: bool = False) -> tuple[list[Row], list[str]]
             value=large.turn.median_us / small.turn.median_us,
             unit="times",
             most=1.3,
+        )
+    )
+    rows.append(
+        Row(
+            figure=f"turn, {sizes[1]:,} to {sizes[0]:,} messages in the log, processor time",
+            value=large.turn.processor_us / small.turn.processor_us,
+            unit="times",
         )
     )
     note = (
@@ -101,46 +110,66 @@ def _median(times: Times) -> float | str:
     return statistics.median(times.secs) * 1e6 if times.secs else "none"
 
 
-async def _measure(size: int, entries: Sequence[LogEntry], *, profile: bool) -> TurnTimes:
-    times = TurnTimes()
-    recorder = Recorder()
+@dataclass(slots=True, kw_only=True)
+class _Stage:
+    """A log of one size: the engine's file, and the loop with what it writes."""
+
+    size: int
+    path: Path
+    loop: "_Loop"
+    transactions: list["Transaction"]
+    times: TurnTimes = field(default_factory=TurnTimes)
+
+
+async def _measure(sizes: Sequence[int], entries: Sequence[LogEntry], *, profile: bool) -> dict[int, TurnTimes]:
+    """Every size, a block of messages in turns, so that all of them meet the same moments of the machine."""
+    profiler = cProfile.Profile() if profile else None
     with temporary_folder() as folder:
-        path = folder / "turn.db"
-        with hooked(recorder.watch):
-            async with open_engine(path) as engine:
-                session = await engine.session(limit=LIMIT_TOKENS)
-                await fill(session, endless_log(5, messages_count=size))
-                await session.window()
-        # A copy as the log stands, for the loop to write to: the same size of tables and index.
-        copy = folder / "loop.db"
-        _copy(path, copy)
-        with hooked(recorder.watch):
-            statements = await _record(_copied(path, folder / "record.db"), entries, recorder)
-        loop = _Loop(copy)
-        profiler = cProfile.Profile() if profile else None
-        async with open_engine(path) as engine:
-            session = await engine.session(limit=LIMIT_TOKENS)
-            await session.window()
-            for start in range(0, len(entries), LOOP_BLOCK_COUNT):
-                end = min(start + LOOP_BLOCK_COUNT, len(entries))
-                await _turns(session, entries, range(start, end), times, profiler)
-                loop.run(statements[start:end], times)
-        loop.close()
+        folders = [_made(folder / str(size)) for size in sizes]
+        stages = [await _prepare(size, own, entries) for size, own in zip(sizes, folders, strict=True)]
+        async with AsyncExitStack() as opened:
+            sessions: list[Session] = []
+            for stage in stages:
+                engine = await opened.enter_async_context(open_engine(stage.path))
+                sessions.append(await engine.session(limit=LIMIT_TOKENS))
+                await sessions[-1].window()
+            for start in range(0, len(entries), BLOCK_COUNT):
+                block = range(start, min(start + BLOCK_COUNT, len(entries)))
+                for stage, session in zip(stages, sessions, strict=True):
+                    await _turns(session, entries, block, stage.times, profiler)
+                    stage.loop.run(stage.transactions[block.start : block.stop], stage.times)
+        for stage in stages:
+            stage.loop.close()
     if profiler is not None:
-        _print_profile(profiler, size)
-    return times
+        _print_profile(profiler)
+    return {stage.size: stage.times for stage in stages}
+
+
+async def _prepare(size: int, folder: Path, entries: Sequence[LogEntry]) -> _Stage:
+    """A log of this size, a copy of it for the loop, and what the entries will write."""
+    path, recorder = folder / "turn.db", Recorder()
+    async with open_engine(path) as engine:
+        session = await engine.session(limit=LIMIT_TOKENS)
+        await fill(session, endless_log(5, messages_count=size))
+        await session.window()
+    loop = _Loop(_copied(path, folder / "loop.db"))
+    with hooked(recorder.watch):
+        transactions = await _record(_copied(path, folder / "record.db"), entries, recorder)
+    return _Stage(size=size, path=path, loop=loop, transactions=transactions)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def _copied(path: Path, target: Path) -> Path:
-    _copy(path, target)
-    return target
-
-
-def _copy(path: Path, target: Path) -> None:
+    """A copy of a database that nobody writes to."""
     connection = apsw.Connection(str(path))
     connection.pragma("wal_checkpoint(truncate)")
     connection.close()
-    target.write_bytes(path.read_bytes())
+    shutil.copyfile(path, target)
+    return target
 
 
 async def _turns(
@@ -201,12 +230,8 @@ class _Loop:
     """The hand-written loop: one connection, one thread."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = apsw.Connection(str(path))
-        self._connection.pragma("journal_mode", "wal")
-        self._connection.pragma("synchronous", "full")
-        self._bare = apsw.Connection(str(_copied(path, path.with_name("bare.db"))))
-        self._bare.pragma("journal_mode", "wal")
-        self._bare.pragma("synchronous", "full")
+        self._bare = _open_plainly(_copied(path, path.with_name("bare.db")))
+        self._connection = _open_plainly(path)
 
     def run(self, transactions: Sequence[Transaction], times: TurnTimes) -> None:
         """Write every transaction, first with the state's row, then without."""
@@ -224,6 +249,14 @@ class _Loop:
         self._bare.close()
 
 
+def _open_plainly(path: Path) -> apsw.Connection:
+    """A connection with the engine's own pragmas."""
+    connection = apsw.Connection(str(path))
+    for name, value in (("journal_mode", "wal"), ("synchronous", "full"), ("foreign_keys", 1), ("cache_size", -16_000)):
+        connection.pragma(name, value)
+    return connection
+
+
 def _write(connection: apsw.Connection, transaction: Transaction) -> None:
     execute = connection.execute
     execute("BEGIN IMMEDIATE")
@@ -234,9 +267,9 @@ def _write(connection: apsw.Connection, transaction: Transaction) -> None:
     execute("COMMIT")
 
 
-def _print_profile(profiler: cProfile.Profile, size: int) -> None:
+def _print_profile(profiler: cProfile.Profile) -> None:
     out = io.StringIO()
     stats = pstats.Stats(profiler, stream=out)
     stats.sort_stats("tottime").print_stats(28)
-    print(f"\nWhere the time goes at {size:,} messages (this thread; the store's threads are under `lock.acquire`)")
+    print("\nWhere the time goes (this thread; waiting for the store's threads is under `poll`)")
     print(out.getvalue())

@@ -13,13 +13,13 @@ from everfold.testing.fakes import CountingIds, FakeClock
 @pytest.fixture(params=["sqlite", "memory"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The url of a new store of each kind."""
-    return f"sqlite:///{tmp_path}/log.db" if request.param == "sqlite" else "memory://"
+    return f"sqlite:///{tmp_path}/everfold.db" if request.param == "sqlite" else "memory://"
 
 
 @pytest.fixture
 def file_url(tmp_path: Path) -> str:
     """The url of a new file, for what only a file can do."""
-    return f"sqlite:///{tmp_path}/log.db"
+    return f"sqlite:///{tmp_path}/everfold.db"
 
 
 @pytest.fixture

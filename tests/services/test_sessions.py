@@ -83,7 +83,7 @@ async def test_branch_shares_without_copying(file_url: str, tmp_path: Path) -> N
 
 def count_rows(folder: Path) -> dict[str, int]:
     """How many rows each table holds, sessions and their states left out."""
-    connection = apsw.Connection(str(folder / "log.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    connection = apsw.Connection(str(folder / "everfold.db"), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return {
             table: int(str(next(iter(connection.execute(f"SELECT count(*) FROM {table}")))[0]))

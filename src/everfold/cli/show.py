@@ -43,7 +43,8 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     - `everfold show ses_01 --around 143`
     - `everfold show ses_01 --window --limit 8000 --json`
     """
-    if page is not None and seq is None:
+    numbers = parse_range(seq) if seq is not None else None
+    if page is not None and numbers is None:
         raise InvalidInputError("--page shows a page of one message; name it with --seq N")
 
     async def act() -> None:
@@ -53,28 +54,25 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
                 shown = await found.window(limit=limit, preview=True)
                 request = render(shown, provider)
                 print_json({"report": shown.report, "request": request}) if as_json else print_window(shown)
-            elif page is not None and seq is not None:
-                text = await found.page(parse_range(seq)[0], page)
+            elif page is not None and numbers is not None:
+                text = await found.page(numbers[0], page)
                 print_json(text) if as_json else print_page(text)
             else:
-                first, last, mark = await _choose_range(found, seq, around)
+                first, last, mark = await _choose_range(found, numbers, around)
                 messages = await found.history(first, last) if last >= first else []
                 print_json(to_rows(found.id, messages)) if as_json else print_messages(messages, mark=mark)
 
     run_async(act)
 
 
-async def _choose_range(session: Session, seq: str | None, around: int | None) -> tuple[int, int, int]:
+async def _choose_range(session: Session, numbers: tuple[int, int] | None, around: int | None) -> tuple[int, int, int]:
     """First and last sequence number, and the one that was asked for (0 when it is a range)."""
     if around is not None:
         messages = await session.around(around)
         return messages[0].seq, messages[-1].seq, around
-    if seq is not None:
-        first, last = parse_range(seq)
-        return (
-            (*((await session.around(first, before=0, after=0))[0].seq, first), first)
-            if first == last
-            else (first, last, 0)
-        )
+    if numbers is not None:
+        if numbers[0] == numbers[1]:
+            await session.around(numbers[0], before=0, after=0)
+        return *numbers, 0
     last = (await session.state()).last_seq
     return max(last - NEWEST_COUNT + 1, 1), last, 0

@@ -24,10 +24,15 @@ def name_seqs(seqs: Sequence[int]) -> str:
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
-def earlier_header(seqs: Sequence[int]) -> str:
-    """The line before the kept messages of a range: they are earlier ones, and have been answered."""
+EARLIER_TEXT = "[Earlier in this conversation, verbatim and already answered:]"
+"""Stands before the kept messages of a range. It is constant, and the numbers come after them, so that a range which
+grows at its end keeps its beginning, byte for byte, in the provider's cache."""
+
+
+def name_earlier(seqs: Sequence[int]) -> str:
+    """The line after the kept messages of a range: which ones they are."""
     noun = "message" if len(seqs) == 1 else "messages"
-    return f"[Earlier in this conversation, verbatim and already answered: {noun} {name_seqs(seqs)}]"
+    return f"[Above: {noun} {name_seqs(seqs)}]"
 
 
 def system_note(seq: int, text: str) -> str:

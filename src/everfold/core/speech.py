@@ -4,6 +4,9 @@ Here calls meet their results: a result is paired by its id within its own step,
 synthetic result as soon as a message of another kind follows, and results without a waiting call become fenced data. A
 row of speeches therefore never holds a call without its results directly after it.
 
+Of an erased message nothing is said. Where it was a result, the calls that then wait in vain get a fixed text that says
+so; where it made calls, their results become fenced data like any that no call waits for.
+
 Source: DESIGN sections 3.1 and 3.6.
 """
 
@@ -11,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everfold.core.frames import EMPTY_TEXT, OPENER_TEXT, fence_untrusted
+from everfold.core.frames import EARLIER_TEXT, EMPTY_TEXT, OPENER_TEXT, fence_untrusted, name_earlier
 from everfold.core.json_values import JsonValue
 from everfold.core.messages import (
     CallPart,
@@ -20,12 +23,12 @@ from everfold.core.messages import (
     ImagePart,
     Message,
     OpaquePart,
-    Part,
     ResultPart,
     TextPart,
     ThinkingPart,
+    read_part,
 )
-from everfold.core.visible import INTERRUPTED_TEXT, cut_text
+from everfold.core.visible import ERASED_TEXT, INTERRUPTED_TEXT, cut_text
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 
 Place = Literal["system", "body", "tail", "volatile"]
@@ -115,21 +118,28 @@ class _Speaker:
         self.waiting: list[str] = []
         self.answers: list[ShownAnswer] = []
         self.aside: list[tuple[Message, tuple[Shown, ...]]] = []
+        self.missing_text = INTERRUPTED_TEXT
 
     def utter(self, speech: Speech) -> None:
         self.end_step()
         self.speeches.append(speech)
 
     def say(self, role: Literal["system", "user", "assistant"], place: Place, message: Message) -> None:
-        self.utter(Speech(role, place, self._items(message), message))
+        if message.is_erased:
+            self.end_step()
+        else:
+            self.utter(Speech(role, place, self._items(message), message))
 
     def range(self, entry: RangeEntry) -> None:
-        items: list[Shown] = [ShownText(entry.header)] if entry.header else []
+        kept = [message for message in entry.kept if message.kind != "system" and not message.is_erased]
         for message in entry.kept:
             if message.kind == "system":
                 self.say("system", "body", message)
-            else:
-                items.extend(self._items(message))
+        items: list[Shown] = []
+        if kept:
+            items.append(ShownText(EARLIER_TEXT))
+            items.extend(item for message in kept for item in self._items(message))
+            items.append(ShownText(name_earlier([message.seq for message in kept])))
         if entry.digest_text:
             items.append(ShownText(clean_text(entry.digest_text)))
         if items:
@@ -137,6 +147,8 @@ class _Speaker:
 
     def tail(self, message: Message) -> None:
         match message.kind:
+            case "result" | "late" if message.is_erased:
+                self._miss(message)
             case "result":
                 self._answer(message)
             case "late":
@@ -166,13 +178,20 @@ class _Speaker:
         if not self.waiting:
             self.end_step()
 
+    def _miss(self, message: Message) -> None:
+        """An erased result: which call it answered is not known any more, so all that wait get the same text."""
+        if message.kind == "result" and self.waiting:
+            self.missing_text = ERASED_TEXT
+        if message.is_boundary:
+            self.end_step()
+
     def end_step(self) -> None:
         """Answer what is still waiting, then say what came beside the results. A window may end with a closed step."""
-        self.answers += [ShownAnswer(call_id, INTERRUPTED_TEXT) for call_id in self.waiting]
+        self.answers += [ShownAnswer(call_id, self.missing_text) for call_id in self.waiting]
         if self.answers:
             self.speeches.append(Speech("results", "tail", tuple(self.answers)))
         self.speeches += [Speech("user", "tail", items, message) for message, items in self.aside]
-        self.waiting, self.answers, self.aside = [], [], []
+        self.waiting, self.answers, self.aside, self.missing_text = [], [], [], INTERRUPTED_TEXT
 
     def _fence(self, message: Message, text: str) -> ShownText:
         source = "outside" if message.origin == "external" else f"a late result, message {message.seq}"
@@ -180,7 +199,7 @@ class _Speaker:
 
     def _items(self, message: Message) -> tuple[Shown, ...]:
         cuts = {cut.part: cut for cut in message.cuts}
-        items = tuple(_show_part(part, cuts.get(index), message.seq) for index, part in enumerate(message.view.parts))
+        items = tuple(_show_part(message, index, cuts.get(index)) for index in range(len(message.view.parts)))
         if message.origin == "external" and message.kind == "notice":
             items = tuple(self._fence(message, item.text) if isinstance(item, ShownText) else item for item in items)
         return items or (ShownText(EMPTY_TEXT),)
@@ -202,25 +221,30 @@ def _text_of(items: Iterable[Shown]) -> str:
     return "\n".join(text for text in texts if text)
 
 
-def _show_part(part: Part, cut: Cut | None, seq: int) -> Shown:
+def _show_part(message: Message, index: int, cut: Cut | None) -> Shown:
+    part = message.view.parts[index]
     match part:
         case TextPart():
             if cut is not None:
-                return ShownText(clean_text(cut_text(part.text, cut, seq=seq)))
+                return ShownText(_cut(message, index, cut))
             text = clean_text(part.text) or EMPTY_TEXT
             return ShownText(text, part if text is part.text else None)
         case ResultPart():
-            text_or_none = None if cut is None else clean_text(cut_text(part.text, cut, seq=seq))
-            return ShownAnswer(part.call_id, text_or_none, part)
+            return ShownAnswer(part.call_id, None if cut is None else _cut(message, index, cut), part)
         case DocumentPart():
-            return ShownDocument(part, None if cut is None else clean_text(cut_text(part.text, cut, seq=seq)))
+            return ShownDocument(part, None if cut is None else _cut(message, index, cut))
         case CallPart():
             arguments = part.arguments if cut is None or cut.arguments is None else cut.arguments
             return ShownCall(part, clean_text(arguments))
         case ImagePart() if cut is not None:
-            return ShownText(f"[an image of message {seq} is left out here; history has it]")
+            return ShownText(f"[an image of message {message.seq} is left out here; history has it]")
         case _:
             return part
+
+
+def _cut(message: Message, index: int, cut: Cut) -> str:
+    text, offset = read_part(message.view.parts[index]), message.view.find_offset(index)
+    return clean_text(cut_text(text, cut, seq=message.seq, offset=offset))
 
 
 def clean_text(text: str) -> str:

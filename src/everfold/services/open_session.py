@@ -107,6 +107,14 @@ class Opener:
         Raises:
             InvalidInputError: the session has no such message, or it lies inside a step; the places to cut are named.
         """
+        while True:
+            try:
+                return await self._branch(live, seq, is_rewind=is_rewind)
+            except ConflictError:
+                # A message was erased meanwhile: what was read may still hold its words.
+                continue
+
+    async def _branch(self, live: LiveSession, seq: int, *, is_rewind: bool) -> LiveSession:
         await live.reload(self.store)
         await self._require_boundary(live, seq)
         event_id, ordinal = await self._last_event(live, seq)
@@ -172,7 +180,7 @@ class Opener:
             newest_block_seq=block[0].seq,
             newest_block_tokens=sum(note.tokens for note in block),
             turn_seq=last.turn_seq,
-            turn_tokens=turn[0].tokens if turn else 0,
+            turn_tokens=turn[0].tokens if turn and not turn[0].is_erased else 0,
             turns_count=last.turns_count,
             head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
             fixed_seq=len(fixed),

@@ -48,7 +48,7 @@ WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
 -- name: find_message_id
-SELECT messages.id, users.key, sessions.agent_key, sessions.key
+SELECT messages.id, users.key, sessions.agent_key, sessions.key, messages.erased_at IS NOT NULL
 FROM messages
 JOIN sessions ON sessions.key = messages.session_key
 JOIN users ON users.key = sessions.user_key
@@ -58,4 +58,4 @@ WHERE session_key = :session_key AND seq = :seq;
 UPDATE messages
 SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL,
     erased_at = :erased_at
-WHERE id = :message_id;
+WHERE id = :message_id AND erased_at IS NULL;
