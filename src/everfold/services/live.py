@@ -52,6 +52,8 @@ class LiveSession:
         state = await store.read_state(self.record.id)
         if state.revision != self.state.revision:
             self.record = await store.get_session(self.record.id)
+            # what was an open step may have been settled since
+            self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
         if state.epoch != self.state.epoch:
             self.messages, self.digests = {}, {}
         if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):
