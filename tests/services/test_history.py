@@ -113,7 +113,10 @@ def long_messages() -> Iterator[tuple[str, list[dict[str, object]]]]:
     text = numbered(9000)
     yield "text", [user(text)]
     yield "assistant", [user("go"), assistant(text)]
-    two = [{"type": "text", "text": numbered(4000, word="first")}, {"type": "text", "text": numbered(5000, word="second")}]
+    two = [
+        {"type": "text", "text": numbered(4000, word="first")},
+        {"type": "text", "text": numbered(5000, word="second")},
+    ]
     yield "two parts", [{"role": "user", "content": two}]
     yield "result", [user("go"), calls("a"), result("a", text)]
     yield (
@@ -133,7 +136,11 @@ def long_messages() -> Iterator[tuple[str, list[dict[str, object]]]]:
         "anthropic results",
         [user("go"), {"role": "assistant", "content": blocks}, {"role": "user", "content": answers}],
     )
-    document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}, "title": "List"}
+    document = {
+        "type": "document",
+        "source": {"type": "text", "media_type": "text/plain", "data": text},
+        "title": "List",
+    }
     yield "document", [{"role": "user", "content": [{"type": "text", "text": "Read this."}, document]}]
 
 

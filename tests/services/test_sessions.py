@@ -165,7 +165,13 @@ async def test_branch_of_a_branch(engine: Everfold) -> None:
 async def test_branch_at_every_boundary_lives(engine: Everfold) -> None:
     """At whatever boundary a log with steps is branched, the branch holds every guarantee and can go on."""
     parent = await engine.session(limit=LIMIT)
-    wires = [user("Find the papers."), calls("a", "b"), result("b", "second"), result("a", "first" * 40), assistant("Done.")]
+    wires = [
+        user("Find the papers."),
+        calls("a", "b"),
+        result("b", "second"),
+        result("a", "first" * 40),
+        assistant("Done."),
+    ]
     await parent.append(wires * 4)
     await parent.compact(keep_recent=3)
     for seq in range(1, 21):
