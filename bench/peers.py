@@ -51,7 +51,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     entries = list(endless_log(3, messages_count=QUICK_LOG_COUNT if is_quick else LOG_COUNT))
     samples = read_locomo()[2:] if (DATA / "locomo-dev.json").exists() else []
     if is_quick:
-        samples = [(name, turns[:150], questions[:40]) for name, turns, questions in samples]
+        samples = [_shorten(*sample) for sample in samples]
     rows = _turn_rows("Everfold: append and window", asyncio.run(_play(entries)))
     if samples:
         rows += _memory_rows("Everfold", asyncio.run(_remember(samples)))
@@ -60,6 +60,13 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
         job.write_text(json.dumps(_make_job(entries, samples)))
         rows += _peer_rows(job, folder, has_samples=bool(samples))
     return rows, [_TURN_NOTE, _MEMORY_NOTE, _MEM0_NOTE]
+
+
+def _shorten(name: str, turns: list[Turn], questions: list[Question]) -> tuple[str, list[Turn], list[Question]]:
+    """The beginning of a conversation, and the questions that it answers."""
+    begun = turns[:150]
+    names = {turn.name for turn in begun}
+    return name, begun, [question for question in questions if question.evidence <= names]
 
 
 def _make_job(entries: Sequence[LogEntry], samples: Samples) -> Figures:

@@ -117,7 +117,7 @@ class _Stage:
     size: int
     path: Path
     loop: "_Loop"
-    transactions: list["Transaction"]
+    transactions: "list[Transaction]"
     times: TurnTimes = field(default_factory=TurnTimes)
 
 
@@ -207,7 +207,12 @@ def _sum_up(times: TurnTimes, begun: int) -> None:
     )
 
 
-Transaction = list[tuple[str, Bindings]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """What one append wrote: the message's JSON as it came, and every statement with its bindings."""
+
+    content: bytes
+    statements: list[tuple[str, Bindings]]
 
 
 async def _record(path: Path, entries: Sequence[LogEntry], recorder: Recorder) -> list[Transaction]:
@@ -220,9 +225,8 @@ async def _record(path: Path, entries: Sequence[LogEntry], recorder: Recorder) -
             recorder.is_on = True
             await session.append(entry.wire, said_at=entry.said_at)
             recorder.is_on = False
-            transactions.append(
-                [(sql, bound) for sql, bound in recorder.statements if not sql.startswith(("BEGIN", "COMMIT"))]
-            )
+            written = [(sql, bound) for sql, bound in recorder.statements if not sql.startswith(("BEGIN", "COMMIT"))]
+            transactions.append(Transaction(content=json.dumps(entry.wire).encode(), statements=written))
     return transactions
 
 
@@ -237,11 +241,11 @@ class _Loop:
         """Write every transaction, first with the state's row, then without."""
         for transaction in transactions:
             with times.loop.one():
-                _write(self._connection, transaction)
+                _write(self._connection, transaction.content, transaction.statements)
         for transaction in transactions:
-            rows = [(sql, bound) for sql, bound in transaction if "session_states" not in sql]
+            rows = [(sql, bound) for sql, bound in transaction.statements if "session_states" not in sql]
             with times.bare_loop.one():
-                _write(self._bare, rows)
+                _write(self._bare, transaction.content, rows)
 
     def close(self) -> None:
         """Close both."""
@@ -257,12 +261,11 @@ def _open_plainly(path: Path) -> apsw.Connection:
     return connection
 
 
-def _write(connection: apsw.Connection, transaction: Transaction) -> None:
+def _write(connection: apsw.Connection, content: bytes, statements: Sequence[tuple[str, Bindings]]) -> None:
     execute = connection.execute
+    json.loads(content)
     execute("BEGIN IMMEDIATE")
-    for sql, bound in transaction:
-        if isinstance(bound, tuple) and isinstance(bound[-1], bytes):
-            json.loads(bound[-1])
+    for sql, bound in statements:
         execute(sql, bound).fetchall()
     execute("COMMIT")
 
