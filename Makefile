@@ -14,7 +14,7 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench peers lock upgrade format api browser clean
+.PHONY: help demo test check bench peers lock upgrade format api pages browser clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended
 api: $(VENV)/.dev ## Rewrite tests/api.txt after the public names changed on purpose
 	@$(BIN)/python tests/api_listing.py > tests/api.txt.new
 	@mv tests/api.txt.new tests/api.txt
+
+pages: $(VENV)/.dev ## Rewrite what the documents show of the code: the settings, and what their programs print
+	@$(BIN)/python tests/pages.py
 
 lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
 	@$(COMPILE) pyproject.toml --output-file requirements/core.txt

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from everfold.core.json_values import JsonValue
+from everfold.core.json_values import JsonValue, encode_json
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
@@ -148,6 +148,7 @@ class Everfold:
     def _settings(
         self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
     ) -> SessionSettings:
+        _require_prompt(system, tools)
         prompt = Prompt(
             system=base.prompt.system if system is None else system,
             tools=base.prompt.tools if tools is None else tuple(tools),
@@ -156,6 +157,15 @@ class Everfold:
 
     def _handle(self, live: LiveSession) -> Session:
         return Session(live, store=self._store, clock=self._clock, ids=self._ids)
+
+
+def _require_prompt(system: object, tools: object) -> None:
+    """Refuse a system prompt that is no text, and tools that are no list of JSON."""
+    if not isinstance(system, str | None):
+        raise InvalidInputError(f"the system prompt must be a text, got {type(system).__name__}")
+    if tools is not None and not isinstance(tools, list | tuple):
+        raise InvalidInputError(f"tools must be a list of schemas, got {type(tools).__name__}")
+    encode_json(list(tools or ()), at="tools")
 
 
 def _name(value: str, what: str) -> str:

@@ -1,9 +1,8 @@
 """The Session handle: what a library user does with one conversation."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from everfold.core.calibration import observe
 from everfold.core.events import CompactionEvent
@@ -11,7 +10,7 @@ from everfold.core.folding import Fold
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand
-from everfold.core.rendering import Provider, render
+from everfold.core.rendering import Provider
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
@@ -33,6 +32,21 @@ from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
 
 Wire = Mapping[str, object]
+
+
+def as_batch(messages: object) -> list[Wire]:
+    """One message, or several, as a list.
+
+    Raises:
+        InvalidInputError: it is neither a JSON object nor a list of them.
+    """
+    if isinstance(messages, Mapping):
+        return [messages]
+    if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
+        raise InvalidInputError(
+            f"append takes a message, a JSON object (a dict), or a list of them; got {type(messages).__name__}"
+        )
+    return list(messages)
 
 
 class Session:
@@ -92,7 +106,7 @@ class Session:
             InvalidInputError: a message is none, or does not fit the log; nothing was stored.
             ConflictError: the client id was used before for another message.
         """
-        batch = [messages] if isinstance(messages, Mapping) else list(messages)
+        batch = as_batch(messages)
         moment = self._clock.now() if said_at is None else said_at
         incoming = [
             read_incoming(
@@ -150,7 +164,7 @@ class Session:
         """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
 
         Raises:
-            InvalidInputError: the count is not positive.
+            InvalidInputError: the count is negative.
         """
         for _ in range(8):
             await self._live.reload(self._store)
@@ -179,7 +193,7 @@ class Session:
             self._live,
             self._compactor(self._live, is_preview=False),
             read_messages(messages, now=self._clock.now()),
-            render=partial(render, provider=provider),
+            provider=provider,
         )
 
     async def history(self, first_seq: int, last_seq: int) -> list[Message]:
@@ -266,6 +280,7 @@ class Session:
 
     async def _preview_copy(self) -> LiveSession:
         """A copy that a preview may change; it shares what was read."""
+        await self._live.reload(self._store)
         live = await load_session(self._store, self.record)
         live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
         return live

@@ -1,10 +1,12 @@
-"""What the documents show works.
+"""What the documents show works, and what they show as its output is what it prints.
 
-A Python block whose fence says ``python run`` is a whole program and is run; one that says ``python`` is a fragment
-and must at least be Python, awaiting where it likes.
+The fence of a block says what it is. `python run` and `sh run` are whole programs, each run in an empty folder of its
+own; `text output` directly after one is everything that it prints. `python` is a fragment, which must at least be
+Python and may await where it likes. `make pages` writes the outputs anew.
 """
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -15,47 +17,87 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("*.md"))]
+SHOWN = re.compile(
+    r"^```(?:(python|sh) run|(python[^\n]*))\n(.*?)^```$(?:\n\n```text output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+)
 
 
 class Example(NamedTuple):
+    """One block, and what the page says it prints; None where the page does not say."""
+
     place: str
+    program: str
     fence: str
     code: str
+    output: str | None
 
 
 def find_examples(text: str, page: str) -> list[Example]:
-    """Each Python block of a page, with the line on which it starts."""
-    blocks = re.finditer(r"^```(python[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [Example(f"{page}:{text.count(chr(10), 0, it.start()) + 1}", it[1], it[2]) for it in blocks]
+    """Each block of a page that is run or is Python, with the line on which it starts."""
+    return [
+        Example(f"{page}:{text.count(chr(10), 0, it.start()) + 1}", it[1] or "", it[2] or f"{it[1]} run", it[3], it[4])
+        for it in SHOWN.finditer(text)
+    ]
+
+
+def run_example(example: Example, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a folder, with the command `everfold` at hand and Python's warnings as errors."""
+    commands = folder / ".commands"
+    commands.mkdir()
+    everfold = commands / "everfold"
+    everfold.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m everfold.cli.main "$@"\n')
+    everfold.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERFOLD_")}
+    path = {"PATH": f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"}
+    command = [sys.executable, "-W", "error", "-c"] if example.program == "python" else ["bash", "-euc"]
+    return subprocess.run(
+        [*command, example.code], cwd=folder, env={**kept, **path}, capture_output=True, text=True, check=False
+    )
 
 
 EXAMPLES = [it for page in PAGES for it in find_examples(page.read_text("utf-8"), str(page.relative_to(PROJECT)))]
-PROGRAMS = [it for it in EXAMPLES if it.fence == "python run"]
+PYTHON = [it for it in EXAMPLES if it.fence.startswith("python")]
+PROGRAMS = [it for it in EXAMPLES if it.program]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[it.place for it in EXAMPLES])
+@pytest.mark.parametrize("example", PYTHON, ids=[it.place for it in PYTHON])
 def test_every_example_is_python(example: Example) -> None:
     """A block that says it is Python compiles, and its fence says whether it is run."""
     assert example.fence in {"python", "python run"}
-    top_level_await = 0 if example.fence == "python run" else ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    top_level_await = 0 if example.program else ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     compile(example.code, example.place, "exec", flags=top_level_await)
 
 
 @pytest.mark.parametrize("example", PROGRAMS, ids=[it.place for it in PROGRAMS])
 def test_every_program_runs(example: Example, tmp_path: Path) -> None:
-    """A program in the documents ends well when it is pasted into an empty folder, with warnings as errors."""
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", example.code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    """A program in the documents ends well in an empty folder, and prints what the page says, to the letter."""
+    run = run_example(example, tmp_path)
     assert run.returncode == 0, run.stderr
+    if example.output is not None:
+        assert run.stdout == example.output, "the page shows another output; `make pages` writes it anew"
 
 
-def test_finds_programs_and_fragments() -> None:
-    """Both kinds of block are found, with the line of their fence."""
-    text = "Text\n\n```python run\nx = 1\n```\n\n```text\nno\n```\n\n```python\ny\n```\n"
-    assert find_examples(text, "page.md") == [("page.md:3", "python run", "x = 1\n"), ("page.md:11", "python", "y\n")]
+def test_every_output_belongs_to_a_program() -> None:
+    """No block says that it is an output without standing directly after what printed it."""
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        outputs = [it for it in find_examples(text, page.name) if it.output is not None]
+        assert text.count("```text output\n") == len(outputs), page
+
+
+def test_finds_programs_fragments_and_outputs() -> None:
+    """Each kind of block is found, with the line of its fence and what follows it."""
+    text = (
+        "Text\n\n```python run\nx = 1\n```\n\n```text\nno\n```\n\n```python\ny\n```\n\n"
+        "```sh run\nls\n```\n\n```text output\na\n```\n\n```sh\nno\n```\n"
+    )
+    assert find_examples(text, "page.md") == [
+        ("page.md:3", "python", "python run", "x = 1\n", None),
+        ("page.md:11", "", "python", "y\n", None),
+        ("page.md:15", "sh", "sh run", "ls\n", "a\n"),
+    ]
 
 
 def test_there_is_a_program_to_run() -> None:
-    """The documents hold at least one program, so that this suite cannot pass by finding none."""
-    assert PROGRAMS
+    """The documents hold programs, so that this suite cannot pass by finding none."""
+    assert {it.program for it in PROGRAMS} == {"python", "sh"}

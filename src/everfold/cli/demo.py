@@ -32,13 +32,26 @@ SHARE: Final = 10
 _FILES: Final = {"conversation": "conversation.jsonl", "window": "window.json", "report": "report.html"}
 
 
+_VERBATIM: Final = {
+    "head": "word for word, as the head",
+    "kept": "word for word, among the kept messages",
+    "running": "word for word, in the running turn",
+    "tail": "word for word, in the tail",
+}
+_QUOTED: Final = {
+    "fine digest": "quoted in the newest digest",
+    "coarse digest": "quoted in the digest of all that is old",
+    "standing": "quoted in the standing block",
+}
+
+
 def run(
     context: typer.Context,
     folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("demo"),
     limit: Annotated[
         int | None, typer.Option(metavar="TOKENS", help="The context limit; a tenth of the conversation when left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another number tells the story with other figures.")] = 7,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another number tells the story with other figures.")] = 7,
     *,
     as_json: Json = False,
 ) -> None:
@@ -55,14 +68,14 @@ def run(
     tokens = sum(
         estimate_view_tokens(it.view) for it in read_messages(conversation.messages, now=log.entries[0].said_at)
     )
-    limit = limit or tokens // SHARE // 100 * 100
-    if not as_json:
-        open_console().print(_opening(log, tokens, limit))
+    limit = tokens // SHARE // 100 * 100 if limit is None else limit
     write_text(folder / _FILES["conversation"], "".join(json.dumps(wire) + "\n" for wire in log.messages))
 
     async def act() -> tuple[Replayed, list[FactPlace]]:
         async with open_scratch(context, None) as engine:
             session = await engine.add_session(user="ilse", agent="shop", limit=limit)
+            if not as_json:
+                open_console().print(_opening(log, tokens, limit))
             with show_progress("folding", len(conversation.messages)) as advance:
                 replayed = await play(session, conversation, provider="openai", advance=advance)
             await write_report(folder / _FILES["report"], session, replayed)
@@ -123,10 +136,7 @@ def _fact_row(place: FactPlace) -> tuple[Cell, ...]:
 def _tell_place(place: FactPlace) -> Text:
     """Where a fact is, in words: shown, quoted, or readable in history."""
     fact = place.fact
-    shown = [
-        *(f"word for word in the {it}" for it in place.verbatim),
-        *(f"quoted in the {_call(it)}" for it in place.quoted),
-    ]
+    shown = [_VERBATIM[it] for it in place.verbatim] + [_QUOTED[it] for it in place.quoted]
     if fact.superseded_by is not None:
         ending = f"; {shown[0]}, before its correction" if shown else "; not shown as current"
         return Text(f"corrected by message {fact.superseded_by}{ending}", style="dim")
@@ -135,10 +145,6 @@ def _tell_place(place: FactPlace) -> Text:
     if place.search_rank:
         return Text(f"in history: hit {place.search_rank} of a search for its words", style="yellow")
     return Text(f"in history, as message {fact.seq}", style="red")
-
-
-def _call(holder: str) -> str:
-    return "standing block" if holder == "standing" else holder
 
 
 def _closing(replayed: Replayed, places: Sequence[FactPlace], folder: Path) -> RenderableType:

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import anyio
@@ -58,13 +57,12 @@ def _require_file(url: str) -> None:
 
 @asynccontextmanager
 async def open_scratch(context: typer.Context, db: Path | None) -> AsyncIterator[Everfold]:
-    """The engine over a database file, or over one that is gone afterwards."""
+    """The engine over a database file, or in memory."""
     if db is not None:
         async with open_engine(context, db, must_exist=False) as engine:
             yield engine
-        return
-    with TemporaryDirectory(prefix="everfold-") as folder:
-        async with open_engine(context, Path(folder) / "scratch.db", must_exist=False) as engine:
+    else:
+        async with open_everfold("memory://", config=invocation_of(context).config) as engine:
             yield engine
 
 

@@ -9,9 +9,8 @@ from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 from everfold.session import Session
 from everfold.testing.demo import PlantedFact
 
-Holder: TypeAlias = Literal[
-    "head", "kept", "running", "tail", "fine digest", "coarse digest", "standing", "volatile", "fixed"
-]
+Shown: TypeAlias = Literal["head", "kept", "running", "tail"]
+Quoting: TypeAlias = Literal["fine digest", "coarse digest", "standing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +24,8 @@ class FactPlace:
     """
 
     fact: PlantedFact
-    verbatim: tuple[Holder, ...]
-    quoted: tuple[Holder, ...]
+    verbatim: tuple[Shown, ...]
+    quoted: tuple[Quoting, ...]
     search_rank: int
 
     @property
@@ -47,8 +46,8 @@ async def find_fact(session: Session, window: Window, fact: PlantedFact) -> Fact
     )
 
 
-def _find_verbatim(window: Window, fact: PlantedFact) -> list[Holder]:
-    found: list[Holder] = []
+def _find_verbatim(window: Window, fact: PlantedFact) -> list[Shown]:
+    found: list[Shown] = []
     for entry in window.entries:
         match entry:
             case MessageEntry() if entry.message.seq == fact.seq and fact.needle in visible_text(entry.message):
@@ -61,14 +60,14 @@ def _find_verbatim(window: Window, fact: PlantedFact) -> list[Holder]:
     return found
 
 
-def _find_quoted(window: Window, needle: str) -> list[Holder]:
-    found: list[Holder] = []
+def _find_quoted(window: Window, needle: str) -> list[Quoting]:
+    found: list[Quoting] = []
     for entry in window.entries:
         match entry:
             case RangeEntry() if needle in entry.digest_text:
                 found.append("fine digest" if entry.shown.kind == "fine" else "coarse digest")
-            case TextEntry() if needle in entry.text:
-                found.append("standing" if entry.slice == "standing" else "volatile")
+            case TextEntry(slice="standing") if needle in entry.text:
+                found.append("standing")
             case _:
                 pass
     return found

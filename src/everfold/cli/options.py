@@ -1,11 +1,12 @@
 """What several commands take, said once."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from everfold.adapters.transcripts import FORMATS
+from everfold.core.rendering import Provider
 from everfold.errors import InvalidInputError
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -13,10 +14,12 @@ Db: TypeAlias = Annotated[
     Path | None,
     typer.Option("--db", metavar="FILE", help="The database file; `store.url` of the settings when left out."),
 ]
-User: TypeAlias = Annotated[str, typer.Option(help="Who speaks with the agent.")]
-Agent: TypeAlias = Annotated[str, typer.Option(help="The assistant.")]
-AnyUser: TypeAlias = Annotated[str | None, typer.Option("--user", help="Only sessions of this user.")]
-AnyAgent: TypeAlias = Annotated[str | None, typer.Option("--agent", help="Only sessions of this agent.")]
+User: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="Who speaks with the agent.")]
+Agent: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="The assistant.")]
+AnyUser: TypeAlias = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Only sessions of this user.")]
+AnyAgent: TypeAlias = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Only sessions of this agent.")
+]
 Limit: TypeAlias = Annotated[
     int | None,
     typer.Option(metavar="TOKENS", help="The model's context limit; `model.context_limit` when left out."),
@@ -29,8 +32,9 @@ Format: TypeAlias = Annotated[
 Session: TypeAlias = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="One session; `everfold sessions` lists them.")
 ]
-Provider: TypeAlias = Literal["openai", "anthropic"]
-ProviderOption: TypeAlias = Annotated[Provider, typer.Option("--provider", help="Whose form requests are made in.")]
+ProviderOption: TypeAlias = Annotated[
+    Provider, typer.Option("--provider", metavar="openai|anthropic", help="Whose form requests are made in.")
+]
 
 
 def parse_range(text: str) -> tuple[int, int]:

@@ -7,11 +7,12 @@ import typer
 
 from everfold.adapters.transcripts import Conversation, Transcript, read_transcript
 from everfold.cli.engine import open_scratch, require_one, run_async
-from everfold.cli.options import Db, Format, Json, Limit, Provider, ProviderOption, TranscriptFile
+from everfold.cli.options import Format, Json, Limit, ProviderOption, TranscriptFile
 from everfold.cli.output import print_json, say, show_progress, write_json
 from everfold.cli.replay_report import print_replayed, to_document
 from everfold.cli.replaying import Replayed, play
 from everfold.cli.report_page import write_report
+from everfold.core.rendering import Provider
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 
@@ -37,7 +38,9 @@ def run(  # noqa: PLR0913 - an option is an argument
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a picture of the log as a page that stands alone.")
     ] = None,
-    db: Db = None,
+    db: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the session in this database; in memory when left out.")
+    ] = None,
     *,
     as_json: Json = False,
 ) -> None:

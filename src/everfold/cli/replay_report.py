@@ -89,7 +89,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _judged(count: int) -> Text:
-    return Text(f"{count:,}", style=_BAD if count else _GOOD)
+    return Text(f"{count:,}", style=_BAD) if count else Text("none", style=_GOOD)
 
 
 _COLUMNS = (

@@ -3,16 +3,19 @@
 from dataclasses import dataclass
 
 from everfold.adapters.transcripts import Conversation
-from everfold.cli.options import Provider
 from everfold.cli.output import Advance
 from everfold.core.json_values import JsonObject
+from everfold.core.rendering import Provider
 from everfold.core.window import Window
-from everfold.services.replay import ReplayReport
+from everfold.services.replay import ReplayReport, ReplayTurn
 from everfold.session import Session
 from everfold.testing.requests import check_anthropic_request, check_openai_request, check_window_rules
 
 MOST_VIOLATIONS = 20
 """How many violations are told; one more tells nothing new."""
+
+
+_GAUGE_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,7 @@ async def play(session: Session, conversation: Conversation, *, provider: Provid
         found = judge(turn.request, provider)
         invalid_count += bool(found)
         violations += [f"request {turn.played_count}: {violation}" for violation in found]
-        advance(turn.played_count, f"window {turn.window.report.tokens:,} tokens, {turn.events_count} folds")
+        advance(turn.played_count, _describe(turn))
         last = turn
     if last is None:
         raise ValueError("a conversation without messages cannot be played")
@@ -67,6 +70,14 @@ async def play(session: Session, conversation: Conversation, *, provider: Provid
         window=last.window,
         request=last.request,
     )
+
+
+def _describe(turn: ReplayTurn) -> str:
+    """How full the window is, as a line that moves."""
+    tokens, budget = turn.window.report.tokens, turn.window.report.budget_tokens
+    filled = min(round(tokens / max(budget, 1) * _GAUGE_CHARS), _GAUGE_CHARS)
+    gauge = "\u2588" * filled + "\u2591" * (_GAUGE_CHARS - filled)
+    return f"window {gauge} {tokens:,} of {budget:,} tokens, {turn.events_count} folds"
 
 
 def judge(request: JsonObject, provider: Provider) -> list[str]:

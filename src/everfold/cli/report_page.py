@@ -59,7 +59,7 @@ def _template() -> str:
 
 def make_page_data(trace: Trace, replayed: Replayed) -> JsonObject:
     """Everything that the page shows."""
-    count = trace.notes[-1].seq if trace.notes else 0
+    count = len(trace.now.fates)
     most_chars = max(_LEAST_CHARS, min(_MOST_CHARS, _ALL_CHARS // max(count, 1)))
     events: list[JsonValue] = [_event(traced) for traced in trace.events]
     digests: JsonObject = {

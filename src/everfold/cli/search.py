@@ -16,11 +16,11 @@ NAME = "search"
 
 def run(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="Words, or a question.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="Words, or a question.")],
     session: Session = None,
     user: User = "default",
     agent: AnyAgent = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=200, help="How many, at most.")] = 10,
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=200, help="How many, at most.")] = 10,
     db: Db = None,
     *,
     as_json: Json = False,

@@ -17,7 +17,7 @@ def run(
     user: AnyUser = None,
     agent: AnyAgent = None,
     after: Annotated[str | None, typer.Option(metavar="ID", help="Go on after this session.")] = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="How many.")] = 100,
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
     db: Db = None,
     *,
     as_json: Json = False,
@@ -38,7 +38,7 @@ def run(
     if as_json:
         print_json({"sessions": rows})
     else:
-        columns = ("session", "user", "agent", "messages", "compactions", "limit", "started by", "created", "current")
+        columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current")
         print_table(columns, [[_cell(value) for value in row.values()] for row in rows])
 
 
@@ -53,7 +53,7 @@ async def _describe(engine: Everfold, session_id: str) -> dict[str, object]:
         "compactions_count": state.events_count,
         "limit_tokens": record.settings.limit_tokens,
         "started_by": record.started_by,
-        "created_at": record.created_at.isoformat(timespec="seconds"),
+        "created_at": f"{record.created_at:%Y-%m-%d %H:%M}",
         "is_current": record.is_current,
     }
 

@@ -6,9 +6,7 @@ import typer
 
 from everfold.cli.engine import choose_session, open_engine, run_async
 from everfold.cli.options import Agent, Db, Json, ProviderOption, User, parse_range
-from everfold.cli.output import print_json
-from everfold.cli.shown import print_messages, print_page, print_window, to_rows
-from everfold.core.rendering import render
+from everfold.cli.shown import show_messages, show_page, show_window
 from everfold.errors import InvalidInputError
 from everfold.session import Session
 
@@ -43,7 +41,8 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     - `everfold show ses_01 --around 143`
     - `everfold show ses_01 --window --limit 8000 --json`
     """
-    if page is not None and seq is None:
+    numbers = parse_range(seq) if seq is not None else None
+    if page is not None and numbers is None:
         raise InvalidInputError("--page shows a page of one message; name it with --seq N")
 
     async def act() -> None:
@@ -51,30 +50,25 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
             found = await choose_session(engine, session, user=user, agent=agent)
             if window:
                 shown = await found.window(limit=limit, preview=True)
-                request = render(shown, provider)
-                print_json({"report": shown.report, "request": request}) if as_json else print_window(shown)
-            elif page is not None and seq is not None:
-                text = await found.page(parse_range(seq)[0], page)
-                print_json(text) if as_json else print_page(text)
+                show_window(shown, as_json=as_json, provider=provider)
+            elif page is not None and numbers is not None:
+                show_page(await found.page(numbers[0], page), as_json=as_json)
             else:
-                first, last, mark = await _choose_range(found, seq, around)
+                first, last, mark = await _choose_range(found, numbers, around)
                 messages = await found.history(first, last) if last >= first else []
-                print_json(to_rows(found.id, messages)) if as_json else print_messages(messages, mark=mark)
+                show_messages(found.id, messages, as_json=as_json, mark=mark)
 
     run_async(act)
 
 
-async def _choose_range(session: Session, seq: str | None, around: int | None) -> tuple[int, int, int]:
+async def _choose_range(session: Session, numbers: tuple[int, int] | None, around: int | None) -> tuple[int, int, int]:
     """First and last sequence number, and the one that was asked for (0 when it is a range)."""
     if around is not None:
         messages = await session.around(around)
         return messages[0].seq, messages[-1].seq, around
-    if seq is not None:
-        first, last = parse_range(seq)
-        return (
-            (*((await session.around(first, before=0, after=0))[0].seq, first), first)
-            if first == last
-            else (first, last, 0)
-        )
+    if numbers is not None:
+        if numbers[0] == numbers[1]:
+            await session.around(numbers[0], before=0, after=0)
+        return *numbers, 0
     last = (await session.state()).last_seq
     return max(last - NEWEST_COUNT + 1, 1), last, 0

@@ -151,15 +151,23 @@ def check_certificate(
     if seqs != list(range(certificate.first_seq, certificate.last_seq + 1)):
         find(f"its messages are not exactly {certificate.first_seq} to {certificate.last_seq}, each once")
     for covered in (*certificate.covered, *certificate.left):
-        stored = message_hashes.get(covered.seq)
-        if covered.group != "erased" and stored != covered.content_hash:
-            find("the stored message is missing" if stored is None else "the stored message was changed", covered.seq)
+        if problem := _find_change(covered, message_hashes.get(covered.seq)):
+            find(problem, covered.seq)
         if covered.group == "folded" and covered.digest_id not in digest_hashes:
             find(f"the digest {covered.digest_id!r} that read it is missing", covered.seq)
     for digest_id, digest_hash in certificate.digests:
         if digest_hashes.get(digest_id) != digest_hash:
             find(f"the digest {digest_id!r} is missing or was changed")
     return findings
+
+
+def _find_change(covered: Covered, stored_hash: str | None) -> str:
+    """What is wrong with the stored bytes of a message; empty when nothing is."""
+    if covered.group == "erased":
+        return "" if stored_hash is None else "it was erased, but is stored"
+    if stored_hash is None:
+        return "the stored message is missing"
+    return "" if stored_hash == covered.content_hash else "the stored message was changed"
 
 
 def check_never_neither(

@@ -19,7 +19,7 @@ from everfold.core.digests import (
 from everfold.core.extracts import ExtractLine
 from everfold.core.layout import HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
-from everfold.core.planning import CompactionPlan, measure_body
+from everfold.core.planning import CompactionPlan, Group, measure_body
 from everfold.core.pools import CoarsePool, pool_add
 from everfold.core.tokens import estimate_text_tokens
 
@@ -97,7 +97,10 @@ def fold(
         notes: The messages of the range, of every fine range that joins the coarse digest, and those that leave.
         pool: The pool of the coarse digest that is shown, or None when there is none.
         event_id: The event that commits this; digest ids are made from it.
+
+    What was erased after the plan was made is not brought back: the notes and the layout say what is left.
     """
+    plan = _without_erased(plan, layout, notes)
     standing = compose_standing_block(
         _standing_lines(plan, layout, notes),
         cap_tokens=plan.standing_cap_tokens,
@@ -125,6 +128,20 @@ def fold(
         layout=new_layout,
         certificate=certificate,
         report=_report(plan, layout, new_layout, fine, coarse),
+    )
+
+
+def _without_erased(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> CompactionPlan:
+    """The plan without the messages that were erased since it was made."""
+    groups: tuple[Group, ...] = tuple(
+        "erased" if notes[seq].is_erased else group for seq, group in enumerate(plan.groups, plan.first_seq)
+    )
+    left = {seq for seq, group in enumerate(groups, plan.first_seq) if group != "erased"} | layout.held_seqs
+    return replace(
+        plan,
+        groups=groups,
+        held=tuple(held for held in plan.held if held.seq in left),
+        leaving=tuple(seq for seq in plan.leaving if seq in left),
     )
 
 
@@ -197,7 +214,7 @@ def _coarse_digest(
         last_seq=plan.join_through,
         cap_tokens=plan.coarse_cap_tokens,
         estimate=estimate_text_tokens,
-        shown=_shown_elsewhere(plan, pool, standing),
+        shown=find_shown_elsewhere(pool, plan.held, standing),
     )
     digest = _digest(text, id_=f"{event_id}.coarse", event_id=event_id, kind="coarse", first=1, last=plan.join_through)
     return replace(digest, pool=pool)
@@ -242,12 +259,12 @@ def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, No
     return sorted(lines, key=lambda line: (-line.seq, line.start))
 
 
-def _shown_elsewhere(
-    plan: CompactionPlan, pool: CoarsePool, standing: Sequence[ExtractLine]
+def find_shown_elsewhere(
+    pool: CoarsePool, held: Sequence[HeldMessage], standing: Sequence[ExtractLine]
 ) -> frozenset[tuple[int, int]]:
     """Lines of the pool whose message is shown verbatim, or that the standing block quotes, by message and start."""
-    held = {message.seq for message in plan.held}
-    verbatim = {(line.seq, line.start) for line in pool.list_lines() if line.seq in held}
+    held_seqs = {message.seq for message in held}
+    verbatim = {(line.seq, line.start) for line in pool.list_lines() if line.seq in held_seqs}
     return frozenset(verbatim | {(line.seq, line.start) for line in standing})
 
 

@@ -183,6 +183,11 @@ class Message:
     cuts: tuple[Cut, ...] = ()
     lines: tuple[ExtractLine, ...] = ()
 
+    @property
+    def is_erased(self) -> bool:
+        """Only a tombstone is left: it has no parts and no hash."""
+        return not self.content_hash
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
@@ -210,3 +215,36 @@ class Note:
     turns_count: int
     calls: tuple[str, ...] = ()
     lines: tuple[ExtractLine, ...] = field(default=())
+
+    @property
+    def is_erased(self) -> bool:
+        """Only a tombstone is left: it has no lines and no hash."""
+        return not self.content_hash
+
+
+_ROLES: dict[Kind, Role] = {
+    "fixed": "system",
+    "system": "system",
+    "user": "user",
+    "notice": "user",
+    "assistant": "assistant",
+    "result": "tool",
+    "late": "tool",
+}
+
+
+def make_tombstone(note: Note) -> Message:
+    """What is left of an erased message, made from its note: a place, a time and the sizes that sums were made of."""
+    return Message(
+        seq=note.seq,
+        kind=note.kind,
+        origin=note.origin,
+        source="said",
+        said_at=note.said_at,
+        wire={},
+        view=MessageView(format="openai", role=_ROLES[note.kind], name=None, parts=()),
+        tokens=note.tokens,
+        raw_tokens=note.raw_tokens,
+        is_boundary=note.is_boundary,
+        content_hash="",
+    )

@@ -21,15 +21,18 @@ from everfold.core.state import SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 Trigger = Literal["tokens", "overflow", "turns", "rows", "manual"]
-Group = Literal["fixed", "head", "kept", "folded"]
+Group = Literal["fixed", "head", "kept", "folded", "erased"]
 
 LEAVE_RATIO = 0.8
 """A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
 
 FINE_CAP_TOKENS = 2048
-FINE_SHARE_RATIO = 0.2
-"""What one fine digest may take of the digest slice. DESIGN 3.4 allows a third; a fifth lets three stand side by side,
-so that the coarse digest, which is at the beginning of the body, changes at every third compaction and not at each."""
+FIRST_FINE_RATIO = 1 / 3
+FINE_SHARE_RATIO = 0.25
+"""What one fine digest may take of the digest slice: DESIGN 3.4 allows a third, which the first one takes; the later
+ones take a quarter, so that two stand side by side and the coarse digest before them changes at every second event.
+Measured on 3,000 messages of the endless log at a budget of 8,000: 0.767 of the prefix stays cached, 0.760 with a third
+for all, 0.774 with a fifth."""
 
 FINE_SLICE_RATIO = 0.6
 FINE_JOIN_RATIO = 0.3
@@ -240,7 +243,10 @@ class _Walk:
         held = choose_held(self.offered, self.room)
         held_tokens = sum(message.tokens for message in held)
         folded_tokens = self.passed_tokens - max(held_tokens - self.held_now, 0)
-        digests = min(self.digests_now + fine_cap(folded_tokens, self.room), self.room.digest_tokens)
+        digests = min(
+            self.digests_now + fine_cap(folded_tokens, self.room, is_first=not self.layout.ranges),
+            self.room.digest_tokens,
+        )
         rest = self.body_rest + (MESSAGE_OVERHEAD_TOKENS * 6 if self.passed else 0)
         after = rest + held_tokens + digests + self.tail - self.passed_tokens
         return _Candidate(
@@ -269,7 +275,11 @@ class _Walk:
         leaving = tuple(held.seq for held in self.layout.held if held.seq not in held_seqs)
         groups = tuple(self._group(note, held_seqs) for note in passed)
         folded_tokens = sum(note.tokens for note, group in zip(passed, groups, strict=True) if group == "folded")
-        cap = fine_cap(folded_tokens, self.room) if folded_tokens or "folded" in groups else 0
+        cap = (
+            fine_cap(folded_tokens, self.room, is_first=not self.layout.ranges)
+            if folded_tokens or "folded" in groups
+            else 0
+        )
         join_through = self._join_through(leaving, cap)
         if not passed and not leaving and not join_through:
             return None
@@ -293,6 +303,8 @@ class _Walk:
         )
 
     def _group(self, note: Note, held_seqs: set[int]) -> Group:
+        if note.is_erased:
+            return "erased"
         if note.kind == "fixed":
             return "fixed"
         if note.seq == self.state.head_seq:
@@ -328,11 +340,12 @@ class _Walk:
         return self.tokens - best.tokens_after >= self.room.min_fold_tokens
 
 
-def fine_cap(folded_tokens: int, room: Room) -> int:
+def fine_cap(folded_tokens: int, room: Room, *, is_first: bool) -> int:
     """The most that a fine digest of this source may take. Source: DESIGN section 3.4."""
     if not folded_tokens:
         return 0
-    cap = min(FINE_CAP_TOKENS, int(room.digest_tokens * FINE_SHARE_RATIO), folded_tokens // 4)
+    share = FIRST_FINE_RATIO if is_first else FINE_SHARE_RATIO
+    cap = min(FINE_CAP_TOKENS, int(room.digest_tokens * share), folded_tokens // 4)
     return max(cap, SMALLEST_DIGEST_TOKENS)
 
 
@@ -349,6 +362,8 @@ def settle_running(held: HeldMessage, state: SessionState) -> HeldMessage:
 
 def offer_note(note: Note, state: SessionState, room: Room) -> HeldMessage | None:
     """How a message would be held once the watermark has passed it, or None when it can only fold."""
+    if note.is_erased:
+        return None
     if note.seq == state.head_seq:
         return HeldMessage(seq=note.seq, tokens=note.tokens, hold="head", keep=note.keep)
     if note.seq == state.turn_seq:

@@ -90,6 +90,11 @@ def find_stretches(lineage: tuple[Segment, ...], first_seq: int, last_seq: int) 
     return stretches
 
 
+def find_holder(lineage: tuple[Segment, ...], seq: int) -> SessionId:
+    """The session of a lineage that stores a message."""
+    return next(segment.session_id for segment in lineage if segment.last_seq is None or seq <= segment.last_seq)
+
+
 def branch_lineage(
     lineage: tuple[Segment, ...], *, branch_seq: int, last_ordinal: int, session_id: SessionId
 ) -> tuple[Segment, ...]:

@@ -4,6 +4,9 @@ Here calls meet their results: a result is paired by its id within its own step,
 synthetic result as soon as a message of another kind follows, and results without a waiting call become fenced data. A
 row of speeches therefore never holds a call without its results directly after it.
 
+Of an erased message nothing is said. Where it was a result, the calls that then wait in vain get a fixed text that says
+so; where it made calls, their results become fenced data like any that no call waits for.
+
 Source: DESIGN sections 3.1 and 3.6.
 """
 
@@ -25,7 +28,7 @@ from everfold.core.messages import (
     TextPart,
     ThinkingPart,
 )
-from everfold.core.visible import INTERRUPTED_TEXT, cut_text
+from everfold.core.visible import ERASED_TEXT, INTERRUPTED_TEXT, cut_text
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 
 Place = Literal["system", "body", "tail", "volatile"]
@@ -115,16 +118,20 @@ class _Speaker:
         self.waiting: list[str] = []
         self.answers: list[ShownAnswer] = []
         self.aside: list[tuple[Message, tuple[Shown, ...]]] = []
+        self.missing_text = INTERRUPTED_TEXT
 
     def utter(self, speech: Speech) -> None:
         self.end_step()
         self.speeches.append(speech)
 
     def say(self, role: Literal["system", "user", "assistant"], place: Place, message: Message) -> None:
-        self.utter(Speech(role, place, self._items(message), message))
+        if message.is_erased:
+            self.end_step()
+        else:
+            self.utter(Speech(role, place, self._items(message), message))
 
     def range(self, entry: RangeEntry) -> None:
-        kept = [message for message in entry.kept if message.kind != "system"]
+        kept = [message for message in entry.kept if message.kind != "system" and not message.is_erased]
         for message in entry.kept:
             if message.kind == "system":
                 self.say("system", "body", message)
@@ -140,6 +147,8 @@ class _Speaker:
 
     def tail(self, message: Message) -> None:
         match message.kind:
+            case "result" | "late" if message.is_erased:
+                self._miss(message)
             case "result":
                 self._answer(message)
             case "late":
@@ -169,13 +178,20 @@ class _Speaker:
         if not self.waiting:
             self.end_step()
 
+    def _miss(self, message: Message) -> None:
+        """An erased result: which call it answered is not known any more, so all that wait get the same text."""
+        if message.kind == "result" and self.waiting:
+            self.missing_text = ERASED_TEXT
+        if message.is_boundary:
+            self.end_step()
+
     def end_step(self) -> None:
         """Answer what is still waiting, then say what came beside the results. A window may end with a closed step."""
-        self.answers += [ShownAnswer(call_id, INTERRUPTED_TEXT) for call_id in self.waiting]
+        self.answers += [ShownAnswer(call_id, self.missing_text) for call_id in self.waiting]
         if self.answers:
             self.speeches.append(Speech("results", "tail", tuple(self.answers)))
         self.speeches += [Speech("user", "tail", items, message) for message, items in self.aside]
-        self.waiting, self.answers, self.aside = [], [], []
+        self.waiting, self.answers, self.aside, self.missing_text = [], [], [], INTERRUPTED_TEXT
 
     def _fence(self, message: Message, text: str) -> ShownText:
         source = "outside" if message.origin == "external" else f"a late result, message {message.seq}"

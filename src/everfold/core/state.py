@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 
 from everfold.core.calibration import Calibration
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 UNCALIBRATED = Calibration()
 
 REMEMBERED_CALLS = 32
@@ -80,7 +82,7 @@ def state_to_bytes(state: SessionState) -> bytes:
     value = {name: getattr(state, name) for name in _PLAIN_FIELDS}
     value["open_step"] = None if step is None else [step.first_seq, step.pending, step.answered]
     value["calibration"] = [state.calibration.factor, state.calibration.samples_count]
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
 def state_from_bytes(content: bytes, *, revision: int) -> SessionState:

@@ -33,6 +33,9 @@ SHORTEST_STRING_CHARS = 16
 INTERRUPTED_TEXT = "[interrupted: this call was never answered]"
 """The fixed result of a call that was abandoned. Source: DESIGN section 3.1."""
 
+ERASED_TEXT = "[erased]"
+"""The fixed result of a call whose result was erased."""
+
 INTERRUPTED_TOKENS = CALL_OVERHEAD_TOKENS + estimate_text_tokens(INTERRUPTED_TEXT)
 
 

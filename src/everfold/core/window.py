@@ -132,7 +132,7 @@ def build_window(
     Args:
         state: The session's state.
         layout: What is shown of the past.
-        messages: Every message that the window shows, by sequence number.
+        messages: Every message that the window shows, by sequence number; tombstones for the erased ones.
         digests: The text of every digest that the layout shows, by id.
         session: The session's id; it also keys the fences.
         prompt: System prompt and tools.
@@ -214,10 +214,7 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         room_tokens=room.room_tokens,
         tokens=room.prompt_tokens + tokens + by_slice["volatile"],
         by_slice=by_slice,
-        message_count=sum(
-            1 if isinstance(entry, MessageEntry) else len(entry.kept) if isinstance(entry, RangeEntry) else 0
-            for entry in entries
-        ),
+        message_count=sum(not message.is_erased for entry in entries for message in _messages_of(entry)),
         digest_count=sum(bool(shown.digest_id) for shown in layout.ranges),
         watermark=layout.watermark,
         last_seq=state.safe_seq,
@@ -225,6 +222,16 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         standing_left_out=layout.standing_left_out,
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
     )
+
+
+def _messages_of(entry: Entry) -> tuple[Message, ...]:
+    match entry:
+        case MessageEntry():
+            return (entry.message,)
+        case RangeEntry():
+            return entry.kept
+        case TextEntry():
+            return ()
 
 
 def find_full_slices(by_slice: Mapping[Slice, int], room: Room, policy: Policy) -> tuple[str, ...]:

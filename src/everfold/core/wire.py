@@ -62,6 +62,8 @@ def read_wire(wire: JsonObject, *, wire_format: WireFormat | None = None) -> Mes
     """
     if not isinstance(wire, dict):
         raise InvalidInputError(f"a message must be a JSON object with a role and content, got {type(wire).__name__}")
+    if wire_format not in {None, "openai", "anthropic"}:
+        raise InvalidInputError(f"the wire form {wire_format!r} is unknown; expected 'openai' or 'anthropic'")
     is_anthropic = (wire_format or detect_format(wire)) == "anthropic"
     view = _read_anthropic(wire) if is_anthropic else _read_openai(wire)
     _refuse_repeated_calls(view)
@@ -91,6 +93,13 @@ def _text_of(value: JsonValue, where: str) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"{where} must be a string, got {type(value).__name__}")
     return value
+
+
+def _id_of(value: JsonValue, where: str) -> str:
+    id_ = _text_of(value, where)
+    if not id_:
+        raise InvalidInputError(f"{where} is empty; a call needs an id that its result can name")
+    return id_
 
 
 def _object_of(value: JsonValue, where: str) -> JsonObject:
@@ -164,9 +173,7 @@ def _openai_image(part: JsonObject, where: str) -> ImagePart:
 def _openai_call(value: JsonValue, index: int) -> CallPart:
     where = f"tool_calls[{index}]"
     call = _object_of(value, where)
-    id_ = _text_of(call.get("id"), f"{where}.id")
-    if not id_:
-        raise InvalidInputError(f"{where}.id is empty; a call needs an id that its result can name")
+    id_ = _id_of(call.get("id"), f"{where}.id")
     if call.get("type") == "custom":
         custom = _object_of(call.get("custom"), f"{where}.custom")
         arguments = encode_json({"input": custom.get("input")}).decode("utf-8", "surrogatepass")
@@ -225,7 +232,7 @@ def _anthropic_block(block: JsonObject, index: int) -> Part:
             return _anthropic_document(block)
         case "tool_use":
             arguments = encode_json(_object_of(block.get("input"), f"{where}.input")).decode("utf-8", "surrogatepass")
-            id_ = _text_of(block.get("id"), f"{where}.id")
+            id_ = _id_of(block.get("id"), f"{where}.id")
             return CallPart(id=id_, name=_text_of(block.get("name"), f"{where}.name"), arguments=arguments, raw=block)
         case "tool_result":
             return _anthropic_result(block, where)

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from everfold.core.appending import AppendPlan
+from everfold.core.erasing import Erasure
 from everfold.core.events import CompactionEvent, EventState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
@@ -49,7 +50,8 @@ class SessionStore(Protocol):
 
         Raises:
             ConflictError: the id exists, or another session became current for the same user and agent meanwhile
-                (`record.parent_id` is not the current one).
+                (`record.parent_id` is not the current one), or a message was erased from the parent of a branch after
+                its state was read (`state.epoch` is not the parent's).
         """
         ...
 
@@ -189,16 +191,19 @@ class HistoryStore(Protocol):
         """The stored bytes of a range, for verification."""
         ...
 
-    async def erase_message(
-        self, session_id: SessionId, seq: int, *, neighbours: Sequence[tuple[int, str, str]], erased_at: datetime
-    ) -> None:
-        """Remove a message's content, its extract lines and its search row; leave a tombstone.
+    async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
+        """Every session whose log holds this message of a session's log, in the order of their creation."""
+        ...
 
-        Args:
-            session_id: Any session whose lineage holds the message.
-            seq: The message.
-            neighbours: Sequence numbers and both index texts of the messages whose context row held its words.
-            erased_at: When.
+    async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:
+        """Remove a message's content, its extract lines and its search row, and replace what was made from it.
+
+        A tombstone stays: number, time, kind, sizes and client id. A search row of a message that was itself erased is
+        not written. What is gone is overwritten in the store's own files as far as no other reader holds them.
+
+        Raises:
+            ConflictError: a state is not of the expected revision (one less than its new one), or the sessions that
+                hold the message are others.
         """
         ...
 

@@ -56,7 +56,8 @@ def read_incoming(
 async def append_messages(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message]:
     """Append messages and give them as they are stored, in their order.
 
-    An append that was done before under the same client ids gives what was stored then and changes nothing.
+    An append that was done before under the same client ids gives what was stored then and changes nothing; a message
+    that was erased since comes as its tombstone.
 
     Raises:
         InvalidInputError: a message does not fit the log.
@@ -97,15 +98,17 @@ async def _find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incom
     if not found:
         return None
     for client_id, item in by_id.items():
-        seq, content_hash = found.get(client_id, (0, ""))
-        if content_hash != item.content_hash:
+        seq, content_hash = found.get(client_id, (0, item.content_hash))
+        if not seq or (content_hash and content_hash != item.content_hash):
             raise ConflictError(
                 f"session {live.record.id}: the client id {client_id!r} was used before for another message "
                 f"({seq or 'a part of another batch'}); a client id names one message for ever",
                 session=live.record.id,
                 client_id=client_id,
             )
-    return await store.read_messages(live.record.id, sorted(seq for seq, _ in found.values()))
+    seqs = sorted(seq for seq, _ in found.values())
+    known = await live.load_messages(store, seqs)
+    return [known[seq] for seq in seqs]
 
 
 def _forget_open_step(live: LiveSession) -> None:

@@ -137,7 +137,10 @@ class Compactor:
         return next((event for event in events if event.state not in ENDED_STATES), None)
 
     async def _commit(self, event: CompactionEvent, plan: CompactionPlan, room: Room) -> Fold | None:
-        """Commit an event, also when messages were appended meanwhile; None when another worker committed it."""
+        """Commit an event, also when messages were appended meanwhile; None when another worker committed it.
+
+        After an erase it is folded again: what was read before still holds the words.
+        """
         done = await self._fold(plan, event.id)
         while True:
             state = self._next_state(done, event.id, room)
@@ -154,6 +157,8 @@ class Compactor:
                 await self.live.reload(self.store)
                 if self.live.state.event_id != before.event_id or self.live.state.revision == before.revision:
                     return None
+                if self.live.state.epoch != before.epoch:
+                    done = await self._fold(plan, event.id)
                 continue
             self._take(done, state)
             return done

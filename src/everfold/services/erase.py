@@ -3,48 +3,182 @@
 Source: DESIGN G10 and section 3.3.
 """
 
-from everfold.core.appending import index_message, remember_said
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from everfold.core.appending import said_text
+from everfold.core.erasing import (
+    Erasure,
+    NewRecord,
+    NewSearchRow,
+    erase_from_certificate,
+    erase_from_digest,
+    erase_from_layout,
+    erase_from_state,
+    index_neighbours,
+    show_new_digests,
+)
+from everfold.core.events import CompactionEvent
+from everfold.core.extracts import ExtractLine
+from everfold.core.folding import Digest
+from everfold.core.layout import Layout
+from everfold.core.messages import Message
 from everfold.core.searching import BEFORE_COUNT
-from everfold.errors import NotFoundError
+from everfold.core.sessions import SessionId, SessionRecord, find_holder
+from everfold.core.state import SessionState
+from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.live import LiveSession
 
+MOST_ATTEMPTS = 200
+"""How often an erase that lost to another writer is planned again; see `everfold.services.append.MOST_ATTEMPTS`."""
+
+_PAGE = 100
 _REACH = 24
-"""How many messages after an erased one are looked at for context rows that hold its words."""
+"""How many messages on a side are read, at first, to find those that were said."""
 
 
 async def erase_message(store: Store, live: LiveSession, seq: int, *, clock: Clock) -> None:
-    """Erase one message.
+    """Erase one message, in this session and in every branch that shares it.
 
     Raises:
-        NotFoundError: the session has no such message.
+        NotFoundError: the session has no such message, or it was erased before.
+        ConflictError: other writers were first each time.
     """
-    await live.reload(store)
-    if seq not in {message.seq for message in await store.read_messages(live.record.id, [seq])}:
-        raise NotFoundError(
-            f"session {live.record.id} has no message {seq}, or it was erased before",
-            session=live.record.id,
-            seq=seq,
-        )
-    neighbours = await _rebuild_neighbours(store, live, seq)
-    await store.erase_message(live.record.id, seq, neighbours=neighbours, erased_at=clock.now())
-    live.messages.pop(seq, None)
-
-
-async def _rebuild_neighbours(store: Store, live: LiveSession, seq: int) -> list[tuple[int, str, str]]:
-    """The index texts, without the erased message, of the messages after it whose context row held its words."""
-    first_seq, last_seq = max(seq - _REACH, 1), min(seq + _REACH, live.state.last_seq)
-    said_before: tuple[str, ...] = ()
-    rebuilt: list[tuple[int, str, str]] = []
-    said_after = 0
-    for message in await store.read_messages(live.record.id, range(first_seq, last_seq + 1)):
-        if message.seq == seq:
+    for _ in range(MOST_ATTEMPTS):
+        erasure = await plan_erasure(store, live.record.id, seq)
+        try:
+            await store.erase_message(erasure, erased_at=clock.now())
+        except ConflictError:
             continue
-        if message.seq > seq and said_after < BEFORE_COUNT:
-            text = index_message(message, said_before=said_before)
-            rebuilt.append((message.seq, text.own, text.before))
-        remembered = remember_said(message, said_before)
-        said_after += message.seq > seq and remembered != said_before
-        said_before = remembered
-    return rebuilt
+        await live.reload(store)
+        return
+    raise ConflictError(
+        f"session {live.record.id}: erasing message {seq} lost {MOST_ATTEMPTS} times in a row to other writers; "
+        "erase it again",
+        session=live.record.id,
+        seq=seq,
+    )
+
+
+async def plan_erasure(store: Store, session_id: SessionId, seq: int) -> Erasure:
+    """What an erase of a message replaces. Writes nothing. O(events after the message).
+
+    Raises:
+        NotFoundError: the session has no such message, or it was erased before.
+    """
+    records = await store.list_sharing(session_id, seq)
+    # The states come first: whatever is written after this is found out by their revisions.
+    states = {record.id: await store.read_state(record.id) for record in records}
+    found = await store.read_messages(session_id, [seq])
+    if not found:
+        raise NotFoundError(
+            f"session {session_id} has no message {seq}, or it was erased before", session=session_id, seq=seq
+        )
+    past = _Past(store=store, message=found[0], in_force=frozenset(state.event_id for state in states.values()))
+    for event in await _list_events(store, records, seq):
+        await past.pass_event(event)
+    rows: dict[tuple[SessionId, int], NewSearchRow] = {}
+    for record in records if said_text(found[0]) else ():
+        rows |= await _index_neighbours(store, record, states[record.id], seq)
+    new_states = [
+        (id_, erase_from_state(state, seq, await _newest(store, id_, state))) for id_, state in states.items()
+    ]
+    return Erasure(
+        session_id=find_holder(records[0].lineage, seq),
+        seq=seq,
+        states=tuple(new_states),
+        search_rows=tuple(rows.values()),
+        digests=tuple(past.digests.values()),
+        records=tuple(past.records),
+    )
+
+
+async def _list_events(store: Store, records: list[SessionRecord], seq: int) -> list[CompactionEvent]:
+    """Every committed event of these sessions that has decided about the message, by ordinal."""
+    found: dict[str, CompactionEvent] = {}
+    for record in records:
+        after = 0
+        while events := await store.list_events(record.id, after_ordinal=after, limit_count=_PAGE):
+            found |= {event.id: event for event in events if event.certificate and event.plan.last_seq >= seq}
+            after = events[-1].ordinal
+    return sorted(found.values(), key=lambda event: event.ordinal)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Past:
+    """The events after a message, oldest first, with what of them was made again so far."""
+
+    store: Store
+    message: Message
+    in_force: frozenset[str]
+    digests: dict[str, Digest] = field(default_factory=dict)
+    records: list[NewRecord] = field(default_factory=list)
+
+    async def pass_event(self, event: CompactionEvent) -> None:
+        if event.certificate is None:
+            return
+        seq = self.message.seq
+        old = await self.store.read_layout(event.id)
+        layout = erase_from_layout(old, seq, await self._list_standing(event, old))
+        for digest in (await self.store.read_digests([id_ for id_, _ in event.certificate.digests])).values():
+            notes = await self.store.read_notes(event.session_id, digest.reads if seq in digest.reads else [])
+            new = erase_from_digest(digest, seq, notes, layout, focus=event.plan.focus)
+            if new is not None:
+                self.digests[new.id] = new
+        record = NewRecord(
+            event_id=event.id,
+            layout=show_new_digests(layout, self.digests),
+            certificate=erase_from_certificate(event.certificate, seq, self.digests),
+        )
+        if (record.layout, record.certificate) != (old, event.certificate):
+            self.records.append(record)
+
+    async def _list_standing(self, event: CompactionEvent, layout: Layout) -> list[ExtractLine] | None:
+        """What the standing block of a layout in force may quote in the place of what it quotes now. O(log).
+
+        None where nothing is to be filled. What an erased statement superseded or repeated stands again.
+        """
+        if event.id not in self.in_force or not any(line.standing for line in self.message.lines):
+            return None
+        lines: list[ExtractLine] = []
+        for first_seq in range(1, layout.watermark + 1, _PAGE):
+            seqs = range(first_seq, min(first_seq + _PAGE - 1, layout.watermark) + 1)
+            for note in await self.store.read_notes(event.session_id, seqs):
+                if note.seq not in layout.held_seqs:
+                    lines += [line for line in note.lines if line.standing]
+        return lines
+
+
+async def _index_neighbours(
+    store: Store, record: SessionRecord, state: SessionState, seq: int
+) -> dict[tuple[SessionId, int], NewSearchRow]:
+    """The context rows of one session's log that held the message's words."""
+    before = await _read_said(store, record.id, lambda reach: range(max(seq - reach, 1), seq))
+    after = await _read_said(store, record.id, lambda reach: range(seq + 1, min(seq + reach, state.last_seq) + 1))
+    rows: dict[tuple[SessionId, int], NewSearchRow] = {}
+    for neighbour_seq, text in index_neighbours(seq, [*before, *after]):
+        place = (find_holder(record.lineage, neighbour_seq), neighbour_seq)
+        rows[place] = NewSearchRow(session_id=place[0], seq=neighbour_seq, text=text)
+    return rows
+
+
+async def _newest(store: Store, session_id: SessionId, state: SessionState) -> list[Message]:
+    """The end of a log, with one said message more than a state remembers."""
+    last_seq = state.last_seq
+    return await _read_said(store, session_id, lambda reach: range(max(last_seq - reach, 0) + 1, last_seq + 1), more=1)
+
+
+async def _read_said(
+    store: Store, session_id: SessionId, choose: Callable[[int], range], *, more: int = 0
+) -> list[Message]:
+    """Messages of a range that is widened until enough of them were said, or it grows no more."""
+    reach, seqs = _REACH, choose(_REACH)
+    while True:
+        messages = await store.read_messages(session_id, seqs)
+        said_count = sum(bool(said_text(message)) for message in messages)
+        wider = choose(reach := reach * 4)
+        if said_count >= BEFORE_COUNT + more or wider == seqs:
+            return messages
+        seqs = wider

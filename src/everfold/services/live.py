@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from everfold.core.appending import AppendPlan
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
-from everfold.core.messages import Message
+from everfold.core.messages import Message, make_tombstone
 from everfold.core.room import Room, share_room
 from everfold.core.sessions import EventId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.ports.stores import Store
+
+MOST_MESSAGES = 4096
+"""How many messages a handle remembers at most while it only appends."""
 
 SPARE_MESSAGES = 64
 """How many messages that are no longer shown may stay in memory before they are let go."""
@@ -45,18 +48,27 @@ class LiveSession:
         )
 
     async def reload(self, store: Store) -> None:
-        """Take the state as it is now, and the layout with it when another event is in force."""
+        """Take the state as it is now, and the layout with it when another event is in force.
+
+        After an erase nothing that was read before is used again: layouts and digests were replaced.
+        """
         state = await store.read_state(self.record.id)
-        if state.event_id != self.state.event_id:
+        if state.epoch != self.state.epoch:
+            self.messages, self.digests = {}, {}
+        if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):
             self.layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
         self.state = state
 
     async def load_messages(self, store: Store, seqs: Sequence[int]) -> dict[int, Message]:
-        """The messages with these numbers (rising); only those that are not remembered are read."""
+        """The messages with these numbers (rising), tombstones for erased ones; only what is not remembered is read."""
         missing = [seq for seq in seqs if seq not in self.messages]
         if missing:
             for message in await store.read_messages(self.record.id, missing):
                 self.messages[message.seq] = message
+        erased = [seq for seq in missing if seq not in self.messages]
+        if erased:
+            for note in await store.read_notes(self.record.id, erased):
+                self.messages[note.seq] = make_tombstone(note)
         return self.messages
 
     async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
@@ -73,6 +85,13 @@ class LiveSession:
             self.messages[appended.message.seq] = appended.message
         for message, _ in plan.settled:
             self.messages[message.seq] = message
+        if len(self.messages) > MOST_MESSAGES:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Keep the newest half: an import appends without ever showing what it appended."""
+        kept_from = min(sorted(self.messages)[-MOST_MESSAGES // 2], self.state.safe_seq)
+        self.messages = {seq: message for seq, message in self.messages.items() if seq >= kept_from}
 
     def let_go(self, seqs: Sequence[int]) -> None:
         """Forget what is not among the shown messages, once that is much."""

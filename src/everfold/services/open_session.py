@@ -55,13 +55,16 @@ class Opener:
             record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id
         )
 
-    async def add(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
-        """A new, empty session beside the current one; it becomes the current one where there is none."""
+    async def add(
+        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings, *, is_hidden: bool = False
+    ) -> LiveSession:
+        """A new, empty session beside the current one; where there is none it becomes it, unless it is to be hidden."""
         while True:
             current = await self.store.find_current_session(user_id, agent_id)
+            is_current = current is None and not is_hidden
             try:
                 return await self._start(
-                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=current is None
+                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=is_current
                 )
             except ConflictError:
                 continue
@@ -99,6 +102,14 @@ class Opener:
         Raises:
             InvalidInputError: the session has no such message, or it lies inside a step; the places to cut are named.
         """
+        while True:
+            try:
+                return await self._branch(live, seq, is_rewind=is_rewind)
+            except ConflictError:
+                # A message was erased meanwhile: what was read may still hold its words.
+                continue
+
+    async def _branch(self, live: LiveSession, seq: int, *, is_rewind: bool) -> LiveSession:
         await live.reload(self.store)
         await self._require_boundary(live, seq)
         event_id, ordinal = await self._last_event(live, seq)
@@ -164,7 +175,7 @@ class Opener:
             newest_block_seq=block[0].seq,
             newest_block_tokens=sum(note.tokens for note in block),
             turn_seq=last.turn_seq,
-            turn_tokens=turn[0].tokens if turn else 0,
+            turn_tokens=turn[0].tokens if turn and not turn[0].is_erased else 0,
             turns_count=last.turns_count,
             head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
             fixed_seq=len(fixed),

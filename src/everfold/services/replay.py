@@ -1,7 +1,7 @@
 """Replay: play messages into a session one by one, as a live one would get them, and measure what that took."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 from time import perf_counter
@@ -11,6 +11,7 @@ from everfold.core.events import CompactionEvent
 from everfold.core.folding import CompactionReport
 from everfold.core.json_values import JsonObject
 from everfold.core.prefix import count_stable_bytes, list_parts
+from everfold.core.rendering import Provider, render
 from everfold.core.window import Window
 from everfold.ports.stores import Store
 from everfold.services.append import append_messages
@@ -116,13 +117,13 @@ class Replay:
         compactor: Compactor,
         messages: Sequence[Incoming],
         *,
-        render: Callable[[Window], JsonObject],
+        provider: Provider,
     ) -> None:
         self._store = store
         self._live = live
         self._compactor = compactor
         self._messages = messages
-        self._render = render
+        self._provider = provider
         self._tally = _Tally()
         self._first_ordinal = live.state.events_count
         self._last: ReplayTurn | None = None
@@ -155,7 +156,7 @@ class Replay:
             played_count=self._tally.played_count,
             events_count=self._live.state.events_count - self._first_ordinal,
             window=window,
-            request=self._render(window),
+            request=render(window, self._provider),
             elapsed_secs=elapsed_secs + perf_counter() - started,
         )
         self._count(turn)

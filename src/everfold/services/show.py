@@ -16,6 +16,7 @@ async def show_window(
         InvalidInputError: the limit is above the session's own.
         BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
     """
+    live.room(limit_tokens)  # refuses what is no limit at all
     if limit_tokens is not None and limit_tokens > live.settings.limit_tokens:
         raise InvalidInputError(
             f"session {live.record.id}: window(limit={limit_tokens}) is above the session's limit of "

@@ -32,13 +32,12 @@ class Trace:
     """A whole session, from its messages to what is shown of them now.
 
     Attributes:
-        notes: All messages without content; entry 0 is message 1. An erased one is missing, so its number has no note.
-        messages: The same with content, by sequence number.
+        messages: All that are not erased, by sequence number.
         digests: Every digest that any of the events made, by id.
-        now: The log as the window shows it now, with the ranges of it.
+        now: The log as the window shows it now; it has as many fates as the log has messages.
+        now_ranges: What the window shows of the past now.
     """
 
-    notes: tuple[Note, ...]
     messages: dict[int, Message]
     events: tuple[TracedEvent, ...]
     digests: dict[str, Digest]
@@ -59,7 +58,6 @@ async def trace_session(store: Store, live: LiveSession) -> Trace:
     events = [traced async for traced in _trace_events(store, live, notes)]
     ids = {shown.digest_id for traced in events for shown in traced.ranges if shown.digest_id}
     return Trace(
-        notes=tuple(notes),
         messages=messages,
         events=tuple(events),
         digests=await store.read_digests(sorted(ids)),

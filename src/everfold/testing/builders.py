@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from everfold.core.appending import AppendPlan, Incoming, plan_append
+from everfold.core.erasing import Erasure, NewSearchRow
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold, fold
 from everfold.core.json_values import JsonObject, encode_json
@@ -27,6 +28,7 @@ from everfold.core.sessions import (
     SessionSettings,
     UserId,
     branch_lineage,
+    find_holder,
 )
 from everfold.core.state import SessionState
 from everfold.core.wire import read_wire
@@ -197,6 +199,20 @@ async def branch_session(store: Store, parent: SessionRecord, id_: str, *, state
     )
     await store.create_session(record, replace(state, revision=0))
     return record
+
+
+async def plan_bare_erasure(store: Store, session_id: SessionId, seq: int, *rows: NewSearchRow) -> Erasure:
+    """What erases a message of which nothing was made but the given search rows. Writes nothing."""
+    records = await store.list_sharing(session_id, seq)
+    states = [(record.id, await store.read_state(record.id)) for record in records]
+    return Erasure(
+        session_id=find_holder((await store.get_session(session_id)).lineage, seq),
+        seq=seq,
+        states=tuple(
+            (id_, replace(state, revision=state.revision + 1, epoch=state.epoch + 1)) for id_, state in states
+        ),
+        search_rows=rows,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,11 @@ Needs `pytest`.
 """
 
 from everfold.testing.contract_compaction import CompactionContract
+from everfold.testing.contract_erase import EraseContract
 from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_sessions import SessionContract
 
 
-class StoreContract(SessionContract, LogContract, CompactionContract, HistoryContract):
+class StoreContract(SessionContract, LogContract, CompactionContract, HistoryContract, EraseContract):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -1,14 +1,13 @@
-"""What every store holds to about search, erasing and verification. See `everfold.testing.contract`."""
+"""What every store holds to about search and verification. See `everfold.testing.contract`."""
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
 import hashlib
-from dataclasses import replace
 
 import pytest
 
 from everfold.core.json_values import JsonObject, encode_json
-from everfold.core.searching import index_text, plan_query
+from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, Store
@@ -20,16 +19,11 @@ from everfold.testing.builders import (
     append_wires,
     assistant,
     branch_session,
-    calls,
     incoming,
-    minute,
     open_session,
-    result,
     session_record,
     user,
 )
-
-ERASED_AT = minute(900)
 
 
 async def find(
@@ -53,7 +47,7 @@ def places(hits: list[Hit]) -> set[tuple[str, int]]:
 
 
 class HistoryContract:
-    """Search stays within what was asked for, an erase leaves a tombstone, and stored bytes prove the log."""
+    """Search stays within what was asked for, and stored bytes prove the log."""
 
     async def test_a_message_is_found_by_its_words(self, store: Store) -> None:
         """Each message that holds a word of the question is a hit, best first, once, with a positive score."""
@@ -176,116 +170,17 @@ class HistoryContract:
         assert [one.seq for one in await store.read_contents(child.id, 2, 99)] == [2, 3]
         assert await store.read_contents(child.id, 4, 3) == []
 
-    async def test_an_erased_message_is_gone(self, store: Store) -> None:
-        """Neither reads nor searches give it; what stays is a tombstone without bytes and hash."""
-        record = await open_session(store, None, user("The alibi is false."), assistant("Hm."), user("Next."))
-        await store.erase_message(record.id, 1, neighbours=[], erased_at=ERASED_AT)
-        assert [one.seq for one in await store.read_messages(record.id, [1, 2, 3])] == [2, 3]
-        assert (record.id, 1) not in places(await find(store, "alibi false"))
-        first, *rest = await store.read_contents(record.id, 1, 3)
-        assert (first.seq, first.content, first.content_hash, first.is_erased) == (1, b"", "", True)
-        assert [(one.seq, one.is_erased) for one in rest] == [(2, False), (3, False)]
-
-    async def test_a_tombstones_note_holds_its_place_only(self, store: Store) -> None:
-        """The note of an erased message keeps number, time and sizes, so that sums still hold, and none of its words."""
-        named: JsonObject = {"role": "user", "name": "Zoe", "content": "Never say that the alibi is false."}
-        record = await open_session(store, None, named, calls("c1", name="alibi"), result("c1", "alibi"))
-        before = await store.read_notes(record.id, [1, 2, 3])
-        assert any(note.lines for note in before)
-        for seq in (1, 2, 3):
-            await store.erase_message(record.id, seq, neighbours=[], erased_at=ERASED_AT)
-        assert await store.read_notes(record.id, [1, 2, 3]) == [
-            replace(note, name=None, content_hash="", calls=(), lines=()) for note in before
-        ]
-
-    async def test_an_erase_rewrites_its_neighbours_rows(self, store: Store) -> None:
-        """After an erase with its neighbours, no row of the index leads anywhere by the erased words."""
-        record = await open_session(
-            store, None, user("The alibi is false."), assistant("Hm, noted."), user("Thanks, friend.")
-        )
-        assert places(await find(store, "alibi")) == {(record.id, 1), (record.id, 2), (record.id, 3)}
-        texts = {
-            2: index_text("Hm, noted.", speaker="assistant", said_at=minute(2)),
-            3: index_text("Thanks, friend.", speaker="user", said_at=minute(3), before=["Hm, noted."]),
-        }
-        neighbours = [(seq, text.own, text.before) for seq, text in texts.items()]
-        await store.erase_message(record.id, 1, neighbours=neighbours, erased_at=ERASED_AT)
-        assert await find(store, "alibi false") == []
-        assert places(await find(store, "noted")) == {(record.id, 2), (record.id, 3)}
-
-    async def test_an_erase_leaves_the_rest_of_the_log(self, store: Store) -> None:
-        """The other messages, the state and the boundaries are as they were; the log goes on behind it."""
-        record = await open_session(store, None, user("a"), calls("c1"), result("c1", "secret"), user("b"))
-        before = await store.read_messages(record.id, [1, 2, 4])
-        state = await store.read_state(record.id)
-        boundaries = [await store.find_boundary(record.id, seq) for seq in range(1, 5)]
-        await store.erase_message(record.id, 3, neighbours=[], erased_at=ERASED_AT)
-        assert await store.read_messages(record.id, [1, 2, 3, 4]) == before
-        assert await store.read_state(record.id) == state
-        assert [await store.find_boundary(record.id, seq) for seq in range(1, 5)] == boundaries
-        await append_wires(store, record.id, user("c"))
-        assert [one.seq for one in await store.read_messages(record.id, range(1, 9))] == [1, 2, 4, 5]
-
-    async def test_an_erase_of_a_shared_message_reaches_every_branch(self, store: Store) -> None:
-        """Erased through a branch, the message is gone from its parent too; the branch's own numbers stay its own."""
-        parent = await open_session(store, None, user("alibi p1"), user("alibi p2"))
-        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
-        await append_wires(store, parent.id, user("alibi p3"))
-        await append_wires(store, child.id, user("alibi c3"))
-        await store.erase_message(child.id, 1, neighbours=[], erased_at=ERASED_AT)
-        await store.erase_message(child.id, 3, neighbours=[], erased_at=ERASED_AT)
-        assert [one.seq for one in await store.read_messages(parent.id, [1, 2, 3])] == [2, 3]
-        assert [one.seq for one in await store.read_messages(child.id, [1, 2, 3])] == [2]
-        assert {(parent.id, 2), (parent.id, 3)} == places(await find(store, "p2 p3"))
-
-    async def test_an_erase_can_be_repeated(self, store: Store) -> None:
-        """A second erase of a message changes nothing."""
-        record = await open_session(store, None, user("alibi one"), user("two"))
-        for _ in range(2):
-            await store.erase_message(record.id, 1, neighbours=[], erased_at=ERASED_AT)
-            assert [one.seq for one in await store.read_messages(record.id, [1, 2])] == [2]
-            assert [one.is_erased for one in await store.read_contents(record.id, 1, 2)] == [True, False]
-        assert (record.id, 1) not in places(await find(store, "alibi"))
-
-    async def test_an_erased_neighbour_does_not_come_back(self, store: Store) -> None:
-        """Of two erases side by side, the later one writes no search row for the message that the earlier one took."""
-        record = await open_session(store, None, user("alibi one"), user("alibi two"), user("three"))
-        await store.erase_message(record.id, 2, neighbours=[], erased_at=ERASED_AT)
-        await store.erase_message(
-            record.id, 1, neighbours=[(2, "alibi two", ""), (3, "three", "")], erased_at=ERASED_AT
-        )
-        assert await find(store, "alibi") == []
-        assert await store.check_integrity() == []
-
-    async def test_a_client_id_outlives_an_erase(self, store: Store) -> None:
-        """A repeated append of an erased message is still known, so that it cannot come back; its hash is gone."""
-        record = await open_session(store, None, incoming(user("alibi"), client_id="id-1"))
-        await store.erase_message(record.id, 1, neighbours=[], erased_at=ERASED_AT)
-        assert await store.find_client_ids(record.id, ["id-1"]) == {"id-1": (1, "")}
-        with pytest.raises(ConflictError):
-            await append_wires(store, record.id, incoming(user("alibi"), client_id="id-1"))
-
-    async def test_nothing_is_erased_that_is_not_there(self, store: Store) -> None:
-        """An unknown message, neighbour or session is not found, and then nothing has changed."""
-        record = await open_session(store, None, user("alibi"), user("b"))
-        for seq, neighbours in ((3, []), (0, []), (1, [(2, "x", ""), (9, "y", "")])):
-            with pytest.raises(NotFoundError):
-                await store.erase_message(record.id, seq, neighbours=neighbours, erased_at=ERASED_AT)
-        nobody = SessionId("ses_nobody")
-        for asking in (
-            store.erase_message(nobody, 1, neighbours=[], erased_at=ERASED_AT),
-            store.read_contents(nobody, 1, 2),
-            find(store, "alibi", session_id=nobody),
-        ):
-            with pytest.raises(NotFoundError):
-                await asking
-        assert [one.seq for one in await store.read_messages(record.id, [1, 2])] == [1, 2]
-        assert (record.id, 1) in places(await find(store, "alibi"))
-
     async def test_a_store_that_was_used_is_sound(self, store: Store) -> None:
-        """After appends, an erase and a branch the store finds no problem in itself; an empty one neither."""
+        """After appends and a branch the store finds no problem in itself; an empty one neither."""
         assert await store.check_integrity() == []
         record = await open_session(store, None, user("a"), user("b"))
         await branch_session(store, record, "ses_child", state=await store.read_state(record.id))
-        await store.erase_message(record.id, 1, neighbours=[(2, "b", "")], erased_at=ERASED_AT)
         assert await store.check_integrity() == []
+
+    async def test_an_unknown_session_has_no_history(self, store: Store) -> None:
+        """Reading the bytes of a session that was never created, or searching it, is refused."""
+        await open_session(store, None, user("alibi"))
+        nobody = SessionId("ses_nobody")
+        for asking in (store.read_contents(nobody, 1, 2), find(store, "alibi", session_id=nobody)):
+            with pytest.raises(NotFoundError):
+                await asking

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from everfold.core.events import CompactionEvent
+from everfold.core.extracts import ExtractLine
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Message, WireFormat
 from everfold.core.rendering import Provider, render
@@ -198,6 +199,9 @@ class Prover:
             if certificate.coarse_last_seq:
                 for seq in range(1, certificate.coarse_last_seq + 1):
                     read_by.setdefault(seq, set()).add(f"{event.id}.coarse")
+        joined_through = max((event.report.joined_through for event in events if event.report), default=0)
+        waiting = {f"{event.id}.fine" for event in events if event.plan.folded and event.plan.last_seq > joined_through}
+        _hold(waiting <= digests, f"G4: the digests {sorted(waiting - digests)} left before they were rolled up")
         open_from = state.safe_seq
         for seq in range(1, len(self.given) + 1):
             is_held = seq in shown or seq in self.erased or seq > open_from or bool(read_by.get(seq, set()) & digests)
@@ -224,16 +228,19 @@ class Prover:
         notes = await self.session._store.read_notes(self.session.id, gone)  # noqa: SLF001 - lines have no public face yet
         standing = [line for note in notes for line in note.lines if line.standing]
         flat_block = _squeeze(block)
-        missing = [line for line in list_current(standing) if _squeeze(line.quote) not in flat_block]
+        absent = {
+            _squeeze(line.quote): line for line in list_current(standing) if _squeeze(line.quote) not in flat_block
+        }
         counted = re.search(r"(\d+) more not shown, messages (\d+)(?:-(\d+))?", block)
+        count = int(counted[1]) if counted else 0
         named = range(int(counted[2]), int(counted[3] or counted[2]) + 1) if counted else range(0)
-        is_counted = (
-            counted is not None and len(missing) <= int(counted[1]) and all(one.seq in named for one in missing)
-        )
+        missing = list(absent.values())
+        if len(missing) > count or any(line.seq not in named for line in missing):
+            missing = [line for line in missing if not _is_superseded(line, standing)]
         has_room = window.report.room_tokens * self.session.settings.policy.standing_ratio >= LEAST_BLOCK_TOKENS
         _hold(
-            not missing or is_counted or not has_room,
-            f"G3: standing statements {[(one.seq, one.quote) for one in missing[:3]]} are neither quoted nor counted "
+            not has_room or (len(missing) <= count and all(line.seq in named for line in missing)),
+            f"G3: standing statements {[(line.seq, line.quote) for line in missing[:3]]} are neither quoted nor counted "
             f"({len(missing)} in all) in {block!r}",
         )
 
@@ -375,6 +382,12 @@ def _said_texts(wire: Mapping[str, object]) -> list[str]:
 
 def _as_utf8(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _is_superseded(line: ExtractLine, lines: Sequence[ExtractLine]) -> bool:
+    """Whether one newer statement alone supersedes this one; among many, which one does may change as they come."""
+    newer = [other for other in lines if (other.seq, other.start) > (line.seq, line.start)]
+    return any(line not in list_current([line, other]) for other in newer)
 
 
 def _squeeze(text: str) -> str:

@@ -1,13 +1,15 @@
 """History in memory: search over messages, and the rare operations on what is stored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
+from everfold.core.erasing import Erasure
 from everfold.core.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
-from everfold.core.sessions import AgentId, SessionId, UserId, find_stretches
-from everfold.errors import NotFoundError
+from everfold.core.sessions import AgentId, SessionId, SessionRecord, UserId, find_holder, find_stretches
+from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, StoredContent
 
 
@@ -50,24 +52,30 @@ class InMemoryHistory(TablesHolder):
             for row in self._tables.walk(session_id, first_seq, last_seq)
         ]
 
-    async def erase_message(
-        self, session_id: SessionId, seq: int, *, neighbours: Sequence[tuple[int, str, str]], erased_at: datetime
-    ) -> None:
-        """Remove a message's content, its extract lines and its search row; leave a tombstone.
+    async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
+        """Every session whose log holds this message of a session's log, in the order of their creation."""
+        return [give_record(record) for record in _list_sharing(self._tables, session_id, seq)]
 
-        Erasing it again changes nothing. A neighbour that was erased itself stays without a search row.
-        """
+    async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:
+        """Remove a message's content, its extract lines and its search row, and replace what was made from it."""
         tables = self._tables
-        row = _get_message(tables, session_id, seq)
+        row = _get_message(tables, erasure.session_id, erasure.seq)
+        _check_sharing(tables, erasure)
         rewritten = [
-            replace(_get_message(tables, session_id, near), search=SearchText(own=own, before=before))
-            for near, own, before in neighbours
+            replace(_get_message(tables, near.session_id, near.seq), search=near.text) for near in erasure.search_rows
+        ]
+        events = [
+            replace(tables.get_event(record.event_id), certificate=record.certificate) for record in erasure.records
         ]
         for neighbour in rewritten:
             if not neighbour.is_erased:
                 tables.put(neighbour)
         if not row.is_erased:
             tables.put(_bury(row, erased_at))
+        tables.events.update({event.id: event for event in events})
+        tables.layouts.update({record.event_id: record.layout for record in erasure.records})
+        tables.digests.update({digest.id: digest for digest in erasure.digests})
+        tables.states.update(erasure.states)
 
     async def check_integrity(self) -> list[str]:
         """Always empty: there are no files."""
@@ -84,6 +92,23 @@ def _get_message(tables: Tables, session_id: SessionId, seq: int) -> StoredMessa
             seq=seq,
         )
     return row
+
+
+def _list_sharing(tables: Tables, session_id: SessionId, seq: int) -> list[SessionRecord]:
+    holder = find_holder(tables.get_session(session_id).lineage, seq)
+    return [record for record in tables.sessions.values() if find_holder(record.lineage, seq) == holder]
+
+
+def _check_sharing(tables: Tables, erasure: Erasure) -> None:
+    for session_id, state in erasure.states:
+        tables.check_revision(session_id, state.revision - 1)
+    if {record.id for record in _list_sharing(tables, erasure.session_id, erasure.seq)} != dict(erasure.states).keys():
+        raise ConflictError(
+            f"session {erasure.session_id}: the sessions that hold message {erasure.seq} are others than when its erase "
+            "was planned; plan it again",
+            session=erasure.session_id,
+            seq=erasure.seq,
+        )
 
 
 def _bury(row: StoredMessage, erased_at: datetime) -> StoredMessage:

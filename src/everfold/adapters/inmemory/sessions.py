@@ -17,6 +17,7 @@ class InMemorySessions(TablesHolder):
         """Store a session with its first state."""
         tables = self._tables
         _check_new(tables, record)
+        _check_epoch(tables, record, state)
         tables.sessions[record.id] = replace(record, settings=deepcopy(record.settings))
         tables.states[record.id] = state
         tables.messages[record.id] = {}
@@ -26,13 +27,13 @@ class InMemorySessions(TablesHolder):
 
     async def get_session(self, session_id: SessionId) -> SessionRecord:
         """The session with this id."""
-        return _give(self._tables.get_session(session_id))
+        return give_record(self._tables.get_session(session_id))
 
     async def find_current_session(self, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
         """The current session of a user and an agent."""
         tables = self._tables
         session_id = tables.current.get((user_id, agent_id))
-        return None if session_id is None else _give(tables.sessions[session_id])
+        return None if session_id is None else give_record(tables.sessions[session_id])
 
     async def list_sessions(
         self, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
@@ -44,7 +45,7 @@ class InMemorySessions(TablesHolder):
             tables.get_session(after)
             next(record for record in records if record.id == after)
         matching = (
-            _give(record)
+            give_record(record)
             for record in records
             if user_id in (None, record.user_id) and agent_id in (None, record.agent_id)
         )
@@ -54,7 +55,7 @@ class InMemorySessions(TablesHolder):
         """Make a session the current one of its user and agent, and give it."""
         tables = self._tables
         _put_current(tables, tables.get_session(session_id))
-        return _give(tables.sessions[session_id])
+        return give_record(tables.sessions[session_id])
 
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
         """Replace what the session holds from its opening."""
@@ -63,7 +64,7 @@ class InMemorySessions(TablesHolder):
         tables.sessions[session_id] = replace(record, settings=deepcopy(settings))
 
 
-def _give(record: SessionRecord) -> SessionRecord:
+def give_record(record: SessionRecord) -> SessionRecord:
     """The record with tool schemas of its own: whoever changes them changes nothing here."""
     return replace(record, settings=deepcopy(record.settings))
 
@@ -79,6 +80,15 @@ def _check_new(tables: Tables, record: SessionRecord) -> None:
         raise ConflictError(
             f"session {record.id}: it follows {record.parent_id}, but the current session of user {record.user_id} and "
             f"agent {record.agent_id} is {current}; read the current session again and decide again",
+            session=record.id,
+        )
+
+
+def _check_epoch(tables: Tables, record: SessionRecord, state: SessionState) -> None:
+    if record.branch_seq and record.parent_id and tables.states[record.parent_id].epoch != state.epoch:
+        raise ConflictError(
+            f"session {record.id}: a message of its parent {record.parent_id} was erased after the parent's state was "
+            "read; read it again",
             session=record.id,
         )
 

@@ -10,6 +10,7 @@ from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import read_state, write_state
 from everfold.adapters.sqlite.places import Places
 from everfold.core.certificate import certificate_to_text
+from everfold.core.erasing import NewRecord
 from everfold.core.events import CompactionEvent, EventState, plan_to_bytes, report_to_text
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout, layout_from_bytes, layout_to_bytes
@@ -81,6 +82,22 @@ def commit_compaction(
     for digest in fold.digests:
         database.run("insert_digest", **digest_values(digest))
     write_state(database, places, event.session_id, state, expected_revision)
+
+
+def replace_records(database: Database, records: Sequence[NewRecord], digests: Sequence[Digest]) -> None:
+    """Put what an erase made again in the place of what events had committed."""
+    for digest in digests:
+        values = digest_values(digest)
+        names = ("id", "generator", "tokens", "content_hash", "reads", "text", "pool")
+        database.run("replace_digest", **{name: values[name] for name in names})
+    for record in records:
+        get_event(database, record.event_id)
+        database.run(
+            "replace_record",
+            event_id=record.event_id,
+            certificate=certificate_to_text(record.certificate),
+            layout=zlib.compress(layout_to_bytes(record.layout), 1),
+        )
 
 
 def end_event(database: Database, event_id: EventId, state: EventState, ended_at: datetime) -> None:

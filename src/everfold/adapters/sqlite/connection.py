@@ -3,11 +3,13 @@
 A database is opened in WAL mode with full synchronisation: a call that has returned survives a power cut. Several
 processes may use one file; writers wait for each other up to `BUSY_TIMEOUT_MS`.
 
-Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `application_id` and result codes.
+What is deleted is overwritten with zeros, so that an erase holds in the file too.
+
+Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `application_id` and result codes.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,6 +33,8 @@ APPLICATION_ID = 0x45564644
 
 SqlValue = None | int | float | bytes | str
 """What a column or a binding holds."""
+
+_HEADER = b"SQLite format 3\x00"
 
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -64,6 +68,10 @@ class Database:
         self.connection.execute(self.queries[name], values)
         return self.connection.changes()
 
+    def run_each(self, name: str, rows: Sequence[tuple[SqlValue, ...]]) -> None:
+        """Execute a named query once for each row of bindings, in order."""
+        self.connection.executemany(self.queries[name], rows)
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing: takes the one writer's place at once, commits at the end, rolls back on any error."""
@@ -76,6 +84,14 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             raise
+
+    def empty_log(self) -> bool:
+        """Bring everything into the database file and cut its write-ahead log to nothing; no transaction may be open.
+
+        False when a reader held on to an older page for longer than `BUSY_TIMEOUT_MS`: then the log is emptied later.
+        """
+        busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return busy is not None and not busy[0]
 
     def close(self) -> None:
         """Close the connection."""
@@ -93,6 +109,7 @@ def open_database(path: str) -> Database:
     """
     if Path(path).is_dir():
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
+    _refuse_no_database(path)
     database = Database(path)
     try:
         with translated(path):
@@ -103,12 +120,27 @@ def open_database(path: str) -> Database:
     return database
 
 
+def _refuse_no_database(path: str) -> None:
+    """Refuse a file that does not begin as a database does: the driver takes a very short one for an empty database.
+
+    Source: SQLite's documentation of its file format, the header string.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(len(_HEADER))
+    except OSError:
+        return  # missing, or not to be read: opening it says which
+    if head and head != _HEADER:
+        raise CorruptStoreError(f"{path} is not a database; expected one, or a name for a new file", path=path)
+
+
 def _prepare(database: Database) -> None:
     connection = database.connection
     _refuse_foreign(database)
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", 1)
+    connection.pragma("secure_delete", 1)
     connection.pragma("temp_store", "memory")
     connection.pragma("cache_size", -16_000)
     _migrate(database)

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
-from everfold.adapters.sqlite.codec import blob_to_text, to_micros
+from everfold.adapters.sqlite.codec import blob_to_text, read_session, to_micros
+from everfold.adapters.sqlite.compaction import replace_records
 from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.log import write_state
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
 from everfold.adapters.sqlite.places import Places
+from everfold.core.erasing import Erasure
 from everfold.core.searching import (
     BEFORE_WEIGHT,
     CANDIDATE_COUNT,
@@ -16,8 +19,17 @@ from everfold.core.searching import (
     choose_terms,
     order_hits,
 )
-from everfold.core.sessions import NO_END, AgentId, SessionId, Stretch, UserId, find_stretches
-from everfold.errors import NotFoundError
+from everfold.core.sessions import (
+    NO_END,
+    AgentId,
+    SessionId,
+    SessionRecord,
+    Stretch,
+    UserId,
+    find_holder,
+    find_stretches,
+)
+from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, StoredContent
 
 
@@ -110,35 +122,57 @@ def read_contents(
     return contents
 
 
-def erase_message(
-    database: Database,
-    places: Places,
-    session_id: SessionId,
-    seq: int,
-    neighbours: Sequence[tuple[int, str, str]],
-    erased_at: datetime,
-) -> None:
+def erase_message(database: Database, places: Places, erasure: Erasure, erased_at: datetime) -> None:
     """See `HistoryStore.erase_message`."""
-    message_id = _message_place(database, places, session_id, seq)[0]
+    message_id = _message_place(database, places, erasure.session_id, erasure.seq)[0]
+    _write_states(database, places, erasure)
     database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
     database.run("delete_search_row", message_id=message_id)
-    for neighbour_seq, own, before in neighbours:
-        neighbour_id, user_key, agent_key, session_key = _message_place(database, places, session_id, neighbour_seq)
-        database.run(
-            "replace_search_row",
-            message_id=neighbour_id,
-            own=key_words(user_key, own),
-            before=key_words(user_key, before),
-            scope=write_scope(user_key, agent_key=agent_key, session_key=session_key),
+    for row in erasure.search_rows:
+        neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
+            database, places, row.session_id, row.seq
         )
+        if not is_erased:
+            database.run(
+                "replace_search_row",
+                message_id=neighbour_id,
+                own=key_words(user_key, row.text.own),
+                before=key_words(user_key, row.text.before),
+                scope=write_scope(user_key, agent_key=agent_key, session_key=session_key),
+            )
+    replace_records(database, erasure.records, erasure.digests)
     database.run("optimize_search")
 
 
-def _message_place(database: Database, places: Places, session_id: SessionId, seq: int) -> tuple[int, int, int, int]:
+def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
+    sharing = {record.id for record in list_sharing(database, places, erasure.session_id, erasure.seq)}
+    if sharing != dict(erasure.states).keys():
+        raise ConflictError(
+            f"session {erasure.session_id}: the sessions that hold message {erasure.seq} are others than when its erase "
+            "was planned; plan it again",
+            session=erasure.session_id,
+            seq=erasure.seq,
+        )
+    for session_id, state in erasure.states:
+        write_state(database, places, session_id, state, state.revision - 1)
+
+
+def list_sharing(database: Database, places: Places, session_id: SessionId, seq: int) -> list[SessionRecord]:
+    """See `HistoryStore.list_sharing`."""
+    place = places.place(session_id)
+    holder = find_holder(place.lineage, seq)
+    rows = database.rows("list_owned_sessions", user_key=place.user_key, agent_key=place.agent_key)
+    records = (read_session(row) for row in rows)
+    return [record for record in records if find_holder(record.lineage, seq) == holder]
+
+
+def _message_place(
+    database: Database, places: Places, session_id: SessionId, seq: int
+) -> tuple[int, int, int, int, int]:
     for session_key, _, _ in places.ranges(session_id, [seq]):
         row = database.row("find_message_id", session_key=session_key, seq=seq)
         if row is not None:
-            return cast("tuple[int, int, int, int]", row)
+            return cast("tuple[int, int, int, int, int]", row)
     raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)
 
 

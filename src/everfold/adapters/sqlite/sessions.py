@@ -5,12 +5,13 @@ from typing import cast
 from everfold.adapters.sqlite.codec import lineage_to_text, read_session, settings_to_text, to_micros
 from everfold.adapters.sqlite.connection import Database
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
-from everfold.core.state import SessionState, state_to_bytes
+from everfold.core.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.errors import ConflictError, NotFoundError
 
 
 def create_session(database: Database, record: SessionRecord, state: SessionState) -> None:
     """See `SessionStore.create_session`."""
+    _expect_epoch(database, record, state)
     database.run("insert_user", user_id=record.user_id)
     database.run("insert_agent", agent_id=record.agent_id)
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
@@ -43,6 +44,18 @@ def _expect_current(record: SessionRecord, current: SessionRecord | None) -> Non
         raise ConflictError(
             f"session {record.id} was to follow {record.parent_id}, but the current session of user {record.user_id!r} "
             f"and agent {record.agent_id!r} is {found}; read it again",
+            session=record.id,
+        )
+
+
+def _expect_epoch(database: Database, record: SessionRecord, state: SessionState) -> None:
+    if not record.branch_seq:
+        return
+    row = database.row("find_parent_state", session_id=record.parent_id)
+    if row is not None and state_from_bytes(cast("bytes", row[0]), revision=0).epoch != state.epoch:
+        raise ConflictError(
+            f"session {record.id}: a message of its parent {record.parent_id} was erased after the parent's state was "
+            "read; read it again",
             session=record.id,
         )
 

@@ -16,6 +16,7 @@ from everfold.adapters.sqlite import compaction, history, log, sessions
 from everfold.adapters.sqlite.connection import Database, open_database, translated
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
+from everfold.core.erasing import Erasure
 from everfold.core.events import CompactionEvent, EventState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
@@ -249,11 +250,14 @@ class SqliteStore:
         """See the port."""
         return await self._read(history.read_contents, self._reader.places, session_id, first_seq, last_seq)
 
-    async def erase_message(
-        self, session_id: SessionId, seq: int, *, neighbours: Sequence[tuple[int, str, str]], erased_at: datetime
-    ) -> None:
+    async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
         """See the port."""
-        await self._write(history.erase_message, self._writer.places, session_id, seq, neighbours, erased_at)
+        return await self._read(history.list_sharing, self._reader.places, session_id, seq)
+
+    async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:
+        """See the port. The write-ahead log is emptied too, unless a reader holds on to it."""
+        await self._write(history.erase_message, self._writer.places, erasure, erased_at)
+        await self._writer.call(self._writer.database.empty_log)
 
     async def check_integrity(self) -> list[str]:
         """See the port."""

@@ -47,3 +47,11 @@ VALUES (:id, :event_id, :kind, :generator, :first_seq, :last_seq, :tokens, :cont
 SELECT id, event_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool
 FROM digests
 WHERE id = :digest_id;
+
+-- name: replace_digest
+UPDATE digests
+SET generator = :generator, tokens = :tokens, content_hash = :content_hash, reads = :reads, text = :text, pool = :pool
+WHERE id = :id;
+
+-- name: replace_record
+UPDATE events SET certificate = :certificate, layout = :layout WHERE id = :event_id;

@@ -8,11 +8,14 @@ SELECT revision FROM session_states WHERE session_key = :session_key;
 UPDATE session_states SET revision = :revision, state = :state
 WHERE session_key = :session_key AND revision = :expected_revision;
 
+-- name: find_last_message_id
+SELECT coalesce(max(id), 0) FROM messages;
+
 -- name: insert_message
 INSERT INTO messages (
-    session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
+    id, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
     turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id;
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: settle_message
 UPDATE messages SET tokens = :tokens, sum_tokens = :sum_tokens, is_boundary = :is_boundary, cuts = :cuts
@@ -48,7 +51,7 @@ WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
 -- name: find_message_id
-SELECT messages.id, users.key, sessions.agent_key, sessions.key
+SELECT messages.id, users.key, sessions.agent_key, sessions.key, messages.erased_at IS NOT NULL
 FROM messages
 JOIN sessions ON sessions.key = messages.session_key
 JOIN users ON users.key = sessions.user_key
@@ -58,4 +61,4 @@ WHERE session_key = :session_key AND seq = :seq;
 UPDATE messages
 SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL,
     erased_at = :erased_at
-WHERE id = :message_id;
+WHERE id = :message_id AND erased_at IS NULL;

@@ -24,6 +24,9 @@ INSERT INTO sessions (
 INSERT INTO session_states (session_key, revision, state)
 SELECT key, :revision, :state FROM sessions WHERE id = :session_id;
 
+-- name: find_parent_state
+SELECT state FROM session_states JOIN sessions ON sessions.key = session_key WHERE sessions.id = :session_id;
+
 -- name: find_session
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
@@ -54,6 +57,16 @@ WHERE (:user_id IS NULL OR users.id = :user_id)
     AND sessions.key > coalesce((SELECT key FROM sessions WHERE id = :after), 0)
 ORDER BY sessions.key
 LIMIT :limit_count;
+
+-- name: list_owned_sessions
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE sessions.user_key = :user_key AND sessions.agent_key = :agent_key
+ORDER BY sessions.key;
 
 -- name: clear_current
 UPDATE sessions SET is_current = 0 WHERE user_key = :user_key AND agent_key = :agent_key AND is_current = 1;

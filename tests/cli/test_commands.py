@@ -1,0 +1,263 @@
+"""Every command does what it says, for people and for programs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from everfold.testing import check_anthropic_request, check_openai_request
+
+Run = Callable[..., Result]
+
+
+def read(result: Result) -> Any:
+    """The one JSON document on stdout."""
+    return json.loads(result.stdout)
+
+
+def test_replay_reports_what_it_did(run: Run, transcript: Path) -> None:
+    """A person reads every figure of the report; a program reads the same ones as JSON."""
+    text = run("replay", transcript, "--limit", "6000").stdout
+    for label in "messages,tokens in,in the window,compactions,kept,folded,digests,stable prefix".split(","):
+        assert label in text
+    document = read(run("replay", transcript, "--limit", "6000", "--json"))
+    [replay] = document["replays"]
+    assert replay["is_sound"]
+    assert replay["report"]["over_budget_count"] == replay["invalid_count"] == 0
+    assert replay["report"]["messages_count"] == len(transcript.read_text("utf-8").splitlines())
+    assert sum(replay["report"]["compactions"].values()) > 1
+
+
+@pytest.mark.parametrize(
+    ("provider", "check"), [("openai", check_openai_request), ("anthropic", check_anthropic_request)]
+)
+def test_replay_writes_the_request(run: Run, transcript: Path, here: Path, provider: str, check: Any) -> None:
+    """What `--out` writes is a request that the chosen provider accepts."""
+    run("replay", transcript, "--limit", "6000", "--provider", provider, "--out", here / "new" / "window.json")
+    assert check(json.loads((here / "new" / "window.json").read_text("utf-8"))) == []
+
+
+def test_replay_chooses_conversations(run: Run, here: Path) -> None:
+    """A number plays one conversation, `all` each on its own, `chain` all in one session; the default says that it is one."""
+    talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]
+    path = here / "two.jsonl"
+    path.write_text("".join(json.dumps({"messages": talk}) + "\n" for _ in range(2)), "utf-8")
+
+    def count(choice: str) -> list[int]:
+        document = read(run("replay", path, "--conversation", choice, "--json"))
+        return [replay["report"]["messages_count"] for replay in document["replays"]]
+
+    assert (count("2"), count("all"), count("chain")) == ([2], [2, 2], [4])
+    assert "two-1" in run("replay", path, "--conversation", "all").stdout
+    assert "holds 2 conversations" in run("replay", path).stderr
+    assert "a number from 1 to 2" in run("replay", path, "--conversation", "3", code=2).stderr
+    assert "--conversation chain" in run("replay", path, "--conversation", "all", "--html", "x.html", code=2).stderr
+
+
+def test_replay_names_the_smallest_limit(run: Run, transcript: Path) -> None:
+    """A limit that cannot work ends with 5 and names one that works."""
+    message = run("replay", transcript, "--limit", "700", code=5).stderr
+    smallest = message.replace("\n", " ").rsplit(maxsplit=1)[-1]
+    run("replay", transcript, "--limit", smallest)
+
+
+def test_import_stores_and_lists(run: Run, transcript: Path) -> None:
+    """What was imported is listed, shown and found by search."""
+    [imported] = read(run("import", transcript, "--db", "a.db", "--user", "ilse", "--json"))["sessions"]
+    [listed] = read(run("sessions", "--db", "a.db", "--user", "ilse", "--json"))["sessions"]
+    assert listed["id"] == imported["session"]
+    assert listed["messages_count"] == imported["stored_count"] == imported["messages_count"]
+    assert imported["session"] in run("sessions", "--db", "a.db").stdout.replace("\n", "")
+    assert "work" in run("import", transcript, "--db", "a.db").stdout
+
+
+def test_import_stores_nothing_of_a_broken_file(run: Run, here: Path) -> None:
+    """A broken file ends with 2, names its line, and leaves no session."""
+    path = here / "broken.jsonl"
+    path.write_text(
+        '{"role": "user", "content": "a"}\n{"role": "tool", "tool_call_id": "x", "content": "b"}\n', "utf-8"
+    )
+    assert "line 2" in run("import", path, "--db", "a.db", code=2).stderr
+    assert read(run("sessions", "--db", "a.db", "--json"))["sessions"] == []
+
+
+def test_show_reads_messages(run: Run, transcript: Path) -> None:
+    """Messages are read by number, range, neighbourhood and page, whole and as they were given."""
+    lines = [json.loads(line) for line in transcript.read_text("utf-8").splitlines()]
+    run("import", transcript, "--db", "a.db")
+
+    def seqs(*options: str) -> list[int]:
+        return [message["seq"] for message in read(run("show", "--db", "a.db", "--json", *options))["messages"]]
+
+    assert seqs("--seq", "3") == [3]
+    assert seqs("--seq", "3-5") == [3, 4, 5]
+    assert seqs("--around", "9") == list(range(6, 13))
+    assert seqs() == list(range(len(lines) - 19, len(lines) + 1))
+    [message] = read(run("show", "--db", "a.db", "--seq", "2", "--json"))["messages"]
+    assert message["wire"] == lines[1]
+    page = read(run("show", "--db", "a.db", "--seq", "1", "--page", "1", "--json"))
+    assert page["text"] == lines[0]["content"]
+    assert "> 9 " in run("show", "--db", "a.db", "--around", "9").stdout
+    assert "page 1 of 1" in run("show", "--db", "a.db", "--seq", "1", "--page", "1").stdout
+
+
+def test_show_previews_the_window(run: Run, transcript: Path) -> None:
+    """The window is shown by slice, as a request, and for a lower limit, and looking at it changes nothing."""
+    run("import", transcript, "--db", "a.db", "--limit", "8000")
+    document = read(run("show", "--db", "a.db", "--window", "--limit", "6000", "--json"))
+    assert document["report"]["tokens"] <= document["report"]["budget_tokens"] < 6000
+    assert check_openai_request(document["request"]) == []
+    text = run("show", "--db", "a.db", "--window").stdout
+    assert "digest" in text
+    assert "budget" in text
+    [session] = read(run("sessions", "--db", "a.db", "--json"))["sessions"]
+    assert session["compactions_count"] == 0
+
+
+def test_search_finds_words(run: Run, transcript: Path) -> None:
+    """A search finds the message that says so, over all sessions of a user or in one, and says when it finds nothing."""
+    text = next(json.loads(line)["content"] for line in transcript.read_text("utf-8").splitlines())
+    run("import", transcript, "--db", "a.db")
+    [session] = read(run("sessions", "--db", "a.db", "--json"))["sessions"]
+    hits = read(run("search", text[:80], "--db", "a.db", "--json"))["hits"]
+    assert hits[0]["seq"] == 1
+    assert hits == read(run("search", text[:80], "--db", "a.db", "--session", session["id"], "--json"))["hits"]
+    assert session["id"] in run("search", text[:80], "--db", "a.db").stdout
+    assert "nothing found" in run("search", "zzyzx", "--db", "a.db").stdout
+    assert read(run("search", text[:80], "--db", "a.db", "--user", "nobody", "--json"))["hits"] == []
+
+
+def test_verify_finds_nothing_in_a_sound_store(run: Run, database: Path) -> None:
+    """A store that nobody touched verifies, as a whole and by session."""
+    document = read(run("verify", "--db", database, "--json"))
+    assert document["store"] == []
+    [verified] = document["sessions"]
+    assert verified["findings"] == []
+    assert verified["events_count"] > 1
+    assert verified["session"] in run("verify", "--db", database, "--session", verified["session"]).stdout
+
+
+def test_verify_ends_with_1_and_says_what_is_wrong(run: Run, database: Path) -> None:
+    """A message whose bytes were changed behind our back is found, named, and the exit code tells a script."""
+    import apsw
+
+    with apsw.Connection(str(database)) as connection:
+        connection.execute("UPDATE messages SET content = CAST('{}' AS BLOB) WHERE seq = 4")
+    connection.close()
+    text = run("verify", "--db", database, code=1).stdout
+    assert "its bytes do not match" in text
+    [verified] = read(run("verify", "--db", database, "--json", code=1))["sessions"]
+    assert {finding["seq"] for finding in verified["findings"]} == {4}
+
+
+def test_config_tells_where_a_value_came_from(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environment outranks file, file outranks default, and each value says so."""
+    (here / "shop.toml").write_text("[model]\ncontext_limit = 9000\nanswer_tokens = 500\n", "utf-8")
+    monkeypatch.setenv("EVERFOLD_MODEL__CONTEXT_LIMIT", "7000")
+    rows = read(run("--config", "shop.toml", "config", "--json"))["settings"]
+    found = {row["key"]: (row["value"], row["from"]) for row in rows}
+    assert found["model.context_limit"] == (7000, "environment")
+    assert found["model.answer_tokens"] == (500, "file")
+    assert found["compaction.trigger_ratio"] == (0.8, "default")
+    assert "environment" in run("--config", "shop.toml", "config").stdout
+
+
+def test_demo_shows_every_fact(run: Run, here: Path) -> None:
+    """The demo folds its story tenfold, holds or finds every planted fact, and never shows a corrected one as current."""
+    document = read(run("demo", "--json"))
+    report = document["report"]
+    assert document["is_sound"]
+    assert report["raw_tokens"] >= 10 * report["limit_tokens"]
+    for place in document["facts"]:
+        is_old = place["fact"]["superseded_by"] is not None
+        assert place["verbatim"] or place["quoted"] or place["search_rank"] or is_old, place
+        assert not (is_old and place["quoted"]), place
+    assert check_openai_request(json.loads((here / "demo" / "window.json").read_text("utf-8"))) == []
+    assert {path.name for path in (here / "demo").iterdir()} == {"conversation.jsonl", "window.json", "report.html"}
+
+
+def test_demo_reads_well(run: Run) -> None:
+    """The demo tells its figures, each fact with its place, and where its files are."""
+    text = run("demo", "--limit", "9000", "--folder", "out").stdout
+    for words in ("planted fact", "Fennel & Clay", "corrected by message 291", "out/report.html", "Nothing is lost."):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("replay", "missing.json"), 3, "missing.json does not exist"),
+        (("replay", "."), 2, "directory"),
+        (("import", "missing.json"), 3, "does not exist"),
+        (("sessions", "--db", "missing.db"), 3, "there is no database missing.db"),
+        (("show", "--db", "missing.db"), 3, "there is no database"),
+        (("search", "x", "--db", "missing.db"), 3, "there is no database"),
+        (("verify", "--db", "text.db"), 7, "text.db"),
+        (("--config", "missing.toml", "config"), 2, "there is no settings file"),
+        (("sessions", "--count", "0"), 2, "--count"),
+        (("demo", "--limit", "-5"), 2, "positive whole number"),
+        (("demo", "--limit", "500"), 5, "the smallest limit that works is"),
+        (("demo", "--folder", "text.db"), 2, "cannot be written"),
+        (("nothing",), 2, "nothing"),
+    ],
+)
+def test_an_error_is_told_in_words(run: Run, here: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    """What cannot be done ends with the exit code of its kind and says why on stderr, without a traceback."""
+    (here / "text.db").write_text("this is no database at all, " * 50, "utf-8")
+    result = run(*arguments, code=code)
+    assert words in result.stderr.replace("\n", " ")
+    assert result.stdout == ""
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("show", "ses_0"), 3, "there is no session 'ses_0'"),
+        (("show", "--user", "nobody"), 3, "'nobody'"),
+        (("show", "--seq", "x"), 2, "12-20"),
+        (("show", "--page", "1"), 2, "--seq"),
+        (("show", "--user", "replay", "--seq", "9999"), 3, "9999"),
+        (("show", "--user", "replay", "--window", "--limit", "99999"), 2, "99999"),
+        (("verify", "--session", "ses_0"), 3, "ses_0"),
+    ],
+)
+def test_an_unknown_thing_is_named(run: Run, database: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    """What a database does not have is named in the error."""
+    assert words in run(*arguments, "--db", database, code=code).stderr.replace("\n", " ")
+
+
+def test_debug_shows_where_an_error_comes_from(run: Run) -> None:
+    """With --debug an error of ours is not caught."""
+    from everfold.errors import NotFoundError
+
+    result = run("--debug", "replay", "missing.json", code=1)
+    assert isinstance(result.exception, NotFoundError)
+
+
+def test_text_of_messages_cannot_reach_the_terminal(run: Run, here: Path) -> None:
+    """Escape sequences, markup and lone surrogates of a message are shown as text and do nothing."""
+    path = here / "evil.jsonl"
+    text = "\x1b[2J[bold]wipe[/bold] \u202e gone \ud800"
+    path.write_text(json.dumps({"role": "user", "content": text}) + "\n", "utf-8")
+    run("import", path, "--db", "a.db")
+    shown = run("show", "--db", "a.db").stdout
+    assert "[bold]wipe[/bold]" in shown
+    assert not {"\x1b", "\u202e", "\ud800"} & set(shown)
+    [message] = read(run("show", "--db", "a.db", "--json"))["messages"]
+    assert message["wire"]["content"] == text
+
+
+def test_runs_as_a_program(transcript: Path, project: Path) -> None:
+    """As a process of its own it prints one JSON document on stdout, nothing on stderr, and takes what the shell gives."""
+    command = [sys.executable, "-m", "everfold.cli.main", "replay", str(transcript), "--limit", "6000", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(project / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert json.loads(done.stdout)["replays"][0]["is_sound"]
+    assert done.stderr == ""

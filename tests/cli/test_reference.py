@@ -1,0 +1,48 @@
+"""The reference says everything that the command line takes, and each command shows how it is used."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import Result
+
+from everfold.cli.main import app
+
+GROUP: Any = typer.main.get_command(app)
+COMMANDS = sorted(GROUP.commands)
+
+
+def test_reference_is_what_the_commands_say(project: Path) -> None:
+    """`docs/reference/cli.md` is the listing of the commands as they are; `python tests/cli_listing.py` writes it anew."""
+    listing = subprocess.run(
+        [sys.executable, project / "tests" / "cli_listing.py"], capture_output=True, text=True, check=True
+    )
+    assert listing.stdout == (project / "docs" / "reference" / "cli.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_in_the_reference(project: Path, name: str) -> None:
+    """The section of a command names each of its options and arguments, and each is explained."""
+    text = (project / "docs" / "reference" / "cli.md").read_text("utf-8")
+    section = text.partition(f"## everfold {name}\n")[2].partition("\n## ")[0]
+    for parameter in GROUP.commands[name].params:
+        assert parameter.help, parameter.name
+        shown = parameter.metavar if parameter.param_type_name == "argument" else parameter.opts[0]
+        assert f"| `{shown}" in section
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
+    """The help of every command shows at least one whole command line of it, and that it can speak JSON."""
+    text = run(name, "--help").stdout
+    assert f"everfold {name}" in text.partition("Examples:")[2] or f" {name} " in text.partition("Examples:")[2]
+    assert "--json" in text
+
+
+def test_the_commands_are_those_that_were_promised() -> None:
+    """The command line has the commands of the documentation, no more and no fewer."""
+    assert COMMANDS == ["config", "demo", "import", "replay", "search", "sessions", "show", "verify"]

@@ -1,0 +1,91 @@
+"""Print the reference of the command line: what `docs/reference/cli.md` holds."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from everfold.cli.main import app
+from everfold.errors import EverfoldError
+
+HEAD = """# The command line
+
+<!-- Written by tests/cli_listing.py from the commands themselves; a test holds the two equal. -->
+
+Install it with the `cli` extra: `pip install everfold[cli]`. Reports and documents go to standard output; progress, remarks
+and errors to standard error. With `--json` a command prints one JSON document and nothing else."""
+
+EXIT_HEAD = """## Exit codes
+
+A command that did what it was asked to ends with 0, one that found something wrong (`verify`, `replay`, `demo`) with 1, and
+one that failed with the code of its error, which is told in words on standard error. `everfold --debug COMMAND` shows
+where an error comes from.
+
+| code | errors |
+| --- | --- |"""
+
+
+def list_reference() -> Iterator[str]:
+    """The lines of the reference."""
+    group: Any = typer.main.get_command(app)
+    yield HEAD
+    yield ""
+    yield "Before the command's name:"
+    yield ""
+    yield from _list_options(group)
+    for name, command in group.commands.items():
+        yield ""
+        yield f"## everfold {name}"
+        yield ""
+        yield f"`everfold {name} {_usage(command)}`"
+        yield ""
+        yield inspect.cleandoc(command.help)
+        yield ""
+        yield from _list_options(command)
+    yield ""
+    yield EXIT_HEAD
+    yield from _list_exit_codes()
+
+
+def _usage(command: Any) -> str:
+    words = [
+        _metavar(it) if it.required else f"[{_metavar(it).strip('[]')}]" for it in command.params if _is_argument(it)
+    ]
+    return " ".join([*words, "[OPTIONS]"])
+
+
+def _list_options(command: Any) -> Iterator[str]:
+    yield "| option | what it does | default |"
+    yield "| --- | --- | --- |"
+    for it in command.params:
+        if _is_argument(it):
+            names = f"`{_metavar(it)}`"
+        else:
+            names = f"`{', '.join(it.opts)}`" if it.is_flag else f"`{', '.join(it.opts)} {_metavar(it)}`"
+        default = "" if it.default is None or it.is_flag or it.required else f"`{it.default}`"
+        yield f"| {names.replace('|', chr(92) + '|')} | {it.help} | {default} |"
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+def _metavar(parameter: Any) -> str:
+    return str(parameter.metavar)
+
+
+def _list_exit_codes() -> Iterator[str]:
+    names: dict[int, list[str]] = {}
+    found = [EverfoldError]
+    while found:
+        error = found.pop(0)
+        found += error.__subclasses__()
+        names.setdefault(error.exit_code, []).append(f"`{error.__name__}`")
+    for code, errors in sorted(names.items()):
+        yield f"| {code} | {', '.join(errors)} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{line}\n" for line in list_reference())

@@ -1,0 +1,87 @@
+"""Write anew what the documents show of the code: the settings, and what the programs in the pages print.
+
+`make pages` runs this after a change that is meant; `tests/docs` compares.
+"""
+
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+from pydantic import BaseModel
+
+from everfold.config import Settings
+
+PROJECT = Path(__file__).resolve().parent.parent
+SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
+
+HEAD = """# Settings
+
+Settings come from `everfold.toml` in the working folder, from environment variables and from arguments, in rising
+order. A key that is not known is refused with the nearest known one, and settings that contradict each other are
+refused. `everfold config` prints the effective values and where each came from.
+[Choose limits and settings](../how-to/settings.md) shows how to set them.
+
+An environment variable has `EVERFOLD_` in front and two underscores between its parts:
+`EVERFOLD_COMPACTION__TRIGGER_RATIO=0.75`.
+
+This page is made from `everfold.config`; `make pages` writes it anew.
+"""
+
+
+def write_settings_page() -> str:
+    """The page of settings: a section for each group, a row for each key."""
+    return "\n".join([HEAD, *_list_sections()])
+
+
+def _list_sections() -> Iterator[str]:
+    for section, field in Settings.model_fields.items():
+        model = cast("type[BaseModel]", field.annotation)
+        yield f"## {section}\n"
+        yield f"{(model.__doc__ or '').strip()}\n"
+        yield "| key | type | default | meaning |\n| --- | --- | --- | --- |"
+        for name, key in model.model_fields.items():
+            kind = key.annotation.__name__ if isinstance(key.annotation, type) else str(key.annotation)
+            yield f"| `{section}.{name}` | {kind.replace('|', 'or')} | {_show(key.default)} | {key.description} |"
+        yield ""
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "left out"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _load_examples() -> ModuleType:
+    path = PROJECT / "tests" / "docs" / "test_examples.py"
+    spec = importlib.util.spec_from_file_location("examples", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def rewrite_outputs(page: Path, examples: ModuleType) -> None:
+    """Run the programs of a page that show their output, and put what they print now in its place."""
+    text = page.read_text("utf-8")
+    for example in examples.find_examples(text, page.name):
+        if example.output is None:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            run = examples.run_example(example, Path(folder))
+        if run.returncode:
+            sys.exit(f"{page}: {example.place} fails\n{run.stderr}")
+        shown = f"{example.code}```\n\n```text output\n"
+        text = text.replace(f"{shown}{example.output}```", f"{shown}{run.stdout}```")
+    page.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    SETTINGS_PAGE.write_text(write_settings_page(), "utf-8")
+    shown_examples = _load_examples()
+    for shown_page in shown_examples.PAGES:
+        rewrite_outputs(shown_page, shown_examples)

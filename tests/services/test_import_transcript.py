@@ -1,0 +1,115 @@
+"""An import stores a whole file, or nothing of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from everfold import Everfold
+from everfold.adapters.transcripts import parse_transcript, read_transcript
+from everfold.core.transcripts import Transcript
+from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
+from everfold.services.import_transcript import BATCH_COUNT, Imported
+from everfold.testing import chat_log, endless_log
+
+GOOD: list[dict[str, object]] = [
+    {"role": "user", "content": "Hello."},
+    {"role": "assistant", "content": "Hello, Ilse."},
+]
+CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+ORPHAN: dict[str, object] = {"role": "tool", "tool_call_id": "call_9", "content": "found"}
+
+
+def read(*conversations: list[dict[str, object]], **envelope: object) -> Transcript:
+    """A transcript of several conversations, one a line."""
+    lines = [json.dumps({"messages": messages, **envelope}) for messages in conversations]
+    return parse_transcript("\n".join(lines).encode(), name="file")
+
+
+async def run(engine: Everfold, transcript: Transcript, *, limit: int | None = None) -> list[Imported]:
+    """Every step of an import."""
+    return [step async for step in engine.import_transcript(transcript, limit=limit)]
+
+
+async def test_makes_a_session_of_every_conversation(engine: Everfold) -> None:
+    """Each conversation reads back from a session of its own, equal and in its order."""
+    steps = await run(engine, read(GOOD, [*GOOD, GOOD[0]]))
+    assert [step.messages_count for step in steps] == [2, 3]
+    for step, expected in zip(steps, [GOOD, [*GOOD, GOOD[0]]], strict=True):
+        messages = await (await engine.get_session(step.session)).history(1, 10)
+        assert [message.wire for message in messages] == expected
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        [*GOOD, ORPHAN],
+        [GOOD[0], {"role": "assistant", "tool_calls": [CALL, CALL]}],
+    ],
+    ids=["orphan result", "call id twice in one message"],
+)
+async def test_stores_nothing_of_a_broken_file(engine: Everfold, broken: list[dict[str, object]]) -> None:
+    """A file whose last conversation does not fit is refused with its line, and leaves no session and no message."""
+    with pytest.raises(InvalidInputError) as refused:
+        await run(engine, read(GOOD, GOOD, broken))
+    assert refused.value.ids["line"] == 3
+    assert await engine.list_sessions() == []
+
+
+async def test_takes_prompt_and_tools_of_the_envelope(engine: Everfold) -> None:
+    """A system prompt and tools beside the messages become the session's own."""
+    tools = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}]
+    [step] = await run(engine, read(GOOD, system=[{"type": "text", "text": "Be kind."}], tools=tools))
+    prompt = (await engine.get_session(step.session)).settings.prompt
+    assert prompt.system == "Be kind."
+    assert list(prompt.tools) == tools
+
+
+async def test_refuses_a_prompt_that_leaves_no_room(engine: Everfold) -> None:
+    """A limit under what the prompt of any conversation needs is refused before anything is stored."""
+    with pytest.raises(BudgetUnsatisfiableError):
+        await run(engine, read(GOOD, system="rule " * 3000), limit=2000)
+    assert await engine.list_sessions() == []
+
+
+async def test_stands_beside_the_current_session(engine: Everfold) -> None:
+    """What is imported does not displace the session that a user is in; the first one becomes it where there is none."""
+    first, _ = await run(engine, read(GOOD, GOOD))
+    current = await engine.session()
+    assert current.id == first.session
+    await run(engine, read(GOOD))
+    assert (await engine.session()).id == first.session
+
+
+async def test_tells_progress_batch_by_batch(engine: Everfold) -> None:
+    """A long conversation is stored in batches, each told, and is whole and sound at the end."""
+    messages = [entry.wire for entry in chat_log(1, messages_count=BATCH_COUNT * 2 + 40)]
+    steps = await run(engine, read(messages))
+    assert [step.stored_count for step in steps] == [BATCH_COUNT, BATCH_COUNT * 2, len(messages)]
+    session = await engine.get_session(steps[-1].session)
+    assert (await session.verify()).is_sound
+
+
+async def test_takes_real_files(engine: Everfold, real_data: Path) -> None:
+    """Every real conversation is stored whole, and its log verifies."""
+    for transcript in (read_transcript(real_data / "coding-dev.json"), read_transcript(real_data / "locomo-dev.json")):
+        steps = await run(engine, transcript)
+        stored = {step.session: step.stored_count for step in steps}
+        assert sum(stored.values()) == sum(len(it.messages) for it in transcript.conversations)
+        for session_id in stored:
+            assert (await (await engine.get_session(session_id)).verify()).is_sound
+
+
+async def test_stores_what_appending_stores(engine: Everfold) -> None:
+    """A log with steps across the batches' edges is stored as a session that was fed message by message would store it."""
+    wires = [entry.wire for entry in endless_log(5, messages_count=BATCH_COUNT + 120)]
+    edge = next(index for index in range(len(wires)) if wires[index].get("tool_calls"))
+    wires = [*({"role": "user", "content": f"{number}"} for number in range(BATCH_COUNT - 1)), *wires[edge:]]
+    [*_, step] = await run(engine, read(wires), limit=8000)
+    imported = await engine.get_session(step.session)
+    live = await engine.session(user="live", limit=8000)
+    moment = (await imported.history(1, 1))[0].said_at
+    for wire in wires:
+        await live.append(wire, said_at=moment)
+    assert await imported.history(1, 1000) == await live.history(1, 1000)
+    assert (await imported.window()).report == (await live.window()).report
