@@ -62,8 +62,11 @@ def read_words(text: str) -> list[str]:
 def read_matter(text: str) -> str:
     """The index words of a text without stop words, joined by spaces. O(length)."""
     chunks = text.split()
-    read = _read_chunk_matter if max(map(len, chunks), default=0) <= MAX_WORD_CHARS else _join_matter
-    return " ".join(filter(None, map(read, chunks)))
+    if max(map(len, chunks), default=0) <= MAX_WORD_CHARS:
+        return " ".join(filter(None, map(_read_chunk_matter, chunks)))
+    # A long chunk (a link, data) would only push others out of what is remembered.
+    read = (_read_chunk_matter(chunk) if len(chunk) <= MAX_WORD_CHARS else _join_matter(chunk) for chunk in chunks)
+    return " ".join(filter(None, read))
 
 
 @lru_cache(maxsize=131_072)
@@ -132,9 +135,7 @@ def _parts(piece: str) -> list[str]:
     words: list[str] = []
     for segment in segments:
         parts = _PART.findall(segment)
-        words += [
-            part[:MAX_WORD_CHARS] if part.isdigit() else stem(part.lower()[:MAX_WORD_CHARS]) for part in parts
-        ]
+        words += [part[:MAX_WORD_CHARS] if part.isdigit() else stem(part.lower()[:MAX_WORD_CHARS]) for part in parts]
         if len(parts) > 1:
             words.append(_squeeze(segment))
     if len(segments) > 1:
