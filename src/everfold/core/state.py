@@ -50,7 +50,7 @@ class SessionState:
         events_count: The ordinal of that event; the next one has one more.
         stuck_count: Compactions in a row that did not get below the trigger.
         calibration: The provider's count against our estimate.
-        epoch: The epoch of the user that this state was read in.
+        epoch: Raised by every erase of a message of this log; what was read in an older one may hold erased words.
     """
 
     revision: int = 0

@@ -31,6 +31,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 _SEGMENT_END = re.compile(r"[./:@\\#&+]+")
 _MARKS = ".,!?;:()[]{}'\"*`~"
 _CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
+_JOINT_BYTES = bytes(code for code in range(128) if not chr(code).isalnum())
 _APOSTROPHE = re.compile(r"['\u2019]")
 _GRAMMAR = """
     a an the this that these those and or but if then than so as of at by for from in into on onto to with about
@@ -47,7 +48,6 @@ Source: the closed word classes of the language, without "may", which is a month
 """
 
 _ACCENT = re.compile("[\u0300-\u036f]")
-_JOINT_BYTES = bytes(code for code in range(128) if not chr(code).isalnum())
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -126,9 +126,9 @@ def _pairs(run: str) -> list[str]:
 
 def _parts(piece: str) -> list[str]:
     """A word alone, or a composite's parts, then its segments and its whole, each squeezed to one word."""
-    plain = piece
-    if "'" in piece or "\u2019" in piece:
-        plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece))
+    plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece)) if _APOSTROPHE.search(piece) else piece
+    if plain.isdigit():
+        return [plain[:MAX_WORD_CHARS]]
     segments = [segment for segment in _SEGMENT_END.split(plain) if segment]
     if len(plain) > MAX_COMPOSITE_CHARS:
         return [word for segment in segments if (word := _squeeze(segment))]
@@ -144,6 +144,7 @@ def _parts(piece: str) -> list[str]:
 
 
 def _squeeze(composite: str) -> str:
-    if composite.isascii():
-        return composite.lower().encode().translate(None, _JOINT_BYTES).decode()[:MAX_WORD_CHARS]
-    return "".join(character for character in composite.lower() if character.isalnum())[:MAX_WORD_CHARS]
+    lowered = composite.lower()
+    if lowered.isascii():
+        return lowered.encode().translate(None, _JOINT_BYTES).decode()[:MAX_WORD_CHARS]
+    return "".join(character for character in lowered if character.isalnum())[:MAX_WORD_CHARS]

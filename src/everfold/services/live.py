@@ -48,11 +48,15 @@ class LiveSession:
         )
 
     async def reload(self, store: Store) -> None:
-        """Take the state as it is now, and the layout with it when another event is in force.
+        """Take the state as it is now, with what another writer may have changed beside it.
 
         After an erase nothing that was read before is used again: layouts and digests were replaced.
         """
         state = await store.read_state(self.record.id)
+        if state.revision != self.state.revision:
+            self.record = await store.get_session(self.record.id)
+            # what was an open step may have been settled since
+            self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
         if state.epoch != self.state.epoch:
             self.messages, self.digests = {}, {}
         if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):
