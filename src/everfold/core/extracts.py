@@ -54,6 +54,7 @@ _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
+_COLUMNS: Final = 5
 _UNIT_CHARS: Final = 480
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
@@ -192,8 +193,16 @@ def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> 
     Raises:
         InvalidInputError: the value is not such a list.
     """
-    match value:
-        case [int(kind), int(score), int(start), str(quote), int(standing)] if 0 <= kind < len(LINE_KINDS):
+    if isinstance(value, list) and len(value) == _COLUMNS:
+        kind, score, start, quote, standing = value
+        if (
+            isinstance(kind, int)
+            and isinstance(score, int)
+            and isinstance(start, int)
+            and isinstance(quote, str)
+            and isinstance(standing, int)
+            and 0 <= kind < len(LINE_KINDS)
+        ):
             return ExtractLine(
                 seq=seq,
                 origin=origin,
@@ -204,9 +213,10 @@ def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> 
                 standing=bool(standing),
                 said_at=said_at,
             )
-        case _:
-            message = f"The extract line of message {seq} is not [kind, score, start, quote, standing]: {value!r:.120}. Run verify."
-            raise InvalidInputError(message, seq=seq)
+    message = (
+        f"The extract line of message {seq} is not [kind, score, start, quote, standing]: {value!r:.120}. Run verify."
+    )
+    raise InvalidInputError(message, seq=seq)
 
 
 def _cut_windows(text: str, cut: Callable[[str, int, int], list[tuple[int, int]]]) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ HardKind = Literal["identifier", "path", "date", "number"]
 
 _HINT: Final = re.compile(r"[0-9/\\_@#$€£]")
 _PIECES: Final = re.compile(r"[^\s\"'`(){}\[\]<>,;=|*]+")
+_PIECE_ENDS: Final = bytes(32 if chr(code) in "\"'`(){}[]<>,;=|*" else code for code in range(256))
 _EXTENSIONS: Final = (
     r"(?:py|pyi|js|mjs|ts|tsx|jsx|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sh|sql|md|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|conf|env|lock"
     r"|log|csv|tsv|xml|html?|css|scss|docx?|xlsx?|pptx?|pdf|png|jpe?g|svg|zip|gz|tar|ipynb|db|sqlite)"
@@ -56,7 +57,7 @@ def find_hard(text: str) -> tuple[HardKind | None, int, str]:
         return None, 0, ""
     best: HardKind | None = None
     rank, count, shown = -1, 0, ""
-    for piece in _PIECES.findall(text):
+    for piece in _cut_pieces(text):
         if piece.isalpha() or (found := _HARD.match(piece)) is None:
             continue
         count += 1
@@ -66,6 +67,13 @@ def find_hard(text: str) -> tuple[HardKind | None, int, str]:
         if count >= _ENOUGH and kind == "identifier":
             break
     return best, count, shown
+
+
+def _cut_pieces(text: str) -> list[str]:
+    """What stands between blanks, quotes, brackets and marks of lists; through bytes where it can be."""
+    if text.isascii():
+        return text.encode().translate(_PIECE_ENDS).decode().split()
+    return _PIECES.findall(text)
 
 
 def find_error(lowered: str, cues: int) -> int | None:
