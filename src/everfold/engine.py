@@ -56,9 +56,12 @@ class Everfold:
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
         settings = self._settings(self._defaults, limit, system, tools)
-        _require_room(settings, SessionState(), "to be opened")
         opener = self._opener
-        live = await opener.open_current(UserId(_name(user, "user")), AgentId(_name(agent, "agent")), settings)
+        user_id, agent_id = UserId(_name(user, "user")), AgentId(_name(agent, "agent"))
+        live = await opener.find_current(user_id, agent_id)
+        if live is None:
+            _require_room(settings, SessionState(), "to be opened")
+            live = await opener.open_current(user_id, agent_id, settings)
         wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
         _require_room(wanted, live.state, live.record.id)
         return self._handle(await opener.change_settings(live, wanted))

@@ -241,11 +241,19 @@ class Session:
         await erase_message(self._store, self._live, seq, clock=self._clock)
 
     async def new(self) -> "Session":
-        """A new, empty session that follows this one and becomes the current one."""
+        """A new, empty session that follows this one and becomes the current one.
+
+        Raises:
+            ConflictError: this one is not the current session; `resume` it first.
+        """
         return self._with(await self._opener.follow(self._live, "new"))
 
     async def reset(self) -> "Session":
-        """Like `new`, and what was counted for this session starts again."""
+        """Like `new`, and what was counted for this session starts again.
+
+        Raises:
+            ConflictError: this one is not the current session; `resume` it first.
+        """
         return self._with(await self._opener.follow(self._live, "reset"))
 
     async def branch(self, seq: int) -> "Session":

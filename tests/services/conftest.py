@@ -1,4 +1,4 @@
-"""An engine over a database of its own."""
+"""One engine over each store, with a clock and ids that a test holds in its hands."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,10 +7,29 @@ import pytest
 
 import everfold
 from everfold import Everfold
+from everfold.testing.fakes import CountingIds, FakeClock
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The url of a new store of each kind."""
+    return f"sqlite:///{tmp_path}/everfold.db" if request.param == "sqlite" else "memory://"
 
 
 @pytest.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[Everfold]:
-    """An engine over a new SQLite file."""
-    async with everfold.open(f"sqlite:///{tmp_path}/everfold.db") as opened:
+def file_url(tmp_path: Path) -> str:
+    """The url of a new file, for what only a file can do."""
+    return f"sqlite:///{tmp_path}/everfold.db"
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that stands still until it is told to move."""
+    return FakeClock()
+
+
+@pytest.fixture
+async def engine(url: str, clock: FakeClock) -> AsyncIterator[Everfold]:
+    """An engine over each store."""
+    async with everfold.open(url, clock=clock, ids=CountingIds()) as opened:
         yield opened

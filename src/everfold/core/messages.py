@@ -128,6 +128,10 @@ class MessageView:
         """
         return "\n".join(text for part in self.parts if (text := read_part(part)))
 
+    def find_offset(self, part: int) -> int:
+        """Where the text of a part, which is not empty, begins in `text`."""
+        return sum(len(text) + 1 for before in self.parts[:part] if (text := read_part(before)))
+
 
 def read_part(part: Part) -> str:
     """The readable text of a part; empty for images, thinking and unknown parts."""

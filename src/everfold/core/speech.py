@@ -23,10 +23,10 @@ from everfold.core.messages import (
     ImagePart,
     Message,
     OpaquePart,
-    Part,
     ResultPart,
     TextPart,
     ThinkingPart,
+    read_part,
 )
 from everfold.core.visible import ERASED_TEXT, INTERRUPTED_TEXT, cut_text
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
@@ -199,7 +199,7 @@ class _Speaker:
 
     def _items(self, message: Message) -> tuple[Shown, ...]:
         cuts = {cut.part: cut for cut in message.cuts}
-        items = tuple(_show_part(part, cuts.get(index), message.seq) for index, part in enumerate(message.view.parts))
+        items = tuple(_show_part(message, index, cuts.get(index)) for index in range(len(message.view.parts)))
         if message.origin == "external" and message.kind == "notice":
             items = tuple(self._fence(message, item.text) if isinstance(item, ShownText) else item for item in items)
         return items or (ShownText(EMPTY_TEXT),)
@@ -221,25 +221,30 @@ def _text_of(items: Iterable[Shown]) -> str:
     return "\n".join(text for text in texts if text)
 
 
-def _show_part(part: Part, cut: Cut | None, seq: int) -> Shown:
+def _show_part(message: Message, index: int, cut: Cut | None) -> Shown:
+    part = message.view.parts[index]
     match part:
         case TextPart():
             if cut is not None:
-                return ShownText(clean_text(cut_text(part.text, cut, seq=seq)))
+                return ShownText(_cut(message, index, cut))
             text = clean_text(part.text) or EMPTY_TEXT
             return ShownText(text, part if text is part.text else None)
         case ResultPart():
-            text_or_none = None if cut is None else clean_text(cut_text(part.text, cut, seq=seq))
-            return ShownAnswer(part.call_id, text_or_none, part)
+            return ShownAnswer(part.call_id, None if cut is None else _cut(message, index, cut), part)
         case DocumentPart():
-            return ShownDocument(part, None if cut is None else clean_text(cut_text(part.text, cut, seq=seq)))
+            return ShownDocument(part, None if cut is None else _cut(message, index, cut))
         case CallPart():
             arguments = part.arguments if cut is None or cut.arguments is None else cut.arguments
             return ShownCall(part, clean_text(arguments))
         case ImagePart() if cut is not None:
-            return ShownText(f"[an image of message {seq} is left out here; history has it]")
+            return ShownText(f"[an image of message {message.seq} is left out here; history has it]")
         case _:
             return part
+
+
+def _cut(message: Message, index: int, cut: Cut) -> str:
+    text, offset = read_part(message.view.parts[index]), message.view.find_offset(index)
+    return clean_text(cut_text(text, cut, seq=message.seq, offset=offset))
 
 
 def clean_text(text: str) -> str:

@@ -40,7 +40,10 @@ INTERRUPTED_TOKENS = CALL_OVERHEAD_TOKENS + estimate_text_tokens(INTERRUPTED_TEX
 
 
 def elision_line(seq: int, start: int, end: int) -> str:
-    """The line that stands where text was left out: how much, and where it can be read."""
+    """The line that stands where text was left out: how much, and where it can be read.
+
+    Start and end count in the text of the whole message, as its pages do.
+    """
     first, last = start // PAGE_CHARS + 1, max(end - 1, start) // PAGE_CHARS + 1
     pages = f"page {first}" if first == last else f"pages {first}-{last}"
     return f"[… {end - start} characters left out; history: message {seq}, {pages} …]"
@@ -138,7 +141,7 @@ def shorten_arguments(arguments: str, *, seq: int, cap_tokens: int) -> str:
         value = arguments
     limit_chars = 2048
     while isinstance(value, dict) and limit_chars >= SHORTEST_STRING_CHARS:
-        short = shorten_strings(value, limit_chars)
+        short = shorten_strings(value, limit_chars, place=f"history: message {seq}")
         text = encode_json(short).decode("utf-8", "surrogatepass")
         if estimate_text_tokens(text) <= cap_tokens:
             return text
@@ -146,6 +149,7 @@ def shorten_arguments(arguments: str, *, seq: int, cap_tokens: int) -> str:
     return encode_json(pointer).decode("utf-8")
 
 
-def cut_text(text: str, cut: Cut, *, seq: int) -> str:
-    """The visible text of a part with a cut."""
-    return f"{text[: cut.start]}\n{elision_line(seq, cut.start, cut.end)}\n{text[cut.end :]}"
+def cut_text(text: str, cut: Cut, *, seq: int, offset: int) -> str:
+    """The visible text of a part with a cut. `offset` is where the part begins in the text of its message."""
+    line = elision_line(seq, offset + cut.start, offset + cut.end)
+    return f"{text[: cut.start]}\n{line}\n{text[cut.end :]}"

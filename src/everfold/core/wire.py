@@ -280,12 +280,13 @@ def _anthropic_result(block: JsonObject, where: str) -> ResultPart:
     return ResultPart(call_id=call_id, text="\n".join(texts), is_error=is_error, image_count=images, raw=block)
 
 
-def shorten_strings(value: JsonValue, limit_chars: int) -> JsonValue:
-    """The same JSON with every string longer than the limit cut to it and marked, so that it stays valid JSON."""
+def shorten_strings(value: JsonValue, limit_chars: int, *, place: str) -> JsonValue:
+    """The same JSON with every string longer than the limit cut to it, the cut naming the place that holds the rest."""
     if isinstance(value, str):
-        return value if len(value) <= limit_chars else f"{value[:limit_chars]}… [{len(value) - limit_chars} more]"
+        left_out = len(value) - limit_chars
+        return value if left_out <= 0 else f"{value[:limit_chars]}… [{left_out} more; {place}]"
     if isinstance(value, list):
-        return [shorten_strings(item, limit_chars) for item in value]
+        return [shorten_strings(item, limit_chars, place=place) for item in value]
     if isinstance(value, dict):
-        return {key: shorten_strings(item, limit_chars) for key, item in value.items()}
+        return {key: shorten_strings(item, limit_chars, place=place) for key, item in value.items()}
     return cast("JsonValue", value)

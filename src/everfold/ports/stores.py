@@ -74,7 +74,10 @@ class SessionStore(Protocol):
         ...
 
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
-        """Replace what the session holds from its opening."""
+        """Replace what the session holds from its opening, and raise the revision of its state by one.
+
+        The revision tells whoever remembers the session to read it again.
+        """
         ...
 
 

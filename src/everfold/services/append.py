@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from everfold.core.appending import Incoming, plan_append
+from everfold.core.appending import AppendPlan, Incoming, plan_append
 from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin, check_source, choose_origin
@@ -66,26 +66,36 @@ async def append_messages(store: Store, live: LiveSession, incoming: Sequence[In
     if (stored := await _find_repeat(store, live, incoming)) is not None:
         return stored
     for _ in range(MOST_ATTEMPTS):
-        step = live.state.open_step
-        seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)
-        known = await live.load_messages(store, seqs)
-        plan = plan_append(
-            live.state, incoming, live.room(), step={seq: known[seq] for seq in seqs}, session=live.record.id
-        )
+        before = live.state
         try:
-            await store.append(live.record.id, plan, expected_revision=live.state.revision)
+            plan = await _plan(store, live, incoming)
+        except InvalidInputError:
+            await live.reload(store)
+            if live.state.revision == before.revision:
+                raise
+            continue  # it may fit the log as another handle has left it
+        try:
+            await store.append(live.record.id, plan, expected_revision=before.revision)
         except ConflictError:
             stored = await _find_repeat(store, live, incoming)
             await live.reload(store)
             if stored is not None:
                 return stored
-            _forget_open_step(live)
             continue
         live.take(plan)
         return [appended.message for appended in plan.appended]
     raise ConflictError(
         f"session {live.record.id}: {MOST_ATTEMPTS} appends in a row lost to other writers; append again",
         session=live.record.id,
+    )
+
+
+async def _plan(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> AppendPlan:
+    step = live.state.open_step
+    seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)
+    known = await live.load_messages(store, seqs)
+    return plan_append(
+        live.state, incoming, live.room(), step={seq: known[seq] for seq in seqs}, session=live.record.id
     )
 
 
@@ -109,11 +119,3 @@ async def _find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incom
     seqs = sorted(seq for seq, _ in found.values())
     known = await live.load_messages(store, seqs)
     return [known[seq] for seq in seqs]
-
-
-def _forget_open_step(live: LiveSession) -> None:
-    """Another writer may have settled messages of the open step: read them again."""
-    step = live.state.open_step
-    if step is not None:
-        for seq in range(step.first_seq, live.state.last_seq + 1):
-            live.messages.pop(seq, None)

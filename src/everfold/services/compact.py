@@ -203,5 +203,8 @@ class Compactor:
             return
         if measure_window(live.state, live.layout) < live.room().trigger_tokens:
             state = replace(live.state, revision=live.state.revision + 1, stuck_count=0)
-            await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
+            try:
+                await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
+            except ConflictError:
+                return  # another writer was first; the next window releases it
             live.state = state

@@ -15,6 +15,9 @@ from everfold.core.sessions import EventId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.ports.stores import Store
 
+MOST_MESSAGES = 4096
+"""How many messages a handle remembers at most while it only appends."""
+
 SPARE_MESSAGES = 64
 """How many messages that are no longer shown may stay in memory before they are let go."""
 
@@ -45,11 +48,15 @@ class LiveSession:
         )
 
     async def reload(self, store: Store) -> None:
-        """Take the state as it is now, and the layout with it when another event is in force.
+        """Take the state as it is now, with what another writer may have changed beside it.
 
         After an erase nothing that was read before is used again: layouts and digests were replaced.
         """
         state = await store.read_state(self.record.id)
+        if state.revision != self.state.revision:
+            self.record = await store.get_session(self.record.id)
+            # what was an open step may have been settled since
+            self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
         if state.epoch != self.state.epoch:
             self.messages, self.digests = {}, {}
         if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):
@@ -82,6 +89,13 @@ class LiveSession:
             self.messages[appended.message.seq] = appended.message
         for message, _ in plan.settled:
             self.messages[message.seq] = message
+        if len(self.messages) > MOST_MESSAGES:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Keep the newest half: an import appends without ever showing what it appended."""
+        kept_from = min(sorted(self.messages)[-MOST_MESSAGES // 2], self.state.safe_seq)
+        self.messages = {seq: message for seq, message in self.messages.items() if seq >= kept_from}
 
     def let_go(self, seqs: Sequence[int]) -> None:
         """Forget what is not among the shown messages, once that is much."""

@@ -1,6 +1,6 @@
 """Open: find, start, branch and rewind sessions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from everfold.core.appending import said_text
@@ -28,6 +28,9 @@ _LOOK_BACK = 40
 
 _PAGE = 200
 
+_CALLS_REACH = 2000
+"""How far before a branch point calls are looked for whose results may still come late."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
@@ -40,13 +43,18 @@ class Opener:
     async def open_current(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
         """The current session of a user and an agent, made when there is none."""
         while True:
-            record = await self.store.find_current_session(user_id, agent_id)
-            if record is not None:
-                return await load_session(self.store, record)
+            live = await self.find_current(user_id, agent_id)
+            if live is not None:
+                return live
             try:
                 return await self._start(user_id, agent_id, settings, started_by="open", parent_id=None)
             except ConflictError:
                 continue
+
+    async def find_current(self, user_id: UserId, agent_id: AgentId) -> LiveSession | None:
+        """The current session of a user and an agent, or None."""
+        record = await self.store.find_current_session(user_id, agent_id)
+        return None if record is None else await load_session(self.store, record)
 
     async def follow(self, live: LiveSession, started_by: StartedBy) -> LiveSession:
         """A new, empty session of the same user and agent that becomes the current one."""
@@ -180,7 +188,7 @@ class Opener:
             head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
             fixed_seq=len(fixed),
             fixed_tokens=sum(note.raw_tokens for note in fixed),
-            closed_calls=tuple(call.id for message in messages for call in message.view.calls)[-REMEMBERED_CALLS:],
+            closed_calls=await self._closed_calls(live, seq),
             said_before=tuple(said[:BEFORE_COUNT]),
             event_id=event_id,
             events_count=ordinal,
@@ -198,6 +206,19 @@ class Opener:
                 return first_seq, notes
             reach *= 4
 
+    async def _closed_calls(self, live: LiveSession, seq: int) -> tuple[str, ...]:
+        """The call ids that a log remembered at a boundary, oldest first. Looks back `_CALLS_REACH` messages at most."""
+        if seq == live.state.last_seq:
+            return live.state.closed_calls
+        found: list[str] = []
+        for last_seq in range(seq, max(seq - _CALLS_REACH, 0), -_PAGE):
+            notes = await self.store.read_notes(live.record.id, range(max(last_seq - _PAGE, 0) + 1, last_seq + 1))
+            calling = await self.store.read_messages(live.record.id, [note.seq for note in notes if note.calls])
+            found = [*(call.id for message in calling for call in message.view.calls), *found]
+            if len(found) >= REMEMBERED_CALLS:
+                break
+        return tuple(found[-REMEMBERED_CALLS:])
+
     async def resume(self, session_id: SessionId) -> LiveSession:
         """Make an older session the current one of its user and agent."""
         return await load_session(self.store, await self.store.make_current(session_id))
@@ -206,7 +227,7 @@ class Opener:
         """Replace what a session holds from its opening."""
         if settings != live.settings:
             await self.store.change_settings(live.record.id, settings)
-            live.record = replace(live.record, settings=settings)
+            await live.reload(self.store)
         return live
 
 

@@ -151,13 +151,13 @@ class SessionContract:
         assert await list_ids(user_id="usr_nobody") == []
 
     async def test_settings_are_replaced_whole(self, store: Store) -> None:
-        """Changed settings read back equal, and nothing else of the session changes."""
+        """Changed settings read back equal; else only the revision of the state changes, which rises by one."""
         record = await open_session(store, None, *talk(1))
         state = await store.read_state(record.id)
         settings = SessionSettings(limit_tokens=7000, prompt=Prompt(system="Be kind."))
         await store.change_settings(record.id, settings)
         assert await store.get_session(record.id) == replace(record, settings=settings)
-        assert await store.read_state(record.id) == state
+        assert await store.read_state(record.id) == replace(state, revision=state.revision + 1)
 
     async def test_changing_a_given_tool_schema_changes_nothing_stored(self, store: Store) -> None:
         """What a caller does to tool schemas, before or after they were stored, stays the caller's own."""

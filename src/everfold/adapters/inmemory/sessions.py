@@ -58,9 +58,11 @@ class InMemorySessions(TablesHolder):
         return give_record(tables.sessions[session_id])
 
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
-        """Replace what the session holds from its opening."""
+        """Replace what the session holds from its opening, and raise the revision of its state by one."""
         tables = self._tables
         record = tables.get_session(session_id)
+        state = tables.states[session_id]
+        tables.states[session_id] = replace(state, revision=state.revision + 1)
         tables.sessions[session_id] = replace(record, settings=deepcopy(settings))
 
 

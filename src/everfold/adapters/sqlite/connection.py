@@ -11,7 +11,7 @@ Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `a
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,6 +69,10 @@ class Database:
         """Execute a named query and give the number of rows that it changed."""
         self.connection.execute(self.queries[name], values)
         return self.connection.changes()
+
+    def run_each(self, name: str, rows: Sequence[tuple[SqlValue, ...]]) -> None:
+        """Execute a named query once for each row of bindings, in order."""
+        self.connection.executemany(self.queries[name], rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -98,3 +98,4 @@ def change_settings(database: Database, session_id: SessionId, settings: Session
     """See `SessionStore.change_settings`."""
     if not database.run("update_settings", session_id=session_id, settings=settings_to_text(settings)):
         get_session(database, session_id)
+    database.run("raise_revision", session_id=session_id)

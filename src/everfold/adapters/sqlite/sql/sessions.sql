@@ -77,5 +77,9 @@ UPDATE sessions SET is_current = 1 WHERE id = :session_id;
 -- name: update_settings
 UPDATE sessions SET settings = :settings WHERE id = :session_id;
 
+-- name: raise_revision
+UPDATE session_states SET revision = revision + 1
+WHERE session_key = (SELECT key FROM sessions WHERE id = :session_id);
+
 -- name: find_keys
 SELECT key, user_key, agent_key FROM sessions WHERE id = :session_id;
