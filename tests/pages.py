@@ -1,9 +1,10 @@
-"""Write anew what the documents show of the code: the settings, and what the programs in the pages print.
+"""Write anew what the documents show of the code: settings, commands, and what the programs in the pages print.
 
 `make pages` runs this after a change that is meant; `tests/docs` compares.
 """
 
 import importlib.util
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from everfold.config import Settings
 
 PROJECT = Path(__file__).resolve().parent.parent
 SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
+COMMANDS_PAGE = PROJECT / "docs" / "reference" / "cli.md"
+COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
 
@@ -82,6 +85,8 @@ def rewrite_outputs(page: Path, examples: ModuleType) -> None:
 
 if __name__ == "__main__":
     SETTINGS_PAGE.write_text(write_settings_page(), "utf-8")
+    listing = subprocess.run([sys.executable, COMMANDS_SCRIPT], capture_output=True, text=True, check=True)
+    COMMANDS_PAGE.write_text(listing.stdout, "utf-8")
     shown_examples = _load_examples()
     for shown_page in shown_examples.PAGES:
         rewrite_outputs(shown_page, shown_examples)
