@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from itertools import pairwise
 from typing import Literal
 
 import pytest
@@ -12,6 +13,7 @@ import everfold
 from everfold import Everfold, Session, Window
 from everfold.core.calibration import LEAST_SAMPLE_TOKENS
 from everfold.core.events import CompactionEvent
+from everfold.core.json_values import JsonObject
 from everfold.core.room import Room
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
@@ -218,7 +220,7 @@ async def test_hysteresis(engine: Everfold) -> None:
     watcher = Watcher(session)
     turns = [turn for turn in range(160) if (await watcher.turn(*talk(1, first=turn + 1)))[1]]
     assert len(turns) > 3
-    assert min(after - before for before, after in zip(turns, turns[1:], strict=False)) >= 5
+    assert min(after - before for before, after in pairwise(turns)) >= 5
 
 
 async def tight_session(engine: Everfold) -> Session:
@@ -234,15 +236,16 @@ def step(number: int) -> list[Mapping[str, object]]:
 
 
 async def test_latch(engine: Everfold) -> None:
-    """Two compactions that stay above the trigger silence the next, an overflow fires all the same, and what brings the
-    window below the trigger ends the silence."""
+    """Two compactions that stay above the trigger silence the next; an overflow fires; being below it ends the silence."""
     session = await tight_session(engine)
     watcher, shares = Watcher(session), await room(session)
     watcher.tokens = body_tokens(await session.window(preview=True))
     stuck, seen = 0, []
     for number in range(14):
         due, events, _ = await watcher.turn(*step(number))
-        wanted = "overflow" if due > shares.force_tokens else "tokens" if due >= shares.trigger_tokens and stuck < 2 else ""
+        wanted = (
+            "overflow" if due > shares.force_tokens else "tokens" if due >= shares.trigger_tokens and stuck < 2 else ""
+        )
         assert [event.plan.trigger for event in events][:1] == ([wanted] if wanted else []), (number, due, stuck)
         for event in events:
             assert event.report
@@ -359,7 +362,9 @@ async def test_dry_run(engine: Everfold) -> None:
     assert await list_all_events(session) == []
     done = await session.compact(keep_recent=4)
     assert [fold.report for fold in planned] == [fold.report for fold in done]
-    assert [[one.text for one in fold.digests] for fold in planned] == [[one.text for one in fold.digests] for fold in done]
+    assert [[one.text for one in fold.digests] for fold in planned] == [
+        [one.text for one in fold.digests] for fold in done
+    ]
     assert [fold.layout.held for fold in planned] == [fold.layout.held for fold in done]
 
 
@@ -396,8 +401,7 @@ async def test_head_stays(engine: Everfold) -> None:
 
 
 async def test_running_turn(engine: Everfold) -> None:
-    """The running turn's user message stays in its visible form while its completed steps fold, and leaves when the
-    turn is over and it is above the cap."""
+    """The running turn's user message stays while its completed steps fold; above the cap it leaves with its turn."""
     session = await engine.session(limit=LIMIT)
     await session.append(talk(2))
     [seq] = await session.append(user(words(3000, "paste")))
@@ -572,7 +576,7 @@ async def test_volatile_suffix(engine: Everfold, provider: Literal["openai", "an
     """The volatile suffix is the last content of the request, is not stored, and leaves the prefix as it was."""
     session = await engine.session(limit=LIMIT, system="Be brief.")
     await session.append(talk(2))
-    wires: dict[str, list[dict[str, object]]] = {
+    wires: dict[str, list[JsonObject]] = {
         "user": [user("And now?")],
         "assistant": [user("And now?"), assistant("Now it is done.")],
         "result": [user("And now?"), calls("a"), result("a", "found")],

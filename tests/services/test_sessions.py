@@ -7,6 +7,7 @@ import pytest
 
 import everfold
 from everfold import Everfold, Session
+from everfold.core.json_values import JsonObject
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, NotFoundError
 from everfold.testing.builders import assistant, calls, result, talk, user
 from everfold.testing.proofs import Prover, list_all_events
@@ -165,7 +166,13 @@ async def test_branch_of_a_branch(engine: Everfold) -> None:
 async def test_branch_at_every_boundary_lives(engine: Everfold) -> None:
     """At whatever boundary a log with steps is branched, the branch holds every guarantee and can go on."""
     parent = await engine.session(limit=LIMIT)
-    wires = [user("Find the papers."), calls("a", "b"), result("b", "second"), result("a", "first" * 40), assistant("Done.")]
+    wires = [
+        user("Find the papers."),
+        calls("a", "b"),
+        result("b", "second"),
+        result("a", "first" * 40),
+        assistant("Done."),
+    ]
     await parent.append(wires * 4)
     await parent.compact(keep_recent=3)
     for seq in range(1, 21):
@@ -375,7 +382,7 @@ async def test_limit_without_room(engine: Everfold) -> None:
 @pytest.mark.moves_prefix
 async def test_reopening_changes_what_is_given(engine: Everfold) -> None:
     """Reopening changes the limit, the system prompt and the tools that are given, keeps the others, for good."""
-    tool = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+    tool: JsonObject = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
     first = await engine.session(limit=8000, system="Be brief.", tools=[tool])
     await first.append(user("hello"))
     kept = await engine.session()

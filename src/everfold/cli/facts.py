@@ -78,6 +78,8 @@ def visible_text(message: Message) -> str:
     cuts = {cut.part: cut for cut in message.cuts}
     parts = enumerate(message.view.parts)
     return "\n".join(
-        cut_text(read_part(part), cuts[index], seq=message.seq, offset=message.view.find_offset(index)) if index in cuts else read_part(part)
+        cut_text(read_part(part), cuts[index], seq=message.seq, offset=message.view.find_offset(index))
+        if index in cuts
+        else read_part(part)
         for index, part in parts
     )

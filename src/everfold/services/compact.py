@@ -28,7 +28,6 @@ LEASE = timedelta(seconds=180)
 """How long a worker that claimed an event is trusted to be alive. Source: DESIGN section 6, compaction.lease_secs."""
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compactor:
     """Compacts one session. With `is_preview` it folds in memory only and the store is never written."""

@@ -1,6 +1,6 @@
 """Open: find, start, branch and rewind sessions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from everfold.core.appending import said_text
