@@ -114,7 +114,7 @@ def long_messages() -> Iterator[tuple[str, list[JsonObject]]]:
     text = numbered(9000)
     yield "text", [user(text)]
     yield "assistant", [user("go"), assistant(text)]
-    two = [
+    two: list[JsonValue] = [
         {"type": "text", "text": numbered(4000, word="first")},
         {"type": "text", "text": numbered(5000, word="second")},
     ]
