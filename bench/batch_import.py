@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
-from everfold.adapters.transcripts import TranscriptMessage, read_transcript
 
 from bench.measuring import Bindings, Recorder, hooked
 from bench.opening import batched, open_engine, temporary_folder
 from bench.report import DATA, Row
+from everfold.adapters.transcripts import TranscriptMessage, read_transcript
 from everfold.services.append import append_messages, read_incoming
 from everfold.session import Session
 

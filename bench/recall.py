@@ -127,12 +127,12 @@ class Index:
 
     def _index(self, user: int, message_id: int, turn: Turn, before: Sequence[str]) -> None:
         text = index_text(turn.text, speaker=turn.speaker, said_at=turn.said_at, before=before if turn.is_said else ())
-        row = {
-            "message_id": message_id,
-            "own": key_words(user, text.own),
-            "before": key_words(user, text.before),
-            "scope": write_scope(user, agent_key=1, session_key=turn.session),
-        }
+        row = (
+            message_id,
+            key_words(user, text.own),
+            key_words(user, text.before),
+            write_scope(user, agent_key=1, session_key=turn.session),
+        )
         self._connection.execute(self._queries["insert_search_row"], row)
 
     def search(self, user: int, question: str) -> list[str]:

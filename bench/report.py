@@ -55,11 +55,9 @@ class Row:
     def cells(self) -> tuple[str, str, str, str]:
         """Figure, value, target and verdict as text."""
         value = self.value if isinstance(self.value, str) else f"{self.value:,.{self.digits}f}"
-        target = ""
-        if self.least is not None:
-            target = f">= {self.least:,g}"
-        if self.most is not None:
-            target = f"<= {self.most:,g}"
+        bounds = [f">= {self.least:,g}"] if self.least is not None else []
+        bounds += [f"<= {self.most:,g}"] if self.most is not None else []
+        target = ", ".join(bounds)
         return self.figure, f"{value} {self.unit}".strip(), target, self.verdict
 
 

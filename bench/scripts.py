@@ -43,13 +43,20 @@ def _python_path() -> str:
 
 def _read_tokens(text: str) -> list[Row]:
     rows: list[Row] = []
+    stressed: dict[str, float] = {}
     for line in text.splitlines():
-        if match := re.match(r"(\w+: [\w ]+?)\s+(\d+)\s+\d+\s+\d+\s+(\d+\.\d+)\s", line):
-            is_stress = match[1].startswith("stress")
-            bounds = (None, None) if is_stress else (0.85, 1.15)
-            rows.append(Row(figure=f"estimate to real, {match[1]}", value=float(match[3]), least=bounds[0], most=bounds[1], digits=3))  # fmt: skip
+        if match := re.match(r"(\w+): ([\w ]+?)\s+\d+\s+\d+\s+\d+\s+(\d+\.\d+)\s", line):
+            if match[1] == "stress":
+                stressed[match[2]] = float(match[3])
+                continue
+            figure = f"estimate to real, {match[1]}: {match[2]}"
+            rows.append(Row(figure=figure, value=float(match[3]), least=0.85, most=1.15, digits=3))
         elif match := re.match(r"(.+): ([\d.]+) (microseconds|MB/s)$", line):
-            rows.append(Row(figure=match[1], value=float(match[2]), unit=match[3].replace("microseconds", "µs"), digits=1))  # fmt: skip
+            unit = match[3].replace("microseconds", "µs")
+            rows.append(Row(figure=match[1], value=float(match[2]), unit=unit, digits=1))
+    for name in sorted({min(stressed, key=stressed.__getitem__), max(stressed, key=stressed.__getitem__)}):
+        figure = f"estimate to real, furthest of {len(stressed)} stress texts: {name}"
+        rows.append(Row(figure=figure, value=stressed[name], digits=3))
     return rows
 
 

@@ -261,7 +261,7 @@ def _write(connection: apsw.Connection, transaction: Transaction) -> None:
     execute = connection.execute
     execute("BEGIN IMMEDIATE")
     for sql, bound in transaction:
-        if isinstance(bound, tuple):
+        if isinstance(bound, tuple) and isinstance(bound[-1], bytes):
             json.loads(bound[-1])
         execute(sql, bound).fetchall()
     execute("COMMIT")

@@ -26,7 +26,7 @@ refused. `everfold config` prints the effective values and where each came from.
 [Choose limits and settings](../how-to/settings.md) shows how to set them.
 
 An environment variable has `EVERFOLD_` in front and two underscores between its parts:
-`EVERFOLD_COMPACTION__TRIGGER_RATIO=0.75`.
+`EVERFOLD_COMPACTION__TRIGGER_RATIO=0.85`.
 
 This page is made from `everfold.config`; `make pages` writes it anew.
 """

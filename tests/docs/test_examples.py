@@ -17,7 +17,9 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("*.md"))]
-SHOWN = re.compile(r"^```(?:(python|sh) run|(python[^\n]*))\n(.*?)^```$(?:\n\n```text output\n(.*?)^```$)?", re.M | re.S)
+SHOWN = re.compile(
+    r"^```(?:(python|sh) run|(python[^\n]*))\n(.*?)^```$(?:\n\n```text output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+)
 
 
 class Example(NamedTuple):

@@ -191,6 +191,50 @@ async def fill(session: Session, *, turns_count: int = 30) -> int:
     return seq
 
 
+async def test_every_event_forgets_it(store: InMemoryStore | SqliteStore) -> None:
+    """Layouts and digests of events that are no longer in force lose it too: a branch may take them up."""
+    session = await open_engine(store).session(limit=LIMIT_TOKENS)
+    seq = await fill(session)
+    for berth in range(1, 250):
+        await session.append(
+            [user(f"How is berth {berth}?"), assistant(f"Berth {berth} has the mark BX-{berth:04}. " * 6)]
+        )
+        await session.window()
+    events = await session.events(limit=1000)
+    layouts = [await store.read_layout(event.id) for event in events]
+    assert sum(any(line.seq == seq for line in layout.standing) for layout in layouts) > 1
+    assert sum(seq in layout.held_seqs for layout in layouts) > 1
+    await session.erase(seq)
+    for event, layout in zip(events, layouts, strict=True):
+        new = await store.read_layout(event.id)
+        assert new.body_tokens <= layout.body_tokens
+        assert new.standing_tokens <= layout.standing_tokens
+    early = await session.branch(max(event.plan.last_seq for event in events[:3]))
+    await check_gone(store, session, early)
+    await store.close()
+
+
+async def test_a_repeated_statement_stands_by_its_other_message(store: InMemoryStore | SqliteStore) -> None:
+    """When the message that a standing statement is quoted from is erased, an older one that says the same takes over."""
+    session = await open_engine(store).session(limit=LIMIT_TOKENS)
+    said = "Never sail before noon, please."
+    await session.append([user("Hello."), assistant("Hello.")])
+    (first,) = await session.append(user(said))
+    (second,) = await session.append(user(said))
+    for berth in range(1, 150):
+        await session.append(
+            [user(f"How is berth {berth}?"), assistant(f"Berth {berth} has the mark BX-{berth:04}. " * 6)]
+        )
+        await session.window()
+    block = (await store.read_layout(EventId((await session.state()).event_id))).standing_text
+    assert f"#{second} {said}" in block
+    await session.erase(second)
+    block = (await store.read_layout(EventId((await session.state()).event_id))).standing_text
+    assert f"#{first} {said}" in block
+    assert (await session.verify()).is_sound
+    await store.close()
+
+
 async def test_an_erase_reaches_every_branch(store: InMemoryStore | SqliteStore) -> None:
     """Branches before and after the message's compaction, and a branch of a branch, lose it together."""
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
@@ -218,16 +262,18 @@ def find_files(folder: Path) -> list[str]:
 async def test_the_file_holds_nothing_of_it(tmp_path: Path) -> None:
     """After an erase neither the database file nor its log holds the words, whatever was folded before."""
     path = tmp_path / "everfold.db"
-    opened = await SqliteStore.open(str(path))
+    opened, other = await SqliteStore.open(str(path)), await SqliteStore.open(str(path))
     session = await open_engine(opened).session(limit=LIMIT_TOKENS)
     seqs = [await fill(session) for _ in range(2)]
     seqs += await session.append([calls("c1"), result("c1", f"The {NEEDLE} " * 3000), assistant(f"See {NEEDLE}.")])
+    assert (await open_engine(other).session()).id == session.id
     assert find_files(tmp_path)
     for seq in seqs:
         await session.erase(seq)
     await check_gone(opened, session)
     assert find_files(tmp_path) == []
     await opened.close()
+    await other.close()
     assert find_files(tmp_path) == []
 
 
@@ -346,23 +392,23 @@ async def test_steps_stay_whole(store: InMemoryStore | SqliteStore, seq: int) ->
     await store.close()
 
 
-async def test_an_erase_is_part_of_what_verify_proves(store: InMemoryStore | SqliteStore) -> None:
-    """After an erase a certificate that is put back as it was, or a digest that is changed, is found."""
+@pytest.mark.parametrize("table", ["events", "layouts", "digests", "messages"])
+async def test_what_an_erase_replaced_cannot_come_back_unseen(table: str) -> None:
+    """A certificate, a layout, a digest or a message that is put back as it was before the erase is found."""
+    store = InMemoryStore()
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
-    seq = await fill(session)
-    assert isinstance(store, SqliteStore | InMemoryStore)
-    old = await session.events()
+    held = await fill(session)
+    # A digest can only be put back where it read the message: the assistant's first reply is folded.
+    seq = 2 if table == "digests" else held
+    rows = getattr(store._held, table)
+    before = {key: dict(row) if isinstance(row, dict) else row for key, row in rows.items()}
     await session.erase(seq)
     assert (await session.verify()).is_sound
-    if isinstance(store, InMemoryStore):
-        tables = store._held
-        new = dict(tables.events)
-        for event in old:
-            tables.events[event.id] = event
-        assert not (await session.verify()).is_sound
-        tables.events.update(new)
-        assert (await session.verify()).is_sound
-    await store.close()
+    after = dict(rows)
+    rows.update(before)
+    assert not (await session.verify()).is_sound
+    rows.update(after)
+    assert (await session.verify()).is_sound
 
 
 async def test_other_handles_forget_it_too(store: InMemoryStore | SqliteStore) -> None:

@@ -10,7 +10,7 @@ from everfold.adapters.transcripts import parse_transcript, read_transcript
 from everfold.core.transcripts import Transcript
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 from everfold.services.import_transcript import BATCH_COUNT, Imported
-from everfold.testing import chat_log
+from everfold.testing import chat_log, endless_log
 
 GOOD: list[dict[str, object]] = [
     {"role": "user", "content": "Hello."},
@@ -98,3 +98,18 @@ async def test_takes_real_files(engine: Everfold, real_data: Path) -> None:
         assert sum(stored.values()) == sum(len(it.messages) for it in transcript.conversations)
         for session_id in stored:
             assert (await (await engine.get_session(session_id)).verify()).is_sound
+
+
+async def test_stores_what_appending_stores(engine: Everfold) -> None:
+    """A log with steps across the batches' edges is stored as a session that was fed message by message would store it."""
+    wires = [entry.wire for entry in endless_log(5, messages_count=BATCH_COUNT + 120)]
+    edge = next(index for index in range(len(wires)) if wires[index].get("tool_calls"))
+    wires = [*({"role": "user", "content": f"{number}"} for number in range(BATCH_COUNT - 1)), *wires[edge:]]
+    [*_, step] = await run(engine, read(wires), limit=8000)
+    imported = await engine.get_session(step.session)
+    live = await engine.session(user="live", limit=8000)
+    moment = (await imported.history(1, 1))[0].said_at
+    for wire in wires:
+        await live.append(wire, said_at=moment)
+    assert await imported.history(1, 1000) == await live.history(1, 1000)
+    assert (await imported.window()).report == (await live.window()).report

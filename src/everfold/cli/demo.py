@@ -69,13 +69,13 @@ def run(
         estimate_view_tokens(it.view) for it in read_messages(conversation.messages, now=log.entries[0].said_at)
     )
     limit = tokens // SHARE // 100 * 100 if limit is None else limit
-    if not as_json:
-        open_console().print(_opening(log, tokens, limit))
     write_text(folder / _FILES["conversation"], "".join(json.dumps(wire) + "\n" for wire in log.messages))
 
     async def act() -> tuple[Replayed, list[FactPlace]]:
         async with open_scratch(context, None) as engine:
             session = await engine.add_session(user="ilse", agent="shop", limit=limit)
+            if not as_json:
+                open_console().print(_opening(log, tokens, limit))
             with show_progress("folding", len(conversation.messages)) as advance:
                 replayed = await play(session, conversation, provider="openai", advance=advance)
             await write_report(folder / _FILES["report"], session, replayed)

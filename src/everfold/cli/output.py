@@ -99,7 +99,13 @@ def make_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title:
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
     for index, column in enumerate(columns):
         is_number = bool(held) and all(isinstance(row[index], int) for row in held)
-        table.add_column(column, justify="right" if is_number else "left", overflow="fold", no_wrap=column == "session")
+        table.add_column(
+            column,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            min_width=len(column),
+            no_wrap=column in {"session", "created"},
+        )
     for row in held:
         table.add_row(*(_to_text(cell) for cell in row))
     return table

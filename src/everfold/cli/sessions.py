@@ -38,7 +38,7 @@ def run(
     if as_json:
         print_json({"sessions": rows})
     else:
-        columns = ("session", "user", "agent", "messages", "compactions", "limit", "by", "created", "current")
+        columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current")
         print_table(columns, [[_cell(value) for value in row.values()] for row in rows])
 
 
@@ -53,7 +53,7 @@ async def _describe(engine: Everfold, session_id: str) -> dict[str, object]:
         "compactions_count": state.events_count,
         "limit_tokens": record.settings.limit_tokens,
         "started_by": record.started_by,
-        "created_at": f"{record.created_at:%Y-%m-%d %H:%M}Z",
+        "created_at": f"{record.created_at:%Y-%m-%d %H:%M}",
         "is_current": record.is_current,
     }
 

@@ -6,9 +6,7 @@ import typer
 
 from everfold.cli.engine import choose_session, open_engine, run_async
 from everfold.cli.options import Agent, Db, Json, ProviderOption, User, parse_range
-from everfold.cli.output import print_json
-from everfold.cli.shown import print_messages, print_page, print_window, to_rows
-from everfold.core.rendering import render
+from everfold.cli.shown import show_messages, show_page, show_window
 from everfold.errors import InvalidInputError
 from everfold.session import Session
 
@@ -52,15 +50,13 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
             found = await choose_session(engine, session, user=user, agent=agent)
             if window:
                 shown = await found.window(limit=limit, preview=True)
-                request = render(shown, provider)
-                print_json({"report": shown.report, "request": request}) if as_json else print_window(shown)
+                show_window(shown, as_json=as_json, provider=provider)
             elif page is not None and numbers is not None:
-                text = await found.page(numbers[0], page)
-                print_json(text) if as_json else print_page(text)
+                show_page(await found.page(numbers[0], page), as_json=as_json)
             else:
                 first, last, mark = await _choose_range(found, numbers, around)
                 messages = await found.history(first, last) if last >= first else []
-                print_json(to_rows(found.id, messages)) if as_json else print_messages(messages, mark=mark)
+                show_messages(found.id, messages, as_json=as_json, mark=mark)
 
     run_async(act)
 

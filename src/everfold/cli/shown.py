@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from everfold.cli.output import Cell, make_table, one_line, open_console, plain
+from everfold.cli.output import Cell, make_table, one_line, open_console, plain, print_json
 from everfold.core.messages import Message
+from everfold.core.rendering import Provider, render
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 from everfold.services.read import Page
 
@@ -13,8 +14,11 @@ ROLE_STYLE = {"user": "bold cyan", "assistant": "green", "tool": "yellow", "syst
 _FULL_CHARS = 2000
 
 
-def print_messages(messages: Sequence[Message], *, mark: int = 0) -> None:
-    """Print messages, one after another; a long text is cut with a pointer to its pages."""
+def show_messages(session_id: str, messages: Sequence[Message], *, as_json: bool, mark: int = 0) -> None:
+    """Print messages, one after another; a long text is cut with a pointer to its pages. `mark` is pointed out."""
+    if as_json:
+        print_json(_to_document(session_id, messages))
+        return
     console = open_console()
     for message in messages:
         role = message.view.role
@@ -30,14 +34,17 @@ def print_messages(messages: Sequence[Message], *, mark: int = 0) -> None:
         console.print()
 
 
-def print_page(page: Page) -> None:
+def show_page(page: Page, *, as_json: bool) -> None:
     """Print one page of a message."""
+    if as_json:
+        print_json(page)
+        return
     console = open_console()
     console.print(Text(f"message {page.seq}, page {page.page} of {page.page_count}", style="dim"))
     console.print(Text(plain(page.text)), soft_wrap=True)
 
 
-def to_rows(session_id: str, messages: Sequence[Message]) -> dict[str, object]:
+def _to_document(session_id: str, messages: Sequence[Message]) -> dict[str, object]:
     """Messages as one JSON value, each with its wire form."""
     return {
         "session": session_id,
@@ -58,8 +65,11 @@ def to_rows(session_id: str, messages: Sequence[Message]) -> dict[str, object]:
     }
 
 
-def print_window(window: Window) -> None:
+def show_window(window: Window, *, as_json: bool, provider: Provider) -> None:
     """Print what the model would be shown: a line for each message and digest, and the tokens of each slice."""
+    if as_json:
+        print_json({"report": window.report, "request": render(window, provider)})
+        return
     console = open_console()
     console.print(make_table(("slice", "what", "text"), _window_rows(window)))
     report = window.report

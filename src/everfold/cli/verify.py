@@ -42,7 +42,7 @@ def run(context: typer.Context, session: Session = None, db: Db = None, *, as_js
 
 def _print_verified(problems: list[str], verified: list[Verification]) -> None:
     rows = [(it.session, it.messages_count, it.events_count, len(it.findings)) for it in verified]
-    print_table(("session", "messages", "compactions", "findings"), rows)
+    print_table(("session", "messages", "folds", "findings"), rows)
     found: list[tuple[str, int, str, str]] = [
         (it.session, finding.seq, finding.event_id, finding.problem) for it in verified for finding in it.findings
     ]

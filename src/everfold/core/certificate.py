@@ -8,7 +8,7 @@ Source: DESIGN section 3.3.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -168,6 +168,27 @@ def _find_change(covered: Covered, stored_hash: str | None) -> str:
     if stored_hash is None:
         return "the stored message is missing"
     return "" if stored_hash == covered.content_hash else "the stored message was changed"
+
+
+def check_forgotten(
+    layout: Layout, reads: Mapping[str, Collection[int]], erased: Collection[int], *, event_id: str
+) -> list[Finding]:
+    """Where what one event put in force still holds, quotes or has read an erased message (G10).
+
+    Args:
+        layout: What the event put in force.
+        reads: The messages that each of its digests read or may quote, by digest.
+        erased: The erased messages of the log.
+        event_id: The event, for the findings.
+    """
+    gone = frozenset(erased)
+    problems = [(held.seq, "it was erased, but is held") for held in layout.held if held.seq in gone]
+    problems += [(line.seq, "it was erased, but is quoted as standing") for line in layout.standing if line.seq in gone]
+    for digest_id, seqs in reads.items():
+        problems += [
+            (seq, f"it was erased, but the digest {digest_id!r} has read it") for seq in gone.intersection(seqs)
+        ]
+    return [Finding(event_id=event_id, seq=seq, problem=problem) for seq, problem in problems]
 
 
 def check_never_neither(

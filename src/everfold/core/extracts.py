@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
-from everfold.core.statement_rules import list_word_set
+from everfold.core.statement_rules import MAY_FAIL, MAY_STATE, list_word_set
 from everfold.core.statements import collect_cues, find_statement
 from everfold.errors import InvalidInputError
 
@@ -156,7 +156,10 @@ def find_extract_lines(
         start = length - len(text.lstrip())
         spans = [(start, start + len(text.strip()))]
     if is_output:
-        found = [_judge_result(text, start, end) for start, end in spans]
+        lowered = text.lower()
+        cues = collect_cues(lowered, lowered.split()) & (MAY_FAIL | MAY_STATE)
+        may_tell = cues or "error" in lowered or "exception" in lowered
+        found = [_judge_result(text, start, end, may_tell=bool(may_tell)) for start, end in spans]
         _raise_last(found)
     else:
         from_user = origin == "user"
@@ -374,10 +377,11 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
-def _judge_result(text: str, start: int, end: int) -> _Found:
+def _judge_result(text: str, start: int, end: int, *, may_tell: bool) -> _Found:
+    """Judge one unit of a tool's output; `may_tell` is false when the whole output has no word of an error or a state."""
     unit = text[start:end]
-    lowered = unit.lower()
-    cues = collect_cues(lowered, lowered.split())
+    lowered = unit.lower() if may_tell else ""
+    cues = collect_cues(lowered, lowered.split()) if may_tell else 0
     hard, count, shown = find_hard(unit)
     kind: LineKind = hard or "lead"
     at = unit.find(shown)

@@ -176,7 +176,10 @@ def plan_compaction(
         walk.pass_block(block)
         if walk.may_be_enough():
             best = walk.candidate()
-    return walk.finish(best if best.passed_count == len(walk.passed) else walk.candidate(), demand)
+    best = best if best.passed_count == len(walk.passed) else walk.candidate()
+    has_more = bool(walk.passed) and walk.passed[-1].seq < last_foldable
+    is_cut_short = has_more and (trigger == "manual" or not walk.is_enough(best))
+    return walk.finish(best, demand, is_cut_short=is_cut_short)
 
 
 def _blocks(notes: Sequence[Note]) -> Iterable[Sequence[Note]]:
@@ -269,7 +272,7 @@ class _Walk:
             and self.state.safe_seq - watermark <= self.policy.row_window
         )
 
-    def finish(self, best: _Candidate, demand: Demand | None) -> CompactionPlan | None:
+    def finish(self, best: _Candidate, demand: Demand | None, *, is_cut_short: bool) -> CompactionPlan | None:
         passed = self.passed[: best.passed_count]
         held_seqs = {message.seq for message in best.held}
         leaving = tuple(held.seq for held in self.layout.held if held.seq not in held_seqs)
@@ -283,7 +286,7 @@ class _Walk:
         join_through = self._join_through(leaving, cap)
         if not passed and not leaving and not join_through:
             return None
-        if not self._is_worth_it(best, folded_tokens, leaving):
+        if not self._is_worth_it(best, folded_tokens, leaving, is_cut_short=is_cut_short):
             return None
         return CompactionPlan(
             trigger=self.trigger,
@@ -331,10 +334,14 @@ class _Walk:
             through = coarse.last_seq
         return through
 
-    def _is_worth_it(self, best: _Candidate, folded_tokens: int, leaving: Sequence[int]) -> bool:
-        """No automatic fold but an overflow is smaller than the least one, or makes the window larger."""
+    def _is_worth_it(self, best: _Candidate, folded_tokens: int, leaving: Sequence[int], *, is_cut_short: bool) -> bool:
+        """No automatic fold but an overflow is smaller than the least one, or makes the window larger.
+
+        An event that must end before its fold is enough may gain nothing (a run of short user messages, all kept): the
+        next one goes on from there.
+        """
         if self.trigger in {"overflow", "manual"}:
-            return bool(folded_tokens or leaving or best.tokens_after < self.tokens)
+            return bool(folded_tokens or leaving or best.tokens_after < self.tokens or is_cut_short)
         if self.trigger in {"turns", "rows"}:
             return best.passed_tokens >= self.room.min_fold_tokens
         return self.tokens - best.tokens_after >= self.room.min_fold_tokens

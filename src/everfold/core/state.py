@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 
 from everfold.core.calibration import Calibration
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 UNCALIBRATED = Calibration()
 
 REMEMBERED_CALLS = 32
@@ -48,7 +50,7 @@ class SessionState:
         events_count: The ordinal of that event; the next one has one more.
         stuck_count: Compactions in a row that did not get below the trigger.
         calibration: The provider's count against our estimate.
-        epoch: The epoch of the user that this state was read in.
+        epoch: Raised by every erase of a message of this log; what was read in an older one may hold erased words.
     """
 
     revision: int = 0
@@ -80,7 +82,7 @@ def state_to_bytes(state: SessionState) -> bytes:
     value = {name: getattr(state, name) for name in _PLAIN_FIELDS}
     value["open_step"] = None if step is None else [step.first_seq, step.pending, step.answered]
     value["calibration"] = [state.calibration.factor, state.calibration.samples_count]
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
 def state_from_bytes(content: bytes, *, revision: int) -> SessionState:

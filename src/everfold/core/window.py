@@ -6,7 +6,7 @@ standing block, tail, volatile suffix.
 Source: DESIGN section 3, "The way of a message".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -140,10 +140,10 @@ def build_window(
         room: The shares of the limit.
         volatile: Text for the end of this request only; cut to its reserve.
     """
-    fixed = [MessageEntry(message=messages[seq], slice="fixed") for seq in range(1, state.fixed_seq + 1)]
-    body = _body_entries(layout, messages, digests)
     first_tail = max(layout.watermark, state.fixed_seq) + 1
-    tail = [MessageEntry(message=messages[seq], slice="tail") for seq in range(first_tail, state.safe_seq + 1)]
+    fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
+    body = _body_entries(layout, messages, digests)
+    tail = [MessageEntry(message=message, slice="tail") for message in _stretch(messages, first_tail, state.safe_seq)]
     suffix = _volatile_entry(volatile, room)
     entries: tuple[Entry, ...] = (*fixed, *body, *tail, *suffix)
     return Window(
@@ -153,6 +153,14 @@ def build_window(
         report=_report(state, layout, policy, room, entries),
         fence_key=session,
     )
+
+
+def _stretch(messages: Mapping[int, Message], first_seq: int, last_seq: int) -> Iterator[Message]:
+    """The messages of a stretch; of tombstones only those of steps, whose calls and results must stay paired."""
+    for seq in range(first_seq, last_seq + 1):
+        message = messages[seq]
+        if not message.is_erased or message.kind in {"assistant", "result"}:
+            yield message
 
 
 def shown_seqs(state: SessionState, layout: Layout) -> list[int]:

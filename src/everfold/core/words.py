@@ -29,6 +29,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 _SEGMENT_END = re.compile(r"[./:@\\#&+]+")
 _MARKS = ".,!?;:()[]{}'\"*`~"
 _CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
+_NOT_ALNUM = re.compile("[^a-z0-9]+")
 _APOSTROPHE = re.compile(r"['\u2019]")
 _GRAMMAR = """
     a an the this that these those and or but if then than so as of at by for from in into on onto to with about
@@ -116,14 +117,16 @@ def _pairs(run: str) -> list[str]:
 
 def _parts(piece: str) -> list[str]:
     """A word alone, or a composite's parts, then its segments and its whole, each squeezed to one word."""
-    plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece))
+    plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece)) if _APOSTROPHE.search(piece) else piece
+    if plain.isdigit():
+        return [plain[:MAX_WORD_CHARS]]
     segments = [segment for segment in _SEGMENT_END.split(plain) if segment]
     if len(plain) > MAX_COMPOSITE_CHARS:
         return [word for segment in segments if (word := _squeeze(segment))]
     words: list[str] = []
     for segment in segments:
         parts = _PART.findall(segment)
-        words += [stem(part.lower()[:MAX_WORD_CHARS]) for part in parts]
+        words += [part[:MAX_WORD_CHARS] if part.isdigit() else stem(part.lower()[:MAX_WORD_CHARS]) for part in parts]
         if len(parts) > 1:
             words.append(_squeeze(segment))
     if len(segments) > 1:
@@ -132,4 +135,7 @@ def _parts(piece: str) -> list[str]:
 
 
 def _squeeze(composite: str) -> str:
-    return "".join(character for character in composite.lower() if character.isalnum())[:MAX_WORD_CHARS]
+    lowered = composite.lower()
+    if lowered.isascii():
+        return _NOT_ALNUM.sub("", lowered)[:MAX_WORD_CHARS]
+    return "".join(character for character in lowered if character.isalnum())[:MAX_WORD_CHARS]

@@ -123,7 +123,8 @@ class _Past:
         old = await self.store.read_layout(event.id)
         layout = erase_from_layout(old, seq, await self._list_standing(event, old))
         for digest in (await self.store.read_digests([id_ for id_, _ in event.certificate.digests])).values():
-            notes = await self.store.read_notes(event.session_id, digest.reads if seq in digest.reads else [])
+            is_read = seq in digest.reads
+            notes = await self.store.read_notes(event.session_id, digest.reads) if is_read else []
             new = erase_from_digest(digest, seq, notes, layout, focus=event.plan.focus)
             if new is not None:
                 self.digests[new.id] = new

@@ -1,21 +1,23 @@
 """Import: store every conversation of a transcript as a session of its own, or nothing of it.
 
 Theory of operation. Everything that can refuse a file is decided before the first write: each message is read, and each
-conversation is placed in memory from an empty log. Only then is it written, some hundred messages at a time.
+conversation is planned in memory from an empty log. Only then are the plans written, some hundred messages at a time. What
+may stop it then is the store alone; what it leaves then are sessions that are not current.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from everfold.core.appending import Incoming, plan_append
-from everfold.core.room import require_room, share_room
+from everfold.core.appending import AppendPlan, Incoming, plan_append
+from everfold.core.messages import Message
+from everfold.core.room import Room, require_room, share_room
 from everfold.core.sessions import AgentId, SessionId, SessionSettings, UserId
 from everfold.core.state import UNCALIBRATED, SessionState
 from everfold.core.transcripts import Conversation, Transcript, TranscriptMessage
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
-from everfold.services.append import append_messages, read_incoming
+from everfold.services.append import read_incoming
 from everfold.services.open_session import Opener
 
 BATCH_COUNT = 500
@@ -36,11 +38,11 @@ class Imported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """A conversation that is known to fit an empty log."""
+    """A conversation as the appends that will write it into an empty log."""
 
     name: str
     settings: SessionSettings
-    messages: tuple[Incoming, ...]
+    plans: tuple[AppendPlan, ...]
 
 
 def read_messages(messages: Sequence[TranscriptMessage], *, now: datetime) -> tuple[Incoming, ...]:
@@ -82,7 +84,7 @@ async def import_transcript(
 ) -> AsyncIterator[Imported]:
     """Store a transcript, and tell after every batch how far it is.
 
-    The sessions stand beside the current one of the user and the agent; where there is none, the last becomes it.
+    The sessions stand beside the current one of the user and the agent; where there is none, the first becomes it.
 
     Raises:
         InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
@@ -92,29 +94,49 @@ async def import_transcript(
     placed = [
         _place(conversation, settings, now=now) for conversation in transcript.conversations if conversation.messages
     ]
+    first_id: SessionId | None = None
     for conversation in placed:
-        live = await opener.add(user_id, agent_id, conversation.settings)
-        for start in range(0, len(conversation.messages), BATCH_COUNT):
-            await append_messages(store, live, conversation.messages[start : start + BATCH_COUNT])
+        # Nobody can find it before it is whole, so nobody else can write to it meanwhile.
+        live = await opener.add(user_id, agent_id, conversation.settings, is_hidden=True)
+        first_id = first_id or live.record.id
+        for plan in conversation.plans:
+            await store.append(live.record.id, plan, expected_revision=plan.state.revision - 1)
             yield Imported(
                 name=conversation.name,
                 session=live.record.id,
-                stored_count=live.state.last_seq,
-                messages_count=len(conversation.messages),
+                stored_count=plan.state.last_seq,
+                messages_count=conversation.plans[-1].state.last_seq,
             )
+    if first_id is not None and await store.find_current_session(user_id, agent_id) is None:
+        await store.make_current(first_id)
 
 
 def _place(conversation: Conversation, defaults: SessionSettings, *, now: datetime) -> _Placed:
-    """Check that a conversation fits a new session."""
+    """Plan a conversation from an empty log to its end."""
     settings = replace(defaults, prompt=conversation.prompt)
     messages = read_messages(conversation.messages, now=now)
-    room = share_room(
-        settings.limit_tokens, settings.policy, prompt_tokens=settings.prompt_tokens, calibration=UNCALIBRATED
-    )
-    require_room(room, settings.policy, calibration=UNCALIBRATED, session=conversation.name)
+    require_room(_room(settings, SessionState()), settings.policy, calibration=UNCALIBRATED, session=conversation.name)
     try:
-        plan_append(SessionState(), messages, room, step={}, session=conversation.name)
+        plans = tuple(_plan_batches(messages, settings, session=conversation.name))
     except InvalidInputError as error:
         line = error.ids.get("line", conversation.messages[0].line)
         raise InvalidInputError(f"line {line}: {error}. {_NOT_STORED}", **{**error.ids, "line": line}) from error
-    return _Placed(name=conversation.name, settings=settings, messages=messages)
+    return _Placed(name=conversation.name, settings=settings, plans=plans)
+
+
+def _plan_batches(messages: Sequence[Incoming], settings: SessionSettings, *, session: str) -> Iterator[AppendPlan]:
+    state = SessionState()
+    step: dict[int, Message] = {}
+    for start in range(0, len(messages), BATCH_COUNT):
+        batch = messages[start : start + BATCH_COUNT]
+        plan = plan_append(state, batch, _room(settings, state), step=step, session=session)
+        state = plan.state
+        first_open_seq = state.open_step.first_seq if state.open_step else state.last_seq + 1
+        placed = [*step.values(), *(appended.message for appended in plan.appended)]
+        step = {message.seq: message for message in placed if message.seq >= first_open_seq}
+        yield plan
+
+
+def _room(settings: SessionSettings, state: SessionState) -> Room:
+    prompt_tokens = settings.prompt_tokens + state.fixed_tokens
+    return share_room(settings.limit_tokens, settings.policy, prompt_tokens=prompt_tokens, calibration=UNCALIBRATED)

@@ -15,6 +15,9 @@ from everfold.core.sessions import EventId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.ports.stores import Store
 
+MOST_MESSAGES = 4096
+"""How many messages a handle remembers at most while it only appends."""
+
 SPARE_MESSAGES = 64
 """How many messages that are no longer shown may stay in memory before they are let go."""
 
@@ -86,6 +89,13 @@ class LiveSession:
             self.messages[appended.message.seq] = appended.message
         for message, _ in plan.settled:
             self.messages[message.seq] = message
+        if len(self.messages) > MOST_MESSAGES:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Keep the newest half: an import appends without ever showing what it appended."""
+        kept_from = min(sorted(self.messages)[-MOST_MESSAGES // 2], self.state.safe_seq)
+        self.messages = {seq: message for seq, message in self.messages.items() if seq >= kept_from}
 
     def let_go(self, seqs: Sequence[int]) -> None:
         """Forget what is not among the shown messages, once that is much."""

@@ -63,13 +63,16 @@ class Opener:
             record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id
         )
 
-    async def add(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
-        """A new, empty session beside the current one; it becomes the current one where there is none."""
+    async def add(
+        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings, *, is_hidden: bool = False
+    ) -> LiveSession:
+        """A new, empty session beside the current one; where there is none it becomes it, unless it is to be hidden."""
         while True:
             current = await self.store.find_current_session(user_id, agent_id)
+            is_current = current is None and not is_hidden
             try:
                 return await self._start(
-                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=current is None
+                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=is_current
                 )
             except ConflictError:
                 continue

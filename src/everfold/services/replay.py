@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median, quantiles
+from math import ceil
 from time import perf_counter
 
 from everfold.core.appending import Incoming
@@ -152,12 +152,13 @@ class Replay:
     async def _request(self, elapsed_secs: float) -> ReplayTurn:
         started = perf_counter()
         window = await show_window(self._store, self._live, self._compactor, limit_tokens=None, volatile=None)
+        elapsed_secs += perf_counter() - started
         turn = ReplayTurn(
             played_count=self._tally.played_count,
             events_count=self._live.state.events_count - self._first_ordinal,
             window=window,
             request=render(window, self._provider),
-            elapsed_secs=elapsed_secs + perf_counter() - started,
+            elapsed_secs=elapsed_secs,
         )
         self._count(turn)
         return turn
@@ -203,9 +204,9 @@ class Replay:
             digest_tokens=sum(report.fine_tokens + report.coarse_tokens for report in reports),
             breaks=_list_breaks(reports, tally.unexplained_count),
             stable_share=tally.stable_bytes / tally.all_bytes if tally.all_bytes else 1.0,
-            stable_share_median=median(tally.shares) if tally.shares else 1.0,
-            turn_micros_median=int(median(tally.turn_secs) * 1_000_000),
-            turn_micros_p95=int(_p95(tally.turn_secs) * 1_000_000),
+            stable_share_median=_quantile(tally.shares, 0.5) if tally.shares else 1.0,
+            turn_micros_median=int(_quantile(tally.turn_secs, 0.5) * 1_000_000),
+            turn_micros_p95=int(_quantile(tally.turn_secs, 0.95) * 1_000_000),
             elapsed_secs=sum(tally.turn_secs),
             verification=await verify_session(self._store, self._live.record),
         )
@@ -232,5 +233,6 @@ def _list_breaks(reports: Sequence[CompactionReport], unexplained_count: int) ->
     return tuple(breaks)
 
 
-def _p95(values: Sequence[float]) -> float:
-    return quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
+def _quantile(values: Sequence[float], share: float) -> float:
+    """The smallest of the values that this share of them does not exceed."""
+    return sorted(values)[max(ceil(len(values) * share) - 1, 0)]

@@ -4,7 +4,14 @@ import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from everfold.core.certificate import Certificate, Finding, check_certificate, check_never_neither, hash_text
+from everfold.core.certificate import (
+    Certificate,
+    Finding,
+    check_certificate,
+    check_forgotten,
+    check_never_neither,
+    hash_text,
+)
 from everfold.core.layout import EMPTY_LAYOUT
 from everfold.core.sessions import EventId, SessionId, SessionRecord
 from everfold.ports.stores import Store
@@ -28,13 +35,19 @@ class Verification:
 
 
 async def verify_session(store: Store, record: SessionRecord) -> Verification:
-    """Check every message, every event's certificate, and that nothing is neither shown nor read. O(log)."""
+    """Check every message, every certificate, that nothing is neither shown nor read, and that what was erased is gone.
+
+    O(log).
+    """
     state = await store.read_state(record.id)
-    findings = [finding async for finding in _check_messages(store, record.id, state.last_seq)]
+    erased: set[int] = set()
+    findings = [finding async for finding in _check_messages(store, record.id, state.last_seq, erased)]
     certificates: list[Certificate] = []
     next_seq = 1
     async for certificate in _certificates(store, record.id, state.events_count):
         findings += await _check_event(store, record.id, certificate, next_seq)
+        if erased:
+            findings += await _check_erased(store, certificate, erased)
         next_seq = certificate.last_seq + 1
         certificates.append(certificate)
     layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
@@ -54,12 +67,15 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
     )
 
 
-async def _check_messages(store: Store, session_id: SessionId, last_seq: int) -> AsyncIterator[Finding]:
-    """Every message from 1 to the last is there, once, and its bytes are those that were stored."""
+async def _check_messages(
+    store: Store, session_id: SessionId, last_seq: int, erased: set[int]
+) -> AsyncIterator[Finding]:
+    """Every message from 1 to the last is there, once, and its bytes are those that were stored. Collects tombstones."""
     for first_seq in range(1, last_seq + 1, _PAGE):
         end_seq = min(first_seq + _PAGE - 1, last_seq)
         contents = await store.read_contents(session_id, first_seq, end_seq)
         found = [content.seq for content in contents]
+        erased.update(content.seq for content in contents if content.is_erased)
         for seq in range(first_seq, end_seq + 1):
             if found.count(seq) != 1:
                 yield Finding(event_id="", seq=seq, problem=f"it is stored {found.count(seq)} times, expected once")
@@ -99,3 +115,11 @@ async def _check_event(store: Store, session_id: SessionId, certificate: Certifi
         message_hashes=hashes,
         digest_hashes={id_: hash_text(digest.text) for id_, digest in digests.items()},
     )
+
+
+async def _check_erased(store: Store, certificate: Certificate, erased: set[int]) -> list[Finding]:
+    reads: dict[str, list[int]] = {}
+    for digest in (await store.read_digests([id_ for id_, _ in certificate.digests])).values():
+        reads[digest.id] = [line.seq for line in digest.pool.list_lines()] if digest.pool else list(digest.reads)
+    layout = await store.read_layout(EventId(certificate.event_id))
+    return check_forgotten(layout, reads, erased, event_id=certificate.event_id)

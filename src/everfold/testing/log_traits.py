@@ -64,6 +64,8 @@ def _talk_traits(plan: TalkPlan, kind: LogKind) -> set[Trait]:
         "keep_marker": plan.speaker == "user" and plan.parts[0][1].startswith("[[keep]]"),
     }
     traits = {trait for trait, is_present in present.items() if is_present}
+    if is_openai_reply and plan.outcome in {"refusal", "null"}:
+        return traits  # such a reply carries none of the plan's texts
     return traits.union(*(_text_traits(text) for _, text in plan.parts))
 
 

@@ -102,7 +102,7 @@ def test_logs_can_have_every_trait(strategy: SearchStrategy[GeneratedLog], expec
     """Every trait of a format turns up within a few hundred draws."""
     missing = set(expected)
 
-    @settings(FEW, max_examples=250, phases=[Phase.generate], derandomize=True)
+    @settings(FEW, max_examples=400, phases=[Phase.generate], derandomize=True)
     @given(strategy)
     def see(log: GeneratedLog) -> None:
         missing.difference_update(log.traits)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+from everfold.adapters.sqlite.connection import SqlValue
 from everfold.core.appending import Appended
 from everfold.core.certificate import certificate_from_text
 from everfold.core.events import CompactionEvent, EventState, plan_from_bytes, report_from_text
@@ -33,6 +34,7 @@ from everfold.core.wire import read_wire
 Row = tuple[object, ...]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def to_micros(moment: datetime) -> int:
@@ -52,7 +54,7 @@ def find_moment(micros: object) -> datetime | None:
 
 def to_blob(value: object) -> bytes:
     """A value of JSON as bytes; strings keep every code point, lone surrogates too."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
 def from_blob(blob: object) -> object:
@@ -63,7 +65,7 @@ def from_blob(blob: object) -> object:
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
-def message_row(session_key: int, appended: Appended) -> tuple[object, ...]:
+def message_row(session_key: int, appended: Appended) -> tuple[SqlValue, ...]:
     """The columns of a new message, in the order of `insert_message`."""
     message = appended.message
     view = message.view

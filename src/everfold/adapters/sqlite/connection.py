@@ -9,7 +9,9 @@ Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `a
 """
 
 import hashlib
-from collections.abc import Iterator
+import json
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,6 +69,10 @@ class Database:
         """Execute a named query and give the number of rows that it changed."""
         self.connection.execute(self.queries[name], values)
         return self.connection.changes()
+
+    def run_each(self, name: str, rows: Sequence[tuple[SqlValue, ...]]) -> None:
+        """Execute a named query once for each row of bindings, in order."""
+        self.connection.executemany(self.queries[name], rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -223,6 +229,26 @@ def translated(path: str) -> Iterator[None]:
         raise ConflictError(f"{path}: another writer stored this first ({error}); read again", path=path) from error
     except apsw.Error as error:
         raise _translate(path, error) from error
+    except (UnicodeDecodeError, json.JSONDecodeError, zlib.error) as error:
+        raise _damaged_row(path, error) from error
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Turns whatever decoding a stored row raises into our error: all that is read was written by us, so it is damage."""
+    try:
+        with translated(path):
+            yield
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, InvalidInputError) as error:
+        raise _damaged_row(path, error) from error
+
+
+def _damaged_row(path: str, error: Exception) -> CorruptStoreError:
+    return CorruptStoreError(
+        f"{path} holds a row that cannot be read ({type(error).__name__}: {error}); it is damaged: restore it from a "
+        "backup. Nothing was changed",
+        path=path,
+    )
 
 
 def _translate(path: str, error: apsw.Error) -> StoreError:

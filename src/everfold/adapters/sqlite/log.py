@@ -20,20 +20,26 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     _refuse_shared_client_ids(database, places, session_id, plan)
     write_state(database, places, session_id, plan.state, expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
-    insert_message = database.queries["insert_message"]
-    insert_search_row = database.queries["insert_search_row"]
-    execute = database.connection.execute
-    for appended in plan.appended:
-        message_id = execute(insert_message, message_row(place.session_key, appended)).fetchone()[0]  # type: ignore[index]
-        execute(
-            insert_search_row,
-            {
-                "message_id": message_id,
-                "own": key_words(place.user_key, appended.search_text),
-                "before": key_words(place.user_key, appended.context_text),
-                "scope": scope,
-            },
-        )
+    first_id = _next_message_id(database)
+    database.run_each(
+        "insert_message",
+        [
+            (message_id, *message_row(place.session_key, appended))
+            for message_id, appended in enumerate(plan.appended, first_id)
+        ],
+    )
+    database.run_each(
+        "insert_search_row",
+        [
+            (
+                message_id,
+                key_words(place.user_key, appended.search_text),
+                key_words(place.user_key, appended.context_text),
+                scope,
+            )
+            for message_id, appended in enumerate(plan.appended, first_id)
+        ],
+    )
     for message, sum_tokens in plan.settled:
         database.run(
             "settle_message",
@@ -44,6 +50,12 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
             is_boundary=int(message.is_boundary),
             cuts=cuts_to_blob(message.cuts),
         )
+
+
+def _next_message_id(database: Database) -> int:
+    """The id of the next message. No message row is ever deleted and there is one writer, so ids never meet again."""
+    row = database.row("find_last_message_id")
+    return 1 + (cast("int", row[0]) if row else 0)
 
 
 def _refuse_shared_client_ids(database: Database, places: Places, session_id: SessionId, plan: AppendPlan) -> None:

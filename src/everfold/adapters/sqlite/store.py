@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import apsw
 
 from everfold.adapters.sqlite import compaction, history, log, sessions
-from everfold.adapters.sqlite.connection import Database, open_database, translated
+from everfold.adapters.sqlite.connection import Database, open_database, reading, translated
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
 from everfold.core.erasing import Erasure
@@ -139,7 +139,7 @@ class SqliteStore:
         database = self._reader.database
 
         def run() -> T:
-            with translated(self.path):
+            with reading(self.path):
                 return work(database, *arguments, **options)
 
         return await self._reader.call(run)
@@ -181,8 +181,11 @@ class SqliteStore:
 
     async def read_state(self, session_id: SessionId) -> SessionState:
         """See the port."""
-        if not self._reader.is_closed and (state := self._glance.find_state(session_id)) is not None:
-            return state
+        if not self._reader.is_closed:
+            with reading(self.path):
+                state = self._glance.find_state(session_id)
+            if state is not None:
+                return state
         return await self._read(log.read_state, self._reader.places, session_id)
 
     async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:

@@ -1,5 +1,5 @@
 -- name: insert_search_row
-INSERT INTO message_index (rowid, own, before, scope) VALUES (:message_id, :own, :before, :scope);
+INSERT INTO message_index (rowid, own, before, scope) VALUES (?, ?, ?, ?);
 
 -- name: replace_search_row
 -- All columns at once: the index keeps no text that a partial update could complete.

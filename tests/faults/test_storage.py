@@ -1,0 +1,223 @@
+"""What goes wrong beneath the store is an error of ours, and nothing is half-written or doubled."""
+
+# ruff: noqa: ASYNC220, ASYNC240, PT012, PT017 - a test may wait for its own processes and files
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+
+import apsw
+import pytest
+
+import everfold
+from everfold.adapters.sqlite import connection
+from everfold.core.messages import Message
+from everfold.errors import CorruptStoreError, EverfoldError, StoreUnavailableError
+from everfold.session import Session
+from everfold.testing import endless_log
+
+HERE = Path(__file__).parent
+NOBODY = 65_534
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+async def fill(path: Path, messages_count: int = 90) -> list[dict[str, object]]:
+    """A database with one session, and the messages in it."""
+    wires = [entry.wire for entry in endless_log(5, messages_count=messages_count)]
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        for first in range(0, messages_count, 10):
+            await session.append(wires[first : first + 10])
+            await session.window()
+    return wires
+
+
+async def read_log(session: Session) -> list[Message]:
+    """The whole log."""
+    last_seq = (await session.state()).last_seq
+    return await session.history(1, last_seq) if last_seq else []
+
+
+def run_restricted(path: Path, power: str) -> tuple[int, str]:
+    """How many appends returned in a process of little power, and what the next one raised."""
+    done = subprocess.run(
+        [sys.executable, str(HERE / "restricted.py"), str(path), power],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr[-800:]
+    lines = done.stdout.split("begin\n")[1].splitlines()
+    return len(lines) - 1, lines[-1]
+
+
+async def test_processes_that_append_at_once(tmp_path: Path) -> None:
+    """Four processes append to one session, with windows between: nothing is lost or doubled, each keeps its order."""
+    path = tmp_path / "log.db"
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        await engine.session(limit=2_500)
+    names = ["ann", "bob", "cid", "dee"]
+    processes = [
+        subprocess.Popen([sys.executable, str(HERE / "appender.py"), str(path), name, "60"], env=ENVIRONMENT)
+        for name in names
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0, 0, 0]
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        log = await read_log(session)
+        said = [message.view.text.split(". ")[0] for message in log]
+        for name in names:
+            assert [text for text in said if text.startswith(name)] == [f"{name} says {number}" for number in range(60)]
+        assert [message.seq for message in log] == list(range(1, 241))
+        assert (await session.verify()).is_sound
+        events = await session.events()
+        assert len(events) > 3
+        assert {event.state for event in events} <= {"done", "pending"}
+        await session.window()
+        assert {event.state for event in await session.events()} == {"done"}
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
+    """Flipped bytes give a clear error or a finding, or have hit nothing that matters; never another exception."""
+    path = tmp_path / "log.db"
+    wires = await fill(path)
+    content = bytearray(path.read_bytes())
+    rng = random.Random(seed)
+    for _ in range(1 + seed * 4):
+        content[rng.randrange(100, len(content))] ^= 1 << rng.randrange(8)
+    path.write_bytes(bytes(content))
+    try:
+        async with everfold.open(f"sqlite:///{path}") as engine:
+            problems = await engine.check_store()
+            session = await engine.session(limit=2_500)
+            findings = (await session.verify()).findings
+            await session.window()
+            log = await read_log(session)
+            assert problems or findings or [message.wire for message in log] == wires
+    except EverfoldError as error:
+        assert len(str(error)) > 20
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+async def test_a_cut_off_file_is_refused(share: float, tmp_path: Path) -> None:
+    """A file that ends too early is reported as damaged, and is not made longer or shorter by looking at it."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(CorruptStoreError):
+        async with everfold.open(f"sqlite:///{path}") as engine:
+            session = await engine.session(limit=2_500)
+            await read_log(session)
+            assert await engine.check_store() == []
+    assert path.stat().st_size == int(len(content) * share)
+
+
+async def test_a_locked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another process holds the write lock too long, an append fails as retryable; then the same one succeeds."""
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 60)
+    path = tmp_path / "log.db"
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session()
+        await session.append({"role": "user", "content": "First."})
+        other = apsw.Connection(str(path))
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailableError, match="locked") as refusal:
+            await session.append({"role": "user", "content": "Second."})
+        assert refusal.value.retryable
+        assert len(await read_log(session)) == 1
+        other.execute("COMMIT")
+        other.close()
+        assert await session.append({"role": "user", "content": "Second."}) == [2]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter."""
+    folder = Path(mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
+
+
+@needs_root
+@pytest.mark.parametrize("is_folder_open", [False, True])
+async def test_a_file_that_may_not_be_written(open_folder: Path, *, is_folder_open: bool) -> None:
+    """A read-only file, in a read-only folder or not, is named as what cannot be written, and stays as it is."""
+    path = open_folder / "log.db"
+    await fill(path, 20)
+    path.chmod(0o444)
+    open_folder.chmod(0o777 if is_folder_open else 0o755)
+    before = path.read_bytes()
+    appended, failure = run_restricted(path, f"uid={NOBODY}")
+    assert appended == 0
+    assert failure.startswith("StoreUnavailableError")
+    assert "log.db" in failure
+    assert path.read_bytes() == before
+
+
+@needs_root
+async def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
+    """A new database in a folder that may not be written is refused with the path, and nothing is made."""
+    appended, failure = run_restricted(open_folder / "log.db", f"uid={NOBODY}")
+    assert appended == 0
+    assert failure.startswith("StoreUnavailableError")
+    assert list(open_folder.iterdir()) == []
+
+
+async def test_a_file_that_may_grow_no_more(tmp_path: Path) -> None:
+    """When the file may not grow, the append that does not fit fails whole; what returned before is there."""
+    path = tmp_path / "log.db"
+    appended, failure = run_restricted(path, "file_bytes=600000")
+    assert failure.startswith("StoreUnavailableError")
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=4_000)
+        assert len(await read_log(session)) == appended > 10
+        assert (await session.verify()).is_sound
+        assert await engine.check_store() == []
+        assert await session.append({"role": "user", "content": "Now there is room."}) == [appended + 1]
+
+
+@pytest.fixture
+def full_disk() -> Iterator[Path]:
+    """A disk of a megabyte."""
+    folder = Path(mkdtemp())
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        folder.rmdir()
+        pytest.skip("a small disk cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+    folder.rmdir()
+
+
+@needs_root
+async def test_a_full_disk(full_disk: Path) -> None:
+    """When the disk is full, the append that does not fit fails whole and says so; with room again, the log goes on."""
+    path = full_disk / "log.db"
+    wire = {"role": "user", "content": "So be it. " * 400}
+    ballast = full_disk / "ballast"
+    ballast.write_bytes(b"x" * 100_000)
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=4_000)
+        with pytest.raises(StoreUnavailableError, match=r"full|room") as refusal:
+            for _ in range(1_000):
+                await session.append(wire)
+        assert refusal.value.retryable
+        stored = await read_log(session)
+        ballast.unlink()
+        assert await session.append(wire) == [len(stored) + 1]
+        assert (await session.verify()).is_sound
+        assert await engine.check_store() == []
