@@ -52,9 +52,11 @@ def open_sync(
     *,
     settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
     config: Path | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
 ) -> AbstractContextManager[Blocking[Everfold]]:
     """The same for programs without an event loop: every method of what it gives blocks."""
-    return block_on(open(url, settings=settings, config=config))
+    return block_on(open(url, settings=settings, config=config, clock=clock, ids=ids))
 
 
 async def open_store(url: str) -> Store:

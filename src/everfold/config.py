@@ -5,18 +5,30 @@ An environment variable names a key with `EVERFOLD_` in front and two underscore
 """
 
 import difflib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from everfold.core.room import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.sessions import SessionSettings
 from everfold.errors import InvalidInputError
 
 CONFIG_FILE = "everfold.toml"
+ENV_PREFIX = "EVERFOLD_"
+NESTED_DELIMITER = "__"
+_NEAR_RATIO = 0.85
+"""So alike a variable and a key must be for the one to be taken for the other, misspelt."""
+
 _POLICY = Policy()
 
 
@@ -81,7 +93,7 @@ class Settings(BaseSettings):
     """Every setting of Everfold."""
 
     model_config = SettingsConfigDict(
-        env_prefix="EVERFOLD_", env_nested_delimiter="__", extra="forbid", frozen=True, toml_file=CONFIG_FILE
+        env_prefix=ENV_PREFIX, env_nested_delimiter=NESTED_DELIMITER, extra="forbid", frozen=True, toml_file=CONFIG_FILE
     )
 
     store: StoreSettings = StoreSettings.model_validate({})
@@ -126,6 +138,8 @@ def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str,
     if path is not None and not path.is_file():
         raise InvalidInputError(f"there is no settings file {path}; expected a TOML file", path=str(path))
 
+    _refuse_unknown_variables()
+
     class Located(Settings):
         model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
 
@@ -133,12 +147,31 @@ def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str,
         settings = Located(**cast("dict[str, StoreSettings]", dict(overrides or {})))  # type: ignore[arg-type]
     except ValidationError as error:
         raise InvalidInputError(_explain(error), path=str(path or CONFIG_FILE)) from error
+    except SettingsError as error:
+        raise InvalidInputError(
+            f"a variable of the environment does not hold the JSON of a section: {error}; set {ENV_PREFIX}SECTION__KEY"
+        ) from error
     except ValueError as error:
         raise InvalidInputError(
             f"{path or CONFIG_FILE} cannot be read as TOML: {error}", path=str(path or "")
         ) from error
     settings.session_settings()
     return settings
+
+
+def _refuse_unknown_variables() -> None:
+    """Refuse a variable that was meant for a key and names none. One that only shares the prefix is left alone."""
+    by_name = {f"{ENV_PREFIX}{key.upper().replace('.', NESTED_DELIMITER)}": key for key in list_keys()}
+    sections = tuple(f"{ENV_PREFIX}{section.upper()}" for section in Settings.model_fields)
+    for given in os.environ:
+        name = given.upper()
+        is_section = name in sections or name.startswith(tuple(f"{section}{NESTED_DELIMITER}" for section in sections))
+        if not name.startswith(ENV_PREFIX) or is_section:
+            continue  # a key of a known section is checked with the section
+        near = difflib.get_close_matches(name, list(by_name), n=1, cutoff=_NEAR_RATIO)
+        if near or NESTED_DELIMITER in name:
+            hint = f"did you mean {near[0]} ({by_name[near[0]]})?" if near else f"known keys: {', '.join(list_keys())}"
+            raise InvalidInputError(f"the variable {given} is unknown; {hint}")
 
 
 def _explain(error: ValidationError) -> str:

@@ -1,10 +1,11 @@
 """The sync face: the async one through a portal, call by call.
 
 `everfold.open_sync(...)` gives a `Blocking` around the engine. Every method of the engine and of what it gives is there
-under the same name with the same arguments; a method that is async there blocks here.
+under the same name with the same arguments; a method that is async there blocks here, and what is iterated with
+`async for` there is iterated with `for` here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import wraps
 from inspect import iscoroutine
@@ -12,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from everfold.services.replay import Replay
 from everfold.session import Session
 
 T = TypeVar("T")
@@ -35,10 +37,33 @@ class Blocking(Generic[T]):
                 given = method(*arguments, **options)
                 return await given if iscoroutine(given) else given
 
-            given = self._portal.call(run)
-            return Blocking(given, self._portal) if isinstance(given, Session) else given
+            return self._give(self._portal.call(run))
 
         return call
+
+    def _give(self, given: Any) -> Any:
+        match given:
+            case Session() | Replay():
+                return Blocking(given, self._portal)
+            case AsyncIterator():
+                return self._iterate(given)
+            case _:
+                return given
+
+    def _iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
+        """One item a call, so that nothing runs ahead of who iterates."""
+
+        async def advance() -> tuple[T] | None:
+            async for item in items:
+                return (item,)
+            return None
+
+        try:
+            while found := self._portal.call(advance):
+                yield found[0]
+        finally:
+            if isinstance(items, AsyncGenerator):
+                self._portal.call(items.aclose)
 
 
 @contextmanager

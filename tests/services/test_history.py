@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from everfold import Everfold, Session
+from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.visible import PAGE_CHARS
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.testing.builders import assistant, calls, result, talk, user
@@ -108,12 +109,12 @@ async def test_pages_at_their_edges(engine: Everfold, length: int) -> None:
     assert (await session.page(1)).page_count == max(-(-length // PAGE_CHARS), 1)
 
 
-def long_messages() -> Iterator[tuple[str, list[dict[str, object]]]]:
+def long_messages() -> Iterator[tuple[str, list[JsonObject]]]:
     """Messages too large for a window, by what they are."""
     text = numbered(9000)
     yield "text", [user(text)]
     yield "assistant", [user("go"), assistant(text)]
-    two = [
+    two: list[JsonValue] = [
         {"type": "text", "text": numbered(4000, word="first")},
         {"type": "text", "text": numbered(5000, word="second")},
     ]
@@ -123,11 +124,11 @@ def long_messages() -> Iterator[tuple[str, list[dict[str, object]]]]:
         "two results",
         [user("go"), calls("a", "b"), result("b", numbered(3000, word="second")), result("a", numbered(9000))],
     )
-    blocks = [
+    blocks: list[JsonValue] = [
         {"type": "tool_use", "id": "a", "name": "look_up", "input": {}},
         {"type": "tool_use", "id": "b", "name": "look_up", "input": {}},
     ]
-    answers = [
+    answers: list[JsonValue] = [
         {"type": "tool_result", "tool_use_id": "a", "content": numbered(4000, word="first")},
         {"type": "tool_result", "tool_use_id": "b", "content": numbered(6000, word="second")},
         {"type": "text", "text": numbered(5000, word="third")},
@@ -136,7 +137,7 @@ def long_messages() -> Iterator[tuple[str, list[dict[str, object]]]]:
         "anthropic results",
         [user("go"), {"role": "assistant", "content": blocks}, {"role": "user", "content": answers}],
     )
-    document = {
+    document: JsonObject = {
         "type": "document",
         "source": {"type": "text", "media_type": "text/plain", "data": text},
         "title": "List",
@@ -147,7 +148,7 @@ def long_messages() -> Iterator[tuple[str, list[dict[str, object]]]]:
 @pytest.mark.parametrize(("wires"), [wires for _, wires in long_messages()], ids=[name for name, _ in long_messages()])
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_the_page_that_is_named_holds_what_was_cut(
-    engine: Everfold, provider: str, wires: list[dict[str, object]]
+    engine: Everfold, provider: str, wires: list[JsonObject]
 ) -> None:
     """The pages that a visible form names, read from the history, hold every word that it leaves out."""
     session = await engine.session(limit=16_000)
@@ -190,7 +191,7 @@ async def test_long_arguments_name_their_message(engine: Everfold) -> None:
     """Call arguments that were cut stay JSON and name the message whose pages hold them whole."""
     session = await engine.session(limit=16_000)
     arguments = '{"body": "' + numbered(9000) + '"}'
-    call = {"id": "a", "type": "function", "function": {"name": "write", "arguments": arguments}}
+    call: JsonObject = {"id": "a", "type": "function", "function": {"name": "write", "arguments": arguments}}
     await session.append([user("go"), {"role": "assistant", "content": None, "tool_calls": [call]}, result("a", "ok")])
     shown = str((await session.window()).render("openai"))
     assert "crate-04500" not in shown

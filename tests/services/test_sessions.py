@@ -7,6 +7,7 @@ import pytest
 
 import everfold
 from everfold import Everfold, Session
+from everfold.core.json_values import JsonObject
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, NotFoundError
 from everfold.testing.builders import assistant, calls, result, talk, user
 from everfold.testing.proofs import Prover, list_all_events
@@ -381,7 +382,7 @@ async def test_limit_without_room(engine: Everfold) -> None:
 @pytest.mark.moves_prefix
 async def test_reopening_changes_what_is_given(engine: Everfold) -> None:
     """Reopening changes the limit, the system prompt and the tools that are given, keeps the others, for good."""
-    tool = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+    tool: JsonObject = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
     first = await engine.session(limit=8000, system="Be brief.", tools=[tool])
     await first.append(user("hello"))
     kept = await engine.session()

@@ -27,8 +27,6 @@ from everfold.services.live import LiveSession
 LEASE = timedelta(seconds=180)
 """How long a worker that claimed an event is trusted to be alive. Source: DESIGN section 6, compaction.lease_secs."""
 
-PREVIEW_EVENT = EventId("preview")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compactor:
@@ -106,8 +104,9 @@ class Compactor:
     async def _carry_out(self, plan: CompactionPlan, room: Room) -> Fold | None:
         """Begin, fold and commit; None when another worker was first and the state has been read again."""
         if self.is_preview:
-            done = await self._fold(plan, PREVIEW_EVENT)
-            self._take(done, self._next_state(done, PREVIEW_EVENT, room))
+            event_id = EventId(f"preview_{self.live.state.events_count + 1}")
+            done = await self._fold(plan, event_id)
+            self._take(done, self._next_state(done, event_id, room))
             return done
         try:
             event = await self._begin(plan)

@@ -7,6 +7,7 @@ functions that do the work are in `sessions`, `log`, `compaction` and `history`.
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -41,7 +42,11 @@ class _Lane:
         self.path = path
         self.executor = ThreadPoolExecutor(1, thread_name_prefix=f"everfold-{name}")
         self.is_closed = False
-        self.database = self.executor.submit(open_database, path).result()
+        try:
+            self.database = self.executor.submit(open_database, path).result()
+        except BaseException:
+            self.executor.shutdown()
+            raise
         self.places = Places(self.database)
 
     async def call(self, work: Callable[[], T]) -> T:
@@ -99,9 +104,13 @@ class SqliteStore:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._writer = _Lane("writer", path)
-        self._reader = _Lane("reader", path)
-        self._glance = Glance(path)
+        with ExitStack() as opened:
+            self._writer = _Lane("writer", path)
+            opened.callback(self._writer.close)
+            self._reader = _Lane("reader", path)
+            opened.callback(self._reader.close)
+            self._glance = Glance(path)
+            opened.pop_all()
 
     @classmethod
     async def open(cls, path: str) -> Self:

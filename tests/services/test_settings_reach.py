@@ -1,0 +1,173 @@
+"""Every setting reaches the engine: a case a key, in which nothing but that key differs and something else happens."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import everfold
+from everfold import Session
+from everfold.config import list_keys
+from everfold.core.json_values import JsonObject
+from everfold.core.window import MessageEntry, RangeEntry
+from everfold.testing.builders import assistant, calls, result, talk, user
+from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.proofs import list_all_events
+
+pytestmark = pytest.mark.anyio
+LIMIT = 4000
+Look = Callable[[Session], Awaitable[object]]
+
+
+def words(count: int, word: str = "crate") -> str:
+    """A text of so many different words."""
+    return " ".join(f"{word}{number}" for number in range(count))
+
+
+async def events(session: Session) -> object:
+    """Which compactions there were, and over which messages."""
+    found = await list_all_events(session)
+    return [(event.plan.trigger, event.plan.first_seq, event.plan.last_seq) for event in found]
+
+
+async def forms(session: Session) -> object:
+    """The size of every message's visible form."""
+    return [message.tokens for message in await session.history(1, 400)]
+
+
+async def held(session: Session) -> object:
+    """Which messages of the past a window shows."""
+    window = await session.window()
+    kept = [message.seq for entry in window.entries if isinstance(entry, RangeEntry) for message in entry.kept]
+    heads = [entry.message.seq for entry in window.entries if isinstance(entry, MessageEntry) and entry.slice == "head"]
+    return heads, kept
+
+
+async def digests(session: Session) -> object:
+    """What the digests of a window say."""
+    window = await session.window()
+    return [entry.digest_text for entry in window.entries if isinstance(entry, RangeEntry)]
+
+
+async def standing(session: Session) -> object:
+    """How many tokens the standing block has."""
+    return (await session.window()).report.by_slice["standing"]
+
+
+async def volatile(session: Session) -> object:
+    """How much of a long suffix a window shows."""
+    return (await session.window(volatile=words(2000, "delta"))).report.by_slice["volatile"]
+
+
+async def budget(session: Session) -> object:
+    """The budget of a window."""
+    return (await session.window()).report.budget_tokens
+
+
+async def folded_by_hand(session: Session) -> object:
+    """How far a compaction goes that is asked for without a number."""
+    await session.compact()
+    return (await session.window()).report.watermark
+
+
+TALK = talk(60)
+PINS = [wire for n in range(30) for wire in (user(f"[[keep]] Gate {n} has code {n * 37}."), assistant("Noted. " * 30))]
+MIDDLING = [
+    wire for n in range(30) for wire in (user(f"Gate {n}: {words(30, f'g{n}x')}"), assistant(words(60, f"r{n}x")))
+]
+SHORT = [wire for n in range(60) for wire in (user(f"And {n}?"), assistant(f"It is {n}."))]
+PASTE = [user("go"), assistant(words(2000)), user("on")]
+STEP = [user("go"), calls("a", "b"), result("a", words(400, "a")), result("b", words(900, "b")), assistant("done")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One key, a value that differs from what `given` leaves it at, messages turn by turn, and where to look."""
+
+    value: object
+    look: Look
+    wires: list[JsonObject]
+    given: Mapping[str, object] | None = None
+    limit: int | None = LIMIT
+
+
+CASES: dict[str, Case] = {
+    "model.context_limit": Case(value=3000, look=events, wires=TALK, limit=None, given={"model.context_limit": LIMIT}),
+    "model.answer_tokens": Case(value=1000, look=budget, wires=TALK[:4]),
+    "compaction.enabled": Case(value=False, look=events, wires=TALK),
+    "compaction.trigger_ratio": Case(value=0.90, look=events, wires=TALK),
+    "compaction.target_ratio": Case(value=0.40, look=events, wires=TALK),
+    "compaction.force_ratio": Case(value=0.85, look=events, wires=TALK, given={"compaction.enabled": False}),
+    "compaction.volatile_ratio": Case(value=0.05, look=volatile, wires=TALK[:4]),
+    "compaction.message_cap": Case(value=50, look=held, wires=MIDDLING),
+    "compaction.message_cap_ratio": Case(value=0.01, look=held, wires=MIDDLING),
+    "compaction.kept_ratio": Case(value=0.10, look=held, wires=TALK),
+    "compaction.pinned_ratio": Case(value=0.01, look=held, wires=[*PINS[:10], *TALK]),
+    "compaction.digest_ratio": Case(value=0.05, look=digests, wires=TALK),
+    "compaction.standing_ratio": Case(value=0.01, look=standing, wires=TALK, given={"compaction.kept_ratio": 0.08}),
+    "compaction.visible_ratio": Case(value=0.05, look=forms, wires=PASTE),
+    "compaction.step_visible_ratio": Case(value=0.12, look=forms, wires=STEP),
+    "compaction.min_fold_tokens": Case(
+        value=90, look=events, wires=SHORT, given={"compaction.row_window": 5, "compaction.row_headroom": 0}
+    ),
+    "compaction.min_fold_ratio": Case(
+        value=0.01, look=events, wires=SHORT, given={"compaction.row_window": 5, "compaction.row_headroom": 0}
+    ),
+    "compaction.turn_backstop": Case(value=10, look=events, wires=SHORT, limit=16_000),
+    "compaction.turn_slack": Case(
+        value=3,
+        look=events,
+        wires=SHORT,
+        limit=16_000,
+        given={"compaction.turn_backstop": 20, "compaction.min_fold_tokens": 0},
+    ),
+    "compaction.row_window": Case(value=20, look=events, wires=SHORT, limit=16_000),
+    "compaction.row_headroom": Case(
+        value=3,
+        look=events,
+        wires=SHORT,
+        limit=16_000,
+        given={"compaction.row_window": 40, "compaction.min_fold_tokens": 0},
+    ),
+    "compaction.rows_per_digest": Case(value=6, look=events, wires=TALK),
+    "compaction.keep_recent": Case(value=2, look=folded_by_hand, wires=TALK[:20]),
+}
+
+
+def test_every_key_has_a_case() -> None:
+    """A key without a case here is one that may change nothing."""
+    assert set(CASES) | {"store.url"} == set(list_keys())
+
+
+async def play(case: Case, changed: Mapping[str, object]) -> object:
+    """What is seen after a conversation under some settings."""
+    settings: dict[str, dict[str, object]] = {}
+    for key, value in {**(case.given or {}), **changed}.items():
+        section, name = key.split(".")
+        settings.setdefault(section, {})[name] = value
+    async with everfold.open("memory://", settings=settings, clock=FakeClock(), ids=CountingIds()) as engine:
+        session = await engine.session(limit=case.limit)
+        for wire in case.wires:
+            await session.append(wire)
+            if wire["role"] == "assistant" and not wire.get("tool_calls"):
+                await session.window()
+        return await case.look(session)
+
+
+@pytest.mark.parametrize("key", CASES)
+async def test_it_changes_what_the_engine_does(key: str) -> None:
+    """Changing this key alone changes what can be seen of a conversation, and leaving it alone changes nothing."""
+    case = CASES[key]
+    plain = await play(case, {})
+    assert await play(case, {}) == plain
+    assert await play(case, {key: case.value}) != plain
+
+
+async def test_the_store_is_where_the_setting_says(tmp_path: Path) -> None:
+    """Changing `store.url` changes the file that everything is kept in."""
+    for name in ("one.db", "two.db"):
+        async with everfold.open(settings={"store": {"url": f"sqlite:///{tmp_path}/{name}"}}) as engine:
+            assert await engine.list_sessions() == []
+            await engine.session()
+        assert (tmp_path / name).exists()

@@ -1,0 +1,242 @@
+"""Settings: where each comes from, which wins, and what is refused."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import everfold
+from everfold.config import Settings, explain_settings, list_keys, load_settings
+from everfold.errors import InvalidInputError
+
+KEY = "compaction.trigger_ratio"
+ENV = "EVERFOLD_COMPACTION__TRIGGER_RATIO"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder: Path, text: str, name: str = "everfold.toml") -> Path:
+    """A settings file."""
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def list_names(folder: Path) -> list[str]:
+    """What a folder holds."""
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+@pytest.mark.parametrize("has_file", [False, True])
+@pytest.mark.parametrize("has_environment", [False, True])
+@pytest.mark.parametrize("has_argument", [False, True])
+def test_precedence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, has_file: bool, has_environment: bool, has_argument: bool
+) -> None:
+    """An argument outranks the environment, that the file, that the default; each tells where it came from."""
+    wanted: tuple[float, str] = (0.80, "default")
+    if has_file:
+        write(folder, "[compaction]\ntrigger_ratio = 0.81\n")
+        wanted = (0.81, "file")
+    if has_environment:
+        monkeypatch.setenv(ENV, "0.82")
+        wanted = (0.82, "environment")
+    overrides = {"compaction": {"trigger_ratio": 0.83}} if has_argument else None
+    if has_argument:
+        wanted = (0.83, "argument")
+    settings = load_settings(overrides=overrides)
+    assert settings.compaction.trigger_ratio == wanted[0]
+    explained = {key: (value, place) for key, value, place in explain_settings(settings, overrides=overrides)}
+    assert explained[KEY] == wanted
+    assert explained.pop(KEY)
+    assert {place for _, place in explained.values()} == {"default"}
+
+
+def test_sources_are_joined_key_by_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key of one source does not hide the other keys of its section in another."""
+    write(folder, "[compaction]\ntarget_ratio = 0.5\nkeep_recent = 9\n[model]\ncontext_limit = 9000\n")
+    monkeypatch.setenv("EVERFOLD_COMPACTION__KEEP_RECENT", "11")
+    overrides = {"compaction": {"force_ratio": 0.9}}
+    settings = load_settings(overrides=overrides)
+    compaction = settings.compaction
+    assert (compaction.target_ratio, compaction.keep_recent, compaction.force_ratio) == (0.5, 11, 0.9)
+    assert settings.model.context_limit == 9000
+    places = {key: place for key, _, place in explain_settings(settings, overrides=overrides)}
+    assert places["compaction.target_ratio"] == "file"
+    assert places["compaction.keep_recent"] == "environment"
+    assert places["compaction.force_ratio"] == "argument"
+    assert places["model.context_limit"] == "file"
+    assert places["store.url"] == "default"
+
+
+def test_every_key_is_explained(folder: Path) -> None:
+    """Every key is explained once, in the order of the documentation, with its effective value."""
+    settings = load_settings()
+    rows = explain_settings(settings)
+    assert [key for key, _, _ in rows] == list(list_keys())
+    assert len(set(list_keys())) == len(rows) > 20
+    for key, value, _ in rows:
+        section, name = key.split(".")
+        assert value == getattr(getattr(settings, section), name)
+    assert folder.exists()
+
+
+def test_a_file_of_any_name(folder: Path) -> None:
+    """A file that is named is read instead of the one in the working folder."""
+    write(folder, "[model]\ncontext_limit = 1111\n")
+    path = write(folder, "[model]\ncontext_limit = 2222\n", "shop.toml")
+    settings = load_settings(path)
+    assert settings.model.context_limit == 2222
+    places = {key: place for key, _, place in explain_settings(settings, path=path)}
+    assert places["model.context_limit"] == "file"
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("[compaction]\ntriger_ratio = 0.7\n", "compaction.trigger_ratio"),
+        ("[model]\ncontext_limits = 9000\n", "model.context_limit"),
+        ("[compactoin]\ntrigger_ratio = 0.7\n", "compaction"),
+        ("[store]\nuri = 'memory://'\n", "store.url"),
+    ],
+)
+def test_an_unknown_key_in_the_file(folder: Path, text: str, nearest: str) -> None:
+    """An unknown key is refused with the nearest known one."""
+    write(folder, text)
+    with pytest.raises(InvalidInputError, match="is unknown") as caught:
+        load_settings()
+    assert nearest in str(caught.value)
+
+
+def test_an_unknown_argument(folder: Path) -> None:
+    """An unknown key among the arguments is refused with the nearest known one."""
+    with pytest.raises(InvalidInputError, match=r"did you mean 'compaction\.kept_ratio'"):
+        load_settings(overrides={"compaction": {"keep_ratio": 0.1}})
+    with pytest.raises(InvalidInputError, match="is unknown"):
+        load_settings(overrides={"zebra": {"stripes": 4}})
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("EVERFOLD_COMPACTION__TRIGER_RATIO", "compaction.trigger_ratio"),
+        ("EVERFOLD_COMPACTOIN__TRIGGER_RATIO", "compaction.trigger_ratio"),
+        ("EVERFOLD_COMPACTION_TRIGGER_RATIO", "EVERFOLD_COMPACTION__TRIGGER_RATIO"),
+        ("EVERFOLD_MODEL__CONTEXT_LIMITS", "model.context_limit"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, name: str, nearest: str) -> None:
+    """A variable that names no key is refused with the nearest known one, a single underscore included."""
+    monkeypatch.setenv(name, "0.7")
+    with pytest.raises(InvalidInputError, match="is unknown") as caught:
+        load_settings()
+    assert nearest in str(caught.value)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_variable_of_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that only shares the prefix is left alone."""
+    monkeypatch.setenv("EVERFOLD_DATA", "/somewhere")
+    monkeypatch.setenv("everfold_model__context_limit", "9000")
+    assert load_settings().model.context_limit == 9000
+
+
+@pytest.mark.parametrize(
+    "compaction",
+    [
+        {"trigger_ratio": 0.5},
+        {"trigger_ratio": 0.96},
+        {"force_ratio": 1.1},
+        {"target_ratio": 0.0},
+        {"target_ratio": 0.8},
+        {"kept_ratio": 0.5},
+        {"pinned_ratio": 0.3},
+        {"trigger_ratio": float("nan")},
+    ],
+    ids=repr,
+)
+@pytest.mark.usefixtures("folder")
+def test_contradictions(compaction: Mapping[str, object]) -> None:
+    """Settings that contradict each other are refused when they are loaded, before any store is opened."""
+    with pytest.raises(InvalidInputError):
+        load_settings(overrides={"compaction": compaction})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("model.context_limit", 0),
+        ("model.context_limit", "many"),
+        ("model.answer_tokens", -1),
+        ("compaction.enabled", "perhaps"),
+        ("compaction.keep_recent", 0),
+        ("compaction.row_window", 1.5),
+        ("compaction.volatile_ratio", 1.0),
+        ("compaction.message_cap", 0),
+        ("compaction.min_fold_tokens", -1),
+        ("store.url", None),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_values_that_do_not_fit(key: str, value: object) -> None:
+    """A value of another kind or out of its bounds is refused with its key and what was given."""
+    section, name = key.split(".")
+    with pytest.raises(InvalidInputError, match=rf"'{section}\.{name}' does not fit") as caught:
+        load_settings(overrides={section: {name: value}})
+    assert repr(value) in str(caught.value)
+
+
+def test_a_file_that_is_none(folder: Path) -> None:
+    """A named file that is missing, a folder or no TOML is refused with its path; a missing default one is not."""
+    assert load_settings().model_dump() == Settings().model_dump()
+    for path in (folder / "missing.toml", folder):
+        with pytest.raises(InvalidInputError, match="no settings file"):
+            load_settings(path)
+    for text in ("[compaction", "compaction = ", "= 3"):
+        path = write(folder, text, "broken.toml")
+        with pytest.raises(InvalidInputError, match="cannot be read as TOML"):
+            load_settings(path)
+    (folder / "latin.toml").write_bytes(b'[store]\nurl = "\xe9"\n')
+    with pytest.raises(InvalidInputError, match="cannot be read as TOML"):
+        load_settings(folder / "latin.toml")
+    path = write(folder, "compaction = 3\n", "flat.toml")
+    with pytest.raises(InvalidInputError, match="compaction"):
+        load_settings(path)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_section_in_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole section may be given as JSON; what is no JSON is refused as what it is, not as a file."""
+    monkeypatch.setenv("EVERFOLD_MODEL", '{"context_limit": 9000}')
+    settings = load_settings()
+    assert settings.model.context_limit == 9000
+    assert {key: place for key, _, place in explain_settings(settings)}["model.context_limit"] == "environment"
+    monkeypatch.setenv("EVERFOLD_MODEL", "9000")
+    with pytest.raises(InvalidInputError, match="model"):
+        load_settings()
+    monkeypatch.setenv("EVERFOLD_MODEL", "{")
+    with pytest.raises(InvalidInputError, match="environment"):
+        load_settings()
+
+
+@pytest.mark.anyio
+async def test_open_takes_settings(folder: Path) -> None:
+    """An engine holds what it is given: settings that were loaded before, a file, or arguments, which outrank it."""
+    path = write(folder, "[store]\nurl = 'memory://'\n[model]\ncontext_limit = 9000\n", "shop.toml")
+    async with everfold.open(config=path) as engine:
+        assert (await engine.session()).settings.limit_tokens == 9000
+    async with everfold.open(settings=load_settings(path)) as engine:
+        assert (await engine.session()).settings.limit_tokens == 9000
+    async with everfold.open(config=path, settings={"model": {"context_limit": 7000}}) as engine:
+        assert (await engine.session()).settings.limit_tokens == 7000
+    assert list_names(folder) == ["shop.toml"]
+    async with everfold.open(f"sqlite:///{folder}/given.db", config=path) as engine:
+        await engine.session()
+    assert "given.db" in list_names(folder)

@@ -1,0 +1,200 @@
+"""The sync face: the async one, call by call, on a thread of its own that ends with it."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import everfold
+from everfold import Settings
+from everfold.core.transcripts import TranscriptMessage
+from everfold.errors import BudgetUnsatisfiableError, InvalidInputError, NotFoundError
+from everfold.testing.builders import assistant, talk, user
+from everfold.testing.fakes import STARTED_AT, CountingIds, FakeClock
+
+SCRIPT = """
+import everfold
+
+with everfold.open_sync("sqlite:///{path}") as engine:
+    session = engine.session(user="ada", limit=4000)
+    for number in range(30):
+        session.append({{"role": "user", "content": f"Berth {{number}} costs {{number * 17}} euros."}})
+        session.append({{"role": "assistant", "content": "Noted. " * 40}})
+        window = session.window()
+    print(len(window.render("openai")["messages"]), session.search("berth 3")[0].seq, session.verify().is_sound)
+"""
+
+
+def threads() -> set[threading.Thread]:
+    """The threads that are alive."""
+    return set(threading.enumerate())
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The url of a new store of each kind."""
+    return f"sqlite:///{tmp_path}/log.db" if request.param == "sqlite" else "memory://"
+
+
+@pytest.mark.anyio
+async def test_it_does_the_same(tmp_path: Path) -> None:
+    """What the sync face gives for the same calls is what the async one gives."""
+    wires = talk(30)
+    async with everfold.open(f"sqlite:///{tmp_path}/async.db", ids=CountingIds(), clock=FakeClock()) as engine:
+        session = await engine.session(limit=4000, system="Be brief.")
+        seqs = [await session.append(wire, said_at=STARTED_AT) for wire in wires]
+        window = await session.window()
+        hits = await session.search("berth 7")
+        history = await session.history(1, 60)
+    with everfold.open_sync(f"sqlite:///{tmp_path}/sync.db", ids=CountingIds(), clock=FakeClock()) as blocking:
+        same = blocking.session(limit=4000, system="Be brief.")
+        assert [same.append(wire, said_at=STARTED_AT) for wire in wires] == seqs
+        assert same.window() == window
+        assert same.search("berth 7") == hits
+        assert same.history(1, 60) == history
+        assert same.id == session.id
+        assert same.settings == session.settings
+
+
+def test_sessions_and_engine(url: str) -> None:
+    """Every session that a session gives blocks too: branches, new ones, and those found by id."""
+    with everfold.open_sync(url) as engine:
+        session = engine.session(limit=4000)
+        assert session.append(talk(10)) == list(range(1, 21))
+        branch = session.branch(10)
+        assert branch.append(user("on")) == [11]
+        assert session.new().append(user("one")) == [1]
+        session.resume()
+        assert engine.session(limit=4000).id == session.id
+        assert engine.get_session(branch.id).state().last_seq == 11
+        assert [fold.report.trigger for fold in session.compact(keep_recent=4)] == ["manual"]
+        assert session.verify().is_sound
+        assert len(engine.list_sessions()) == 3
+        assert engine.search("berth")
+        assert engine.check_store() == []
+
+
+def test_iterating(url: str) -> None:
+    """What is iterated asynchronously there is iterated plainly here, item by item."""
+    with everfold.open_sync(url) as engine:
+        session = engine.session(limit=4000)
+        wires = talk(8)
+        messages = [
+            TranscriptMessage(wire=dict(wire), wire_format="openai", line=line) for line, wire in enumerate(wires, 1)
+        ]
+        replay = session.replay(messages)
+        turns = [turn.played_count for turn in replay.turns()]
+        assert turns[-1] == 16
+        assert replay.report().messages_count == 16
+        assert [message.wire for message in session.history(1, 16)] == wires
+
+
+def test_an_iteration_that_is_left_early(url: str) -> None:
+    """An iteration that is not run to its end leaves the engine as usable as before."""
+    with everfold.open_sync(url) as engine:
+        session = engine.session(limit=4000)
+        messages = [
+            TranscriptMessage(wire=dict(wire), wire_format="openai", line=line) for line, wire in enumerate(talk(8), 1)
+        ]
+        for turn in session.replay(messages).turns():
+            assert turn.played_count == 1
+            break
+        assert session.append(assistant("on")) == [2]
+
+
+def test_errors_pass_through(url: str) -> None:
+    """An error arrives as it was raised, with its ids, and the engine goes on."""
+    with everfold.open_sync(url) as engine:
+        with pytest.raises(NotFoundError) as caught:
+            engine.get_session("ses_nowhere")
+        assert caught.value.ids == {"session": "ses_nowhere"}
+        with pytest.raises(BudgetUnsatisfiableError) as unsatisfiable:
+            engine.session(limit=10)
+        assert unsatisfiable.value.smallest_limit_tokens > 10
+        session = engine.session()
+        with pytest.raises(InvalidInputError):
+            session.append({"role": "waiter", "content": "hello"})
+        with pytest.raises(TypeError):
+            session.append()
+        with pytest.raises(AttributeError):
+            session.no_such_method()
+        assert session.append(assistant("still here")) == [1]
+
+
+def test_an_error_inside_the_block(url: str) -> None:
+    """An error of the caller's own inside the block arrives unchanged."""
+    with pytest.raises(KeyError, match="mine"), everfold.open_sync(url):
+        raise KeyError("mine")
+
+
+def test_opening_fails(tmp_path: Path) -> None:
+    """What cannot be opened raises what the async face raises, and leaves no thread behind."""
+    before = threads()
+    with pytest.raises(InvalidInputError, match="is a directory"), everfold.open_sync(f"sqlite:///{tmp_path}"):
+        pass
+    with pytest.raises(InvalidInputError, match="no form that is known"), everfold.open_sync("ftp://here"):
+        pass
+    assert threads() == before
+
+
+def test_its_threads_end_with_it(url: str) -> None:
+    """After the block no thread is left, and nothing more can be asked."""
+    before = threads()
+    with everfold.open_sync(url) as engine:
+        session = engine.session()
+        session.append(user("hello"))
+        assert threads() > before
+    assert threads() == before
+    with pytest.raises(RuntimeError):
+        session.append(user("too late"))
+
+
+def test_several_threads(url: str) -> None:
+    """Several threads may use sessions of one engine at once."""
+    with everfold.open_sync(url) as engine:
+
+        def talk_some(name: str) -> None:
+            session = engine.session(user=name, limit=4000)
+            for wire in talk(10, topic=name):
+                session.append(wire)
+            session.window()
+
+        names = [f"user{number}" for number in range(4)]
+        workers = [threading.Thread(target=talk_some, args=(name,)) for name in names]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        for name in names:
+            assert engine.session(user=name).state().last_seq == 20
+
+
+def test_settings_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings and the file of settings hold as they do for the async face."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.toml").write_text("[model]\ncontext_limit = 9000\n", "utf-8")
+    with everfold.open_sync("memory://", config=tmp_path / "shop.toml") as engine:
+        assert engine.session().settings.limit_tokens == 9000
+    with everfold.open_sync("memory://", settings=Settings()) as engine:
+        assert engine.session().settings.limit_tokens == 128_000
+
+
+def test_a_plain_script(tmp_path: Path) -> None:
+    """A script without an event loop runs to its end and leaves nothing running."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT.format(path=tmp_path / "log.db")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    count, seq, is_sound = done.stdout.split()
+    assert int(count) < 60
+    assert int(seq) == 7
+    assert is_sound == "True"
