@@ -115,7 +115,7 @@ class Session:
                 wire_format=wire_format,
                 origin=origin,
                 source=source,
-                client_id=client_id if client_id is None or len(batch) == 1 else f"{client_id}/{index}",
+                client_id=_name_in_batch(client_id, index, len(batch)),
             )
             for index, wire in enumerate(batch, 1)
         ]
@@ -292,6 +292,15 @@ class Session:
         live = await load_session(self._store, self.record)
         live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
         return live
+
+
+def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
+    """The client id of one message of an append.
+
+    The first one has the append's own, so that it is never stored twice; the others name the size of their batch, so
+    that another batch is not taken for the same.
+    """
+    return client_id if client_id is None or index == 1 else f"{client_id}/{index}/{count}"
 
 
 async def iterate_log(session: Session, *, page: int = 200) -> AsyncIterator[Message]:

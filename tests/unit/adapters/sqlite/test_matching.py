@@ -43,7 +43,7 @@ class _Index:
             "scope": write_scope(user, agent_key=agent, session_key=session),
         }
         self.connection.execute("INSERT OR IGNORE INTO messages VALUES (?, 1, ?, 'user', 'Ann')", (message_id,) * 2)
-        self.connection.execute(QUERIES[query], row)
+        self.connection.execute(QUERIES[query], row if ":own" in QUERIES[query] else tuple(row.values()))
 
     def add(self, message_id: int, text: str, **scope: int) -> None:
         self.write("insert_search_row", message_id, text, **scope)
