@@ -1,10 +1,10 @@
 """The Session handle: what a library user does with one conversation."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from everfold.core.calibration import observe
+from everfold.core.calibration import Calibration, observe, raise_for_context_error
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
 from everfold.core.messages import Message, WireFormat
@@ -163,16 +163,41 @@ class Session:
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
         """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
 
+        A count of 0, as some providers give while they stream, teaches nothing.
+
         Raises:
             InvalidInputError: the count is negative.
         """
-        for _ in range(8):
+        await self._calibrate(
+            lambda calibration: observe(
+                calibration, counted_tokens=counted_tokens, estimated_tokens=window.report.tokens
+            )
+        )
+
+    async def observe_context_error(self, window: Window, *, counted_tokens: int | None = None) -> None:
+        """Tell that a provider refused a window's request as too long; the next window is smaller.
+
+        Args:
+            window: The window that was sent.
+            counted_tokens: What the provider's message counted, when it says.
+
+        Raises:
+            InvalidInputError: the count is negative.
+        """
+        await self._calibrate(
+            lambda calibration: raise_for_context_error(
+                calibration,
+                estimated_tokens=window.report.tokens,
+                limit_tokens=window.report.limit_tokens,
+                counted_tokens=counted_tokens,
+            )
+        )
+
+    async def _calibrate(self, learn: Callable[[Calibration], Calibration]) -> None:
+        while True:
             await self._live.reload(self._store)
             state = self._live.state
-            calibration = observe(
-                state.calibration, counted_tokens=counted_tokens, estimated_tokens=window.report.tokens
-            )
-            new = replace(state, revision=state.revision + 1, calibration=calibration)
+            new = replace(state, revision=state.revision + 1, calibration=learn(state.calibration))
             try:
                 await self._store.write_state(self.id, new, expected_revision=state.revision)
             except ConflictError:

@@ -16,7 +16,7 @@ from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
 from everfold.core.planning import measure_window
 from everfold.core.room import Policy, Room
-from everfold.core.state import SessionState
+from everfold.core.state import WHOLE_WINDOW, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 
 Slice = Literal["fixed", "head", "kept", "digest", "standing", "running", "tail", "volatile"]
@@ -54,6 +54,19 @@ Entry: TypeAlias = MessageEntry | RangeEntry | TextEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixBreak:
+    """One change of a request before its end.
+
+    Attributes:
+        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, or `session`.
+        cost_tokens: What can no longer come from the provider's cache.
+    """
+
+    reason: str
+    cost_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowReport:
     """What is in a window and why. Token counts are of the fixed estimate.
 
@@ -66,6 +79,8 @@ class WindowReport:
         last_seq: The newest message that is shown.
         withheld_seqs: Messages of an open step, which wait for their results.
         standing_left_out: Standing statements that the standing block has no room for, counted and named by range.
+        breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
+            must read again for it; empty when the request only grew at its end.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.
     """
 
@@ -81,6 +96,7 @@ class WindowReport:
     last_seq: int
     withheld_seqs: tuple[int, ...]
     standing_left_out: LeftOut
+    breaks: tuple[PrefixBreak, ...] = ()
     full_slices: tuple[str, ...] = ()
 
 
@@ -228,6 +244,10 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         last_seq=state.safe_seq,
         withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
         standing_left_out=layout.standing_left_out,
+        breaks=tuple(
+            PrefixBreak(reason=reason, cost_tokens=room.prompt_tokens + tokens if cost == WHOLE_WINDOW else cost)
+            for reason, cost in state.breaks
+        ),
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
     )
 

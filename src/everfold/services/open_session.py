@@ -1,6 +1,6 @@
 """Open: find, start, branch and rewind sessions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everfold.core.appending import said_text
@@ -17,7 +17,7 @@ from everfold.core.sessions import (
     UserId,
     branch_lineage,
 )
-from everfold.core.state import REMEMBERED_CALLS, SessionState
+from everfold.core.state import REMEMBERED_CALLS, WHOLE_WINDOW, SessionState
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -100,7 +100,7 @@ class Opener:
             settings=settings,
             is_current=is_current,
         )
-        state = SessionState()
+        state = SessionState() if parent_id is None else SessionState().with_break("session", WHOLE_WINDOW)
         await self.store.create_session(record, state)
         return LiveSession(record=record, state=state)
 
@@ -194,6 +194,7 @@ class Opener:
             events_count=ordinal,
             calibration=live.state.calibration,
             epoch=live.state.epoch,
+            breaks=(("session", WHOLE_WINDOW),),
         )
 
     async def _look_back(self, live: LiveSession, seq: int) -> tuple[int, list[Note]]:
@@ -226,9 +227,25 @@ class Opener:
     async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
         """Replace what a session holds from its opening."""
         if settings != live.settings:
+            is_break = settings.prompt != live.settings.prompt and live.state.last_seq > 0
             await self.store.change_settings(live.record.id, settings)
             await live.reload(self.store)
+            if is_break:
+                await self._note_break(live, "prompt")
         return live
+
+    async def _note_break(self, live: LiveSession, reason: str) -> None:
+        """Have the next window report a break that nothing of the window survives."""
+        while True:
+            state = live.state.with_break(reason, WHOLE_WINDOW)
+            state = replace(state, revision=state.revision + 1)
+            try:
+                await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
+            except ConflictError:
+                await live.reload(self.store)
+                continue
+            live.state = state
+            return
 
 
 def _last_block(notes: list[Note]) -> list[Note]:
