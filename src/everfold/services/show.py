@@ -47,14 +47,11 @@ async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | No
     """The window as the layout stands, without compacting."""
     seqs = shown_seqs(live.state, live.layout)
     messages = await live.load_messages(store, seqs)
-    digest_ids = [shown.digest_id for shown in live.layout.ranges if shown.digest_id]
-    digests = await live.load_digests(store, digest_ids)
     try:
         window = build_window(
             live.state,
-            live.layout,
+            await live.load_body(store),
             messages,
-            {digest_id: digests[digest_id].text for digest_id in digest_ids},
             session=live.record.id,
             prompt=live.settings.prompt,
             policy=live.settings.policy,
