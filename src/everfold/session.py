@@ -266,7 +266,7 @@ class Session:
         await erase_message(self._store, self._live, seq, clock=self._clock)
 
     async def new(self) -> "Session":
-        """A new, empty session that follows this one and becomes the current one.
+        """A new, empty session that follows this one and becomes the current one. It keeps the calibration.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
@@ -274,7 +274,7 @@ class Session:
         return self._with(await self._opener.follow(self._live, "new"))
 
     async def reset(self) -> "Session":
-        """Like `new`, and what was counted for this session starts again.
+        """Like `new`, but what was learnt about the provider's token counts is learnt anew.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.

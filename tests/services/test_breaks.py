@@ -1,4 +1,4 @@
-"""Every break of the request's prefix is reported once, with its reason and its cost (G5)."""
+"""Every break of the request's prefix is reported once, with its reason and cost (G5), and what an error teaches."""
 
 import pytest
 
@@ -63,3 +63,16 @@ async def test_an_erase_and_a_switch_are_breaks(engine: Everfold) -> None:
     assert reasons(await following.window()) == ["session"]
     branch = await session.branch(2)
     assert reasons(await branch.window()) == ["session"]
+
+
+async def test_a_refused_request_makes_the_next_window_smaller(engine: Everfold) -> None:
+    """After a provider's context-length error the budget shrinks, for this session and a new one, not after a reset."""
+    session = await engine.session(limit=3_000)
+    await fill(session, 40)
+    before = await session.window()
+    await session.observe_context_error(before, counted_tokens=int(before.report.tokens * 1.4))
+    after = await session.window()
+    assert after.report.budget_tokens < before.report.budget_tokens
+    following = await session.new()
+    assert (await following.state()).calibration == (await session.state()).calibration
+    assert (await (await following.reset()).state()).calibration.factor == 1.0

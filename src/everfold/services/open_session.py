@@ -57,10 +57,14 @@ class Opener:
         return None if record is None else await load_session(self.store, record)
 
     async def follow(self, live: LiveSession, started_by: StartedBy) -> LiveSession:
-        """A new, empty session of the same user and agent that becomes the current one."""
+        """A new, empty session of the same user and agent that becomes the current one; a reset forgets the calibration."""
+        await live.reload(self.store)
         record = live.record
+        state = SessionState().with_break("session", WHOLE_WINDOW)
+        if started_by != "reset":
+            state = replace(state, calibration=live.state.calibration)
         return await self._start(
-            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id
+            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id, state=state
         )
 
     async def add(
@@ -86,6 +90,7 @@ class Opener:
         started_by: StartedBy,
         parent_id: SessionId | None,
         is_current: bool = True,
+        state: SessionState | None = None,
     ) -> LiveSession:
         session_id = SessionId(self.ids.new_id("ses_"))
         record = SessionRecord(
@@ -100,7 +105,7 @@ class Opener:
             settings=settings,
             is_current=is_current,
         )
-        state = SessionState() if parent_id is None else SessionState().with_break("session", WHOLE_WINDOW)
+        state = state or SessionState()
         await self.store.create_session(record, state)
         return LiveSession(record=record, state=state)
 
