@@ -14,7 +14,7 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench peers lock upgrade format api pages browser clean
+.PHONY: help demo test check proofs bench peers lock upgrade format api pages browser clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest
+
+proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes most of an hour
+	@$(BIN)/python -m pytest -m slow --timeout 1800 tests/transcripts
 
 bench: $(VENV)/.bench ## Measure, and write bench/RESULTS.md
 	@$(BIN)/python -m bench

@@ -58,6 +58,7 @@ class Prover:
         self._settings: object = None
         self._events_count = 0
         self._windows_count = 0
+        self._watermark = 0
 
     async def append(self, *wires: Mapping[str, object], client_id: str | None = None) -> list[int]:
         """Append messages and remember them as they were given."""
@@ -67,8 +68,16 @@ class Prover:
         self.given += new
         return seqs
 
-    async def window(self, *, limit: int | None = None, volatile: str | None = None) -> Window:
+    async def window(
+        self, *, limit: int | None = None, volatile: str | None = None, is_thorough: bool = True
+    ) -> Window:
         """The window, after everything that it must hold to was checked.
+
+        Args:
+            limit: As in `Session.window`.
+            volatile: As in `Session.window`.
+            is_thorough: False checks only what costs O(window): its report, the cache, that no fold is taken back. For
+                long logs, where the whole proof at every request would cost O(log) each time.
 
         Raises:
             AssertionError: a guarantee does not hold; says which and where.
@@ -82,9 +91,13 @@ class Prover:
             _hold(after == before, f"G12: the error {error} came after something was written: {before} -> {after}")
             await self._check_smallest(error, limit)
             raise
-        self._check_requests(window, volatile)
-        self._check_budget(window, volatile)
+        self._check_report(window, volatile)
         self._check_cache(window, (await self.session.state()).events_count, has_volatile=volatile is not None)
+        self._check_watermark(window)
+        if not is_thorough:
+            return window
+        self._check_requests(window, volatile)
+        self._check_budget(window)
         self._check_digest_texts(window)
         await self._check_never_neither(window)
         await self._check_user_words(window)
@@ -137,7 +150,14 @@ class Prover:
                 last = flatten_request(request)[-1]
                 _hold(volatile[:20] in last[1], f"G5: the volatile suffix is not last, but {last}")
 
-    def _check_budget(self, window: Window, volatile: str | None) -> None:
+    def _check_report(self, window: Window, volatile: str | None) -> None:
+        report = window.report
+        bound = (
+            report.budget_tokens if volatile else report.budget_tokens - report.fixed_tokens + report.by_slice["fixed"]
+        )
+        _hold(report.tokens <= bound, f"G12: the report counts {report.tokens}, allowed are {bound}: {report}")
+
+    def _check_budget(self, window: Window) -> None:
         report = window.report
         has_low_detail = '"detail": "low"' in spell(render(window, "openai"))
         for provider in PROVIDERS:
@@ -146,10 +166,6 @@ class Prover:
                 tokens <= report.budget_tokens,
                 f"G12: {provider}: {tokens} tokens by an own count, the budget is {report.budget_tokens}; {report}",
             )
-        bound = (
-            report.budget_tokens if volatile else report.budget_tokens - report.fixed_tokens + report.by_slice["fixed"]
-        )
-        _hold(report.tokens <= bound, f"G12: the report counts {report.tokens}, allowed are {bound}: {report}")
 
     def _check_cache(self, window: Window, events_count: int, *, has_volatile: bool) -> None:
         settings = self.session.settings
@@ -174,6 +190,11 @@ class Prover:
         # A request that holds only the system prompt has a constant opener for want of any message; nobody sends it.
         has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
         self._windows_count = self._windows_count + 1 if has_messages else 0
+
+    def _check_watermark(self, window: Window) -> None:
+        watermark = window.report.watermark
+        _hold(watermark >= self._watermark, f"G5: the watermark went back from {self._watermark} to {watermark}")
+        self._watermark = watermark
 
     def _check_digest_texts(self, window: Window) -> None:
         texts = {

@@ -35,18 +35,29 @@ class _Index:
         )
         self.connection.execute((ADAPTER / "migrations" / "0002_search.sql").read_text())
 
-    def write(self, query: str, message_id: int, text: str, *, user: int = 1, agent: int = 1, session: int = 1) -> None:
+    def add(self, message_id: int, text: str, *, user: int = 1, agent: int = 1, session: int = 1) -> None:
+        scope = write_scope(user, agent_key=agent, session_key=session)
+        self.connection.execute("INSERT INTO messages VALUES (?, 1, ?, 'user', 'Ann')", (message_id,) * 2)
+        self.connection.execute(
+            QUERIES["insert_search_row"], (message_id, key_words(user, read_matter(text)), "", scope)
+        )
+
+    def replace(self, message_id: int, text: str) -> None:
         row = {
             "message_id": message_id,
-            "own": key_words(user, read_matter(text)),
+            "own": key_words(1, read_matter(text)),
             "before": "",
-            "scope": write_scope(user, agent_key=agent, session_key=session),
+            "scope": write_scope(1, agent_key=1, session_key=1),
         }
+<<<<<<< HEAD
         self.connection.execute("INSERT OR IGNORE INTO messages VALUES (?, 1, ?, 'user', 'Ann')", (message_id,) * 2)
         self.connection.execute(QUERIES[query], row if ":own" in QUERIES[query] else tuple(row.values()))
 
     def add(self, message_id: int, text: str, **scope: int) -> None:
         self.write("insert_search_row", message_id, text, **scope)
+=======
+        self.connection.execute(QUERIES["replace_search_row"], row)
+>>>>>>> more
 
     def find(self, match: str) -> list[int]:
         bound = {"match": match, "before_weight": BEFORE_WEIGHT, "candidate_count": 50}
@@ -93,7 +104,7 @@ def test_agent_and_sessions_restrict(index: _Index) -> None:
 def test_a_replaced_row_is_found_by_its_new_words_only(index: _Index) -> None:
     """Replacing a row leaves nothing of its old words to find."""
     index.add(1, "harbour")
-    index.write("replace_search_row", 1, "lighthouse")
+    index.replace(1, "lighthouse")
     assert (index.ask("harbour"), index.ask("lighthouse")) == ([], [1])
 
 

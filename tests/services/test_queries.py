@@ -1,0 +1,171 @@
+"""What a database is asked for, statement by statement: nothing for what is not used."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+import everfold
+from everfold import Everfold, Session
+from everfold.adapters.sqlite.queries import load_queries
+from everfold.testing import endless_log
+
+APPEND = ["BEGIN IMMEDIATE", "write_state", "find_last_message_id", "insert_message", "insert_search_row", "COMMIT"]
+"""The one transaction of an append: state with its revision, one number, the message, its search row."""
+GLANCE = ["read_revision"]
+"""All that a window asks when nobody else has written: whether the session's revision is still the known one."""
+TALK = [{"role": role, "content": f"The boat {n} is painted."} for n in range(30) for role in ("user", "assistant")]
+
+
+def _squeeze(sql: str) -> str:
+    """A statement without its comments and line breaks."""
+    return " ".join(" ".join(line for line in sql.splitlines() if not line.startswith("--")).split())
+
+
+class Trace:
+    """The statements of every connection since the last look, by the names of their queries, and the rows they gave.
+
+    What a virtual table does for itself is not the caller's statement, and is left out.
+    """
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self.rows_count = 0
+        self._names = {_squeeze(sql): name for name, sql in load_queries().items()}
+        self._asked: dict[int, object] = {}
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """A connection hook."""
+        connection.trace_v2(apsw.SQLITE_TRACE_STMT | apsw.SQLITE_TRACE_ROW, self._keep, id=self)
+
+    def _keep(self, event: dict[str, object]) -> None:
+        connection = id(event["connection"])
+        if event["code"] == apsw.SQLITE_TRACE_ROW:
+            # Statements come and go at the same address: only the one that was asked last gives the caller's rows.
+            self.rows_count += self._asked.get(connection) == event["id"]
+            return
+        # SQLite marks what runs inside a statement with a comment sign, which the driver takes away, also from ours.
+        sql = _squeeze(f"-- {event['sql']}" if event["trigger"] else str(event["sql"]))
+        if event["trigger"] and sql not in self._names:
+            return
+        self.statements.append(self._names.get(sql, sql))
+        self._asked[connection] = event["id"] if sql.startswith("SELECT") else None
+
+    def take(self) -> tuple[list[str], int]:
+        """The statements and the number of rows, and begin anew."""
+        taken = self.statements, self.rows_count
+        self.statements, self.rows_count = [], 0
+        return taken
+
+
+@pytest.fixture
+def trace() -> Iterator[Trace]:
+    """A trace of every connection that the test opens."""
+    trace = Trace()
+    apsw.connection_hooks.append(trace.watch)
+    yield trace
+    apsw.connection_hooks.remove(trace.watch)
+
+
+@pytest.fixture
+async def engine(trace: Trace, file_url: str) -> AsyncIterator[Everfold]:  # noqa: ARG001 - traced from its opening
+    """An engine over a traced file."""
+    async with everfold.open(file_url) as opened:
+        yield opened
+
+
+async def steady(engine: Everfold) -> Session:
+    """A session that has compacted many times, whose last window is known to its handle, far from the next one."""
+    session = await engine.session(limit=8_000)
+    for entry in endless_log(2, messages_count=120):
+        await session.append(entry.wire)
+        await session.window()
+    await session.compact(keep_recent=2)
+    await session.window()
+    assert (await session.state()).events_count > 3
+    return session
+
+
+async def test_a_turn_asks_for_nothing_but_its_own(engine: Everfold, trace: Trace) -> None:
+    """An append is one transaction of four known statements and a window one row, turn after turn."""
+    session = await steady(engine)
+    for wire in TALK[:8]:
+        trace.take()
+        await session.append(wire)
+        assert trace.take() == (APPEND, 1)
+        await session.window()
+        assert trace.take() == (GLANCE, 1)
+
+
+async def test_a_batch_is_one_transaction(engine: Everfold, trace: Trace) -> None:
+    """A batch adds a message and a search row each, and nothing else."""
+    session = await steady(engine)
+    trace.take()
+    await session.append(TALK[:5])
+    each = ["insert_message"] * 5 + ["insert_search_row"] * 5
+    assert trace.take() == ([*APPEND[:3], *each, "COMMIT"], 1)
+
+
+async def test_a_step_asks_for_nothing_but_its_own(engine: Everfold, trace: Trace) -> None:
+    """Calls and results are read from what the handle knows: an open step costs no query, a closed one settles once."""
+    session = await steady(engine)
+    call = {"id": "call_9", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    trace.take()
+    await session.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert trace.take() == (APPEND, 1)
+    await session.window()
+    assert trace.take() == (GLANCE, 1)
+    await session.append({"role": "tool", "tool_call_id": "call_9", "content": "fine"})
+    statements, rows_count = trace.take()
+    assert (set(statements) - set(APPEND), rows_count) == ({"settle_message"}, 1)
+    await session.window()
+    assert trace.take() == (GLANCE, 1)
+
+
+async def test_off_is_free(engine: Everfold, trace: Trace) -> None:
+    """A volatile suffix costs no query, nor do search, events and previews once they were used and are not any more."""
+    session = await steady(engine)
+    trace.take()
+    await session.window(volatile="It is noon.")
+    assert trace.take() == (GLANCE, 1)
+    await session.append(TALK[1])
+    await session.search("boat painted")
+    await session.events()
+    await session.window(preview=True)
+    await session.history(1, 5)
+    assert set(trace.take()[0]) > {"search_messages", "list_events"}
+    await session.append(TALK[0])
+    assert trace.take() == (APPEND, 1)
+    await session.window()
+    assert trace.take() == (GLANCE, 1)
+
+
+async def test_a_client_id_costs_its_own_query_only(engine: Everfold, trace: Trace) -> None:
+    """Only an append that names itself is looked for."""
+    session = await steady(engine)
+    trace.take()
+    await session.append(TALK[0], client_id="m1")
+    statements, _ = trace.take()
+    assert [name for name in statements if name not in APPEND] == ["find_client"]
+    await session.append(TALK[1])
+    assert trace.take() == (APPEND, 1)
+
+
+@pytest.mark.parametrize("is_enabled", [False, True])
+async def test_compaction_off_runs_no_query(trace: Trace, tmp_path: Path, *, is_enabled: bool) -> None:
+    """Without compaction no note, event, digest or layout is read or written; with it the same log needs them."""
+    compaction = {"row_window": 20, "row_headroom": 2, "enabled": is_enabled}
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings={"compaction": compaction}) as engine:
+        session = await engine.session(limit=32_000)
+        await session.append(TALK[0])
+        await session.window()
+        trace.take()
+        for wire in TALK[1:]:
+            await session.append(wire)
+            await session.window()
+        statements, _ = trace.take()
+    needed = {"read_notes", "insert_event", "commit_event", "insert_digest"}
+    assert needed & set(statements) == (needed if is_enabled else set())
+    if not is_enabled:
+        assert statements == [*APPEND, *GLANCE] * (len(TALK) - 1)
