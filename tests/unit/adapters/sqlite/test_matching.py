@@ -49,15 +49,7 @@ class _Index:
             "before": "",
             "scope": write_scope(1, agent_key=1, session_key=1),
         }
-<<<<<<< HEAD
-        self.connection.execute("INSERT OR IGNORE INTO messages VALUES (?, 1, ?, 'user', 'Ann')", (message_id,) * 2)
-        self.connection.execute(QUERIES[query], row if ":own" in QUERIES[query] else tuple(row.values()))
-
-    def add(self, message_id: int, text: str, **scope: int) -> None:
-        self.write("insert_search_row", message_id, text, **scope)
-=======
         self.connection.execute(QUERIES["replace_search_row"], row)
->>>>>>> more
 
     def find(self, match: str) -> list[int]:
         bound = {"match": match, "before_weight": BEFORE_WEIGHT, "candidate_count": 50}
