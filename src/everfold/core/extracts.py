@@ -9,7 +9,6 @@ Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -77,9 +76,10 @@ _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractLine:
+class ExtractLine(NamedTuple):
     """An exact quote from one message: `text[start:start + len(quote)] == quote`.
+
+    A tuple, since a message makes up to 24 of them: it is made in a sixth of the time of a frozen dataclass.
 
     Attributes:
         score: 0 to 100; how much a careful person would want to keep it.
@@ -183,17 +183,10 @@ def find_extract_lines(
         if length > PASTE_CHARS:
             found = _doubt_paste(found, length)
     return tuple(
-        ExtractLine(
-            seq=seq,
-            origin=origin,
-            kind=kind,
-            score=score,
-            quote=text[start:end],
-            start=start,
-            standing=standing,
-            said_at=said_at,
-        )
-        for score, start, end, kind, standing in _choose(found, length)
+        [
+            ExtractLine(seq, origin, kind, score, text[start:end], start, standing, said_at)
+            for score, start, end, kind, standing in _choose(found, length)
+        ]
     )
 
 
