@@ -29,6 +29,8 @@ from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view
 from everfold.errors import InvalidInputError
 
 KEEP_MARK = "[[keep]]"
+MARK_REACH_CHARS = 64
+"""How far into a message the mark may begin, after blanks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +227,7 @@ class _Placing:
             raw_tokens=raw_tokens,
             is_boundary=is_boundary,
             content_hash=item.content_hash,
-            keep=kind == "user" and item.view.text.lstrip().startswith(KEEP_MARK),
+            keep=kind == "user" and item.view.text[:MARK_REACH_CHARS].lstrip().startswith(KEEP_MARK),
             cuts=cuts,
             lines=find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at),
         )

@@ -113,12 +113,12 @@ class MessageView:
     @property
     def calls(self) -> tuple[CallPart, ...]:
         """The tool calls, in their order."""
-        return tuple(part for part in self.parts if isinstance(part, CallPart))
+        return tuple([part for part in self.parts if isinstance(part, CallPart)])
 
     @property
     def results(self) -> tuple[ResultPart, ...]:
         """The tool results, in their order."""
-        return tuple(part for part in self.parts if isinstance(part, ResultPart))
+        return tuple([part for part in self.parts if isinstance(part, ResultPart)])
 
     @property
     def text(self) -> str:
@@ -126,22 +126,23 @@ class MessageView:
 
         Thinking is left out: it is the model's own and is not evidence of anything.
         """
-        return "\n".join(text for part in self.parts if (text := read_part(part)))
+        if len(self.parts) == 1:
+            return read_part(self.parts[0])
+        return "\n".join([text for part in self.parts if (text := read_part(part))])
 
     def find_offset(self, part: int) -> int:
         """Where the text of a part, which is not empty, begins in `text`."""
         return sum(len(text) + 1 for before in self.parts[:part] if (text := read_part(before)))
 
 
+_WITH_TEXT = (TextPart, DocumentPart, ResultPart)
+
+
 def read_part(part: Part) -> str:
     """The readable text of a part; empty for images, thinking and unknown parts."""
-    match part:
-        case TextPart() | DocumentPart() | ResultPart():
-            return part.text
-        case CallPart():
-            return f"{part.name} {part.arguments}"
-        case _:
-            return ""
+    if isinstance(part, _WITH_TEXT):
+        return part.text
+    return f"{part.name} {part.arguments}" if isinstance(part, CallPart) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
