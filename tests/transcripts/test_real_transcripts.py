@@ -91,7 +91,9 @@ async def as_form(
         session = await engine.session(limit=100_000_000)
         await session.append([message.wire for message in messages])
         request = render(await session.window(), "anthropic")
-    system = "\n\n".join(str(cast("JsonObject", block)["text"]) for block in cast("list[object]", request["system"]))
+    system = "\n\n".join(
+        str(cast("JsonObject", block)["text"]) for block in cast("list[object]", request.get("system", []))
+    )
     wires = cast("list[JsonObject]", request["messages"])
     lines = count(1)
     found = [TranscriptMessage(wire=wire, wire_format="anthropic", line=next(lines)) for wire in wires]
