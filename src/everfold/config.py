@@ -1,7 +1,7 @@
 """Settings: from `everfold.toml`, the environment and arguments, in rising order; unknown keys are refused.
 
 An environment variable names a key with `EVERFOLD_` in front and two underscores between its parts:
-`EVERFOLD_COMPACTION__TRIGGER_RATIO=0.75`.
+`EVERFOLD_COMPACTION__TRIGGER_RATIO=0.85`.
 """
 
 import difflib

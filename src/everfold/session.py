@@ -1,10 +1,10 @@
 """The Session handle: what a library user does with one conversation."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from everfold.core.calibration import observe
+from everfold.core.calibration import Calibration, observe, raise_for_context_error
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
 from everfold.core.messages import Message, WireFormat
@@ -115,7 +115,7 @@ class Session:
                 wire_format=wire_format,
                 origin=origin,
                 source=source,
-                client_id=client_id if client_id is None or len(batch) == 1 else f"{client_id}/{index}",
+                client_id=_name_in_batch(client_id, index, len(batch)),
             )
             for index, wire in enumerate(batch, 1)
         ]
@@ -163,16 +163,41 @@ class Session:
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
         """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
 
+        A count of 0, as some providers give while they stream, teaches nothing.
+
         Raises:
             InvalidInputError: the count is negative.
         """
-        for _ in range(8):
+        await self._calibrate(
+            lambda calibration: observe(
+                calibration, counted_tokens=counted_tokens, estimated_tokens=window.report.tokens
+            )
+        )
+
+    async def observe_context_error(self, window: Window, *, counted_tokens: int | None = None) -> None:
+        """Tell that a provider refused a window's request as too long; the next window is smaller.
+
+        Args:
+            window: The window that was sent.
+            counted_tokens: What the provider's message counted, when it says.
+
+        Raises:
+            InvalidInputError: the count is negative.
+        """
+        await self._calibrate(
+            lambda calibration: raise_for_context_error(
+                calibration,
+                estimated_tokens=window.report.tokens,
+                limit_tokens=window.report.limit_tokens,
+                counted_tokens=counted_tokens,
+            )
+        )
+
+    async def _calibrate(self, learn: Callable[[Calibration], Calibration]) -> None:
+        while True:
             await self._live.reload(self._store)
             state = self._live.state
-            calibration = observe(
-                state.calibration, counted_tokens=counted_tokens, estimated_tokens=window.report.tokens
-            )
-            new = replace(state, revision=state.revision + 1, calibration=calibration)
+            new = replace(state, revision=state.revision + 1, calibration=learn(state.calibration))
             try:
                 await self._store.write_state(self.id, new, expected_revision=state.revision)
             except ConflictError:
@@ -241,7 +266,7 @@ class Session:
         await erase_message(self._store, self._live, seq, clock=self._clock)
 
     async def new(self) -> "Session":
-        """A new, empty session that follows this one and becomes the current one.
+        """A new, empty session that follows this one and becomes the current one. It keeps the calibration.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
@@ -249,7 +274,7 @@ class Session:
         return self._with(await self._opener.follow(self._live, "new"))
 
     async def reset(self) -> "Session":
-        """Like `new`, and what was counted for this session starts again.
+        """Like `new`, but what was learnt about the provider's token counts is learnt anew.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
@@ -292,6 +317,15 @@ class Session:
         live = await load_session(self._store, self.record)
         live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
         return live
+
+
+def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
+    """The client id of one message of an append.
+
+    The first one has the append's own, so that it is never stored twice; the others name the size of their batch, so
+    that another batch is not taken for the same.
+    """
+    return client_id if client_id is None or index == 1 else f"{client_id}/{index}/{count}"
 
 
 async def iterate_log(session: Session, *, page: int = 200) -> AsyncIterator[Message]:

@@ -66,6 +66,17 @@ async def test_client_id_of_a_batch(engine: Everfold) -> None:
     assert await count(session) == 5
 
 
+async def test_a_part_of_an_append_is_not_stored_again(engine: Everfold) -> None:
+    """Under the client id of a batch its first message alone is the one that is stored; a shorter batch is refused."""
+    session = await engine.session()
+    batch = [user("one"), assistant("two"), user("three")]
+    await session.append(batch, client_id="b")
+    assert await session.append(batch[:1], client_id="b") == [1]
+    with pytest.raises(ConflictError, match="a part of another batch"):
+        await session.append(batch[:2], client_id="b")
+    assert await count(session) == 3
+
+
 @pytest.mark.parametrize(
     "other",
     [user("two"), [user("one"), assistant("two"), user("three")], [user("one"), assistant("zwei")]],

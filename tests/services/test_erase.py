@@ -247,6 +247,7 @@ async def test_an_erase_reaches_every_branch(store: InMemoryStore | SqliteStore)
     early = await session.branch(seq)
     await early.append(assistant("Never before noon."))
     aside = await session.branch(seq - 1)
+    await aside.window()  # reports that the session was switched, which its state then forgets
     before = await aside.state()
     await grandchild.erase(seq)
     await check_gone(store, session, child, grandchild, early, aside)

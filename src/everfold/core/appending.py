@@ -355,6 +355,6 @@ def find_lines(view: MessageView, *, seq: int, origin: Origin, said_at: datetime
         is_result = isinstance(part, ResultPart)
         part_origin: Origin = "user" if isinstance(part, TextPart) and origin == "tool" else origin
         found = find_extract_lines(text, seq=seq, origin=part_origin, is_result=is_result, said_at=said_at)
-        lines.extend(replace(line, start=line.start + offset) for line in found)
+        lines.extend(line._replace(start=line.start + offset) for line in found)
         offset += len(text) + 1
     return tuple(lines)

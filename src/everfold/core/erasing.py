@@ -32,7 +32,7 @@ from everfold.core.planning import measure_body
 from everfold.core.pools import pool_drop
 from everfold.core.searching import BEFORE_COUNT, SearchText
 from everfold.core.sessions import EventId, SessionId
-from everfold.core.state import SessionState
+from everfold.core.state import WHOLE_WINDOW, SessionState
 from everfold.core.tokens import estimate_text_tokens
 
 
@@ -82,7 +82,7 @@ def erase_from_state(state: SessionState, seq: int, newest: Sequence[Message]) -
     """
     said = [text for message in reversed(newest) if message.seq != seq and (text := said_text(message))]
     return replace(
-        state,
+        state.with_break("erase", WHOLE_WINDOW),
         revision=state.revision + 1,
         epoch=state.epoch + 1,
         said_before=tuple(said[:BEFORE_COUNT]),

@@ -73,5 +73,4 @@ def report_to_text(report: CompactionReport) -> str:
 
 def report_from_text(text: str) -> CompactionReport:
     """The report that `report_to_text` wrote."""
-    value = json.loads(text)
-    return CompactionReport(full_slices=tuple(value.pop("full_slices")), **value)
+    return CompactionReport(**json.loads(text))

@@ -8,15 +8,29 @@ Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from everfold.core.origins import Origin
-from everfold.core.signals import find_error, find_hard, find_name, find_state, has_day
-from everfold.core.statement_rules import MAY_FAIL, MAY_STATE, list_word_set
-from everfold.core.statements import collect_cues, find_statement
+from everfold.core.signals import (
+    blank_marks,
+    cut_pieces,
+    find_error,
+    find_hard,
+    find_name,
+    find_state,
+    has_day,
+    may_hold_hard,
+)
+from everfold.core.statement_rules import list_word_set
+from everfold.core.statements import (
+    collect_cues,
+    collect_word_cues,
+    find_statement,
+    is_enclosing,
+    list_outcome_words,
+)
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -62,9 +76,10 @@ _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractLine:
+class ExtractLine(NamedTuple):
     """An exact quote from one message: `text[start:start + len(quote)] == quote`.
+
+    A tuple, since a message makes up to 24 of them: it is made in a sixth of the time of a frozen dataclass.
 
     Attributes:
         score: 0 to 100; how much a careful person would want to keep it.
@@ -133,6 +148,8 @@ _CODE: Final = re.compile(
     r"|\) from|@\w|self\.|const |let |var |fn |func |public |private |[\w.]+ = \S+\($)|\d+[:|](?!\d)"
 )
 """A line of a program's text, which mentions errors without there being one."""
+_NO_CODE_STARTS: Final = frozenset(map(chr, range(33, 127))) - frozenset("0123456789ercitdfs#/)@lvp")
+"""What no line of a program's text begins with, unless it ends with an open bracket."""
 _RESULT_BASE: Final[dict[LineKind, int]] = {"date": 42, "name": 34}
 _PLEASANTRIES: Final = list_word_set(
     "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
@@ -157,28 +174,19 @@ def find_extract_lines(
         start = length - len(text.lstrip())
         spans = [(start, start + len(text.strip()))]
     if is_output:
-        lowered = text.lower()
-        cues = collect_cues(lowered, lowered.split()) & (MAY_FAIL | MAY_STATE)
-        may_tell = cues or "error" in lowered or "exception" in lowered
-        found = [_judge_result(text, start, end, may_tell=bool(may_tell)) for start, end in spans]
+        whole = _read_output(text)
+        found = [_judge_result(whole, start, end) for start, end in spans]
         _raise_last(found)
     else:
-        from_user = origin == "user"
-        found = [_judge_prose(text, start, end, from_user=from_user) for start, end in spans]
+        whole = _read_talk(text, from_user=origin == "user")
+        found = [_judge_prose(whole, start, end) for start, end in spans]
         if length > PASTE_CHARS:
             found = _doubt_paste(found, length)
     return tuple(
-        ExtractLine(
-            seq=seq,
-            origin=origin,
-            kind=kind,
-            score=score,
-            quote=text[start:end],
-            start=start,
-            standing=standing,
-            said_at=said_at,
-        )
-        for score, start, end, kind, standing in _choose(found, length)
+        [
+            ExtractLine(seq, origin, kind, score, text[start:end], start, standing, said_at)
+            for score, start, end, kind, standing in _choose(found, length)
+        ]
     )
 
 
@@ -280,8 +288,12 @@ def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
         return spans
     at = low
     for boundary in _LINE_END.finditer(text, low, high):
-        _trim(text, at, boundary.start(), spans)
-        at = boundary.end()
+        end, after = boundary.span()
+        if end > at and text[at].isalnum() and text[end - 1].isalnum():
+            spans.append((at, end))
+        else:
+            _trim(text, at, end, spans)
+        at = after
     _trim(text, at, high, spans)
     return spans
 
@@ -336,49 +348,86 @@ def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
     return low, high
 
 
-def _judge_prose(text: str, start: int, end: int, *, from_user: bool) -> _Found:
-    sentence = text[start:end]
-    lowered = sentence.lower()
-    if _APOSTROPHE in lowered:
-        lowered = lowered.replace(_APOSTROPHE, "'")
-    words = lowered.split()
-    cues = collect_cues(lowered, words)
-    kind, bonus, at = _find_signal(sentence, lowered, cues)
-    statement = find_statement(lowered, cues=cues, from_user=from_user) if cues or lowered.endswith("?") else None
+class _Whole(NamedTuple):
+    """What is looked for once in a text, for all its units."""
+
+    text: str
+    lowered: str | None
+    """In lower case, with plain apostrophes; None where that is not as long, so that offsets would not hold."""
+    encloses: bool
+    may_hold: bool
+    from_user: bool
+    plain: str | None = None
+    outcomes: Sequence[str] = ()
+
+
+def _read_talk(text: str, *, from_user: bool) -> _Whole:
+    lowered = _lower(text)
+    return _Whole(
+        text,
+        lowered if len(lowered) == len(text) else None,
+        is_enclosing(lowered),
+        may_hold_hard(text, 0, len(text)),
+        from_user,
+    )
+
+
+def _read_output(text: str) -> _Whole:
+    lowered = text.lower()
+    outcomes = [*list_outcome_words(lowered), *(word for word in ("error", "exception") if word in lowered)]
+    is_as_long = len(lowered) == len(text)
+    return _Whole(text, lowered if is_as_long else None, True, True, False, blank_marks(text), outcomes)
+
+
+def _lower(text: str) -> str:
+    lowered = text.lower()
+    return lowered.replace(_APOSTROPHE, "'") if _APOSTROPHE in lowered else lowered
+
+
+def _judge_prose(whole: _Whole, start: int, end: int) -> _Found:
+    text, lowered, encloses, _, from_user, _, _ = whole
+    low = lowered[start:end] if lowered else _lower(text[start:end])
+    words = low.split()
+    cues = collect_cues(low, words) if encloses else collect_word_cues(words)
+    kind, bonus, at = _find_signal(whole, start, end, low, cues)
     standing = False
-    if statement is not None:
-        said: LineKind = statement.kind
+    if (cues or low[-1] == "?") and (statement := find_statement(low, cues, from_user=from_user)) is not None:
+        said: LineKind
+        said, standing, said_at = statement
         worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
-        standing = statement.standing
         if standing or worth >= _BASE[kind] or (said == "question" and kind in _SOFT):
-            kind, at = said, statement.at
+            kind, at = said, said_at
         score = (worth if kind == said else _BASE[kind]) + bonus
         if kind == "question":
-            score += _weigh_words(lowered, words) // 2
+            score += _weigh_words(low, words) // 2
     else:
         score = _BASE[kind] + bonus
         if kind in _SOFT:
-            score += _weigh_words(lowered, words)
+            score += _weigh_words(low, words)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
     return min(score, 100), start, end, kind, standing
 
 
-def _find_signal(sentence: str, lowered: str, cues: int) -> tuple[LineKind, int, int]:
-    """The best hard fact of a prose sentence: its kind, a bonus for how many there are, and where."""
-    hard, count, shown = find_hard(sentence)
-    kind: LineKind = hard or "lead"
-    at = sentence.find(shown)
+def _find_signal(whole: _Whole, start: int, end: int, lowered: str, cues: int) -> tuple[LineKind, int, int]:
+    """The best hard fact of a unit of prose: its kind, a bonus for how many there are, and where."""
+    kind: LineKind = "lead"
+    at = count = 0
+    if whole.may_hold and may_hold_hard(whole.text, start, end):
+        unit = whole.text[start:end]
+        hard, count, shown = find_hard(cut_pieces(unit))
+        if hard is not None:
+            kind, at = hard, unit.find(shown)
     if (failure := find_error(lowered, cues)) is not None:
         return "error", min(2 * count, 8), failure
-    if kind in ("lead", "number") and has_day(lowered, cues):
+    if cues and kind in ("lead", "number") and has_day(lowered, cues):
         kind = "date"
         count += 1
-    if (named := find_name(sentence)) is not None:
+    if (named := find_name(whole.text, start, end)) is not None:
         count += 1
         if kind == "lead":
             kind, at = "name", named
-    return kind, min(2 * count, 8), at
+    return kind, (min(2 * count, 8) if count else 0), at
 
 
 def _weigh_words(lowered: str, words: list[str]) -> int:
@@ -387,28 +436,44 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
-def _judge_result(text: str, start: int, end: int, *, may_tell: bool) -> _Found:
-    """Judge one unit of a tool's output; `may_tell` is false when the whole output has no word of an error or a state."""
+def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
+    text, lowered, _, _, _, plain, outcomes = whole
     unit = text[start:end]
-    lowered = unit.lower() if may_tell else ""
-    cues = collect_cues(lowered, lowered.split()) if may_tell else 0
-    hard, count, shown = find_hard(unit)
-    kind: LineKind = hard or "lead"
-    at = unit.find(shown)
-    is_code = _CODE.match(unit) is not None
-    if not is_code and (failure := find_error(lowered, cues)) is not None:
-        kind, at = "error", failure
-    elif not is_code and (state := find_state(lowered, cues)) is not None:
-        kind, at = "state", state
-    elif kind == "lead" and find_name(unit) is not None:
+    hard: LineKind | None = None
+    count, shown = 0, ""
+    if may_hold_hard(text, start, end):
+        hard, count, shown = find_hard(plain[start:end].split() if plain else cut_pieces(unit))
+    kind, at = hard or "lead", -1
+    is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
+    outcome = None
+    if outcomes and not is_code:
+        outcome = _find_outcome(lowered[start:end] if lowered else unit.lower(), outcomes)
+    if outcome is not None:
+        kind, at = outcome
+    elif kind == "lead" and find_name(text, start, end) is not None:
         kind = "name"
     if is_code or kind == "lead" or (kind == "number" and _LETTER.search(unit) is None):
         score = min(_BASE["lead"] + len(unit) // 16, 16)
     else:
-        score = _RESULT_BASE.get(kind, _BASE[kind]) + min(2 * count, 12)
+        score = (_RESULT_BASE.get(kind) or _BASE[kind]) + min(2 * count, 12)
     if end - start > QUOTE_CHARS:
-        start, end = _fit(text, start, end, start + at)
+        start, end = _fit(text, start, end, start + (at if at >= 0 else unit.find(shown)))
     return score, start, end, kind, False
+
+
+def _find_outcome(lowered: str, outcomes: Sequence[str]) -> tuple[LineKind, int] | None:
+    """What a unit of output reports of an error or else of a state, and where; None when it has none of the words."""
+    for word in outcomes:
+        if word in lowered:
+            break
+    else:
+        return None
+    cues = collect_cues(lowered, lowered.split())
+    if (failure := find_error(lowered, cues)) is not None:
+        return "error", failure
+    if (state := find_state(lowered, cues)) is not None:
+        return "state", state
+    return None
 
 
 def _raise_last(found: list[_Found]) -> None:

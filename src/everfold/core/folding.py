@@ -68,7 +68,6 @@ class CompactionReport:
     standing_tokens: int
     break_after_tokens: int
     break_cost_tokens: int
-    full_slices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -311,7 +311,7 @@ def _blocks_of(message: dict[str, JsonValue]) -> list[JsonObject]:
 def _order_lifetimes(blocks: Sequence[JsonObject]) -> None:
     """Marks before a client's mark of an hour get an hour too: the provider refuses a longer one after a shorter."""
     marks = [mark for block in blocks if isinstance(mark := block.get("cache_control"), dict)]
-    last = max((index for index, mark in enumerate(marks) if mark.get("ttl") == "1h"), default=-1)
+    last = max((index for index, mark in enumerate(marks) if mark.get("ttl") == "1h"), default=0)
     for mark in marks[:last]:
         mark["ttl"] = "1h"
 

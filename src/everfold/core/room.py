@@ -12,6 +12,7 @@ Source: DESIGN sections 2 and 6; the ratios are the defaults of section 6.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from everfold.core.calibration import Calibration
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
@@ -104,6 +105,7 @@ class Room:
         return self.prompt_tokens + self.volatile_tokens
 
 
+@lru_cache(maxsize=256, typed=True)
 def share_room(limit_tokens: int, policy: Policy, *, prompt_tokens: int = 0, calibration: Calibration) -> Room:
     """Share out a context limit. `prompt_tokens` is the system prompt with the tool schemas.
 

@@ -27,6 +27,15 @@ _HARD: Final = re.compile(
     r"|(?P<number>[$€£]\d[\d.]*|\d[\d.]*\d%?|\d+(?:%|[kKMGT]i?B?|ms|kg|km)))[.:!?…]*$"
 )
 """The shape of one piece between blanks; a number has two digits or more, or a unit."""
+_COMMON: Final = re.compile(
+    r"(?:(?P<identifier>[A-Za-z][A-Za-z_-]*\d[\w-]*|\d{7,})|(?P<date>(?:19|20)\d\d|\d{4}-\d\d-\d\d|\d\d:\d\d(?::\d\d)?)"
+    r"|(?P<number>\d+\.\d+|\d\d+))[.:!?…]*$"
+)
+"""The commonest of these shapes, tried first: the same kinds in a third of the time."""
+_match_hard: Final = _HARD.match
+_match_common: Final = _COMMON.match
+_is_telling: Final = re.compile(r"[\d@/\\]|\.\w").search
+"""A mark that each of these shapes needs, looked for first: most pieces of a line have none."""
 _RANK: Final[dict[HardKind, int]] = {"identifier": 3, "path": 2, "number": 1, "date": 0}
 _ENOUGH: Final = 6
 
@@ -51,14 +60,30 @@ _DATE_PHRASE: Final = re.compile(
 )
 
 
-def find_hard(text: str) -> tuple[HardKind | None, int, str]:
-    """The most telling identifier, path, number or date in a text: its kind, how many there are (up to 6), and itself."""
-    if _HINT.search(text) is None:
-        return None, 0, ""
+def may_hold_hard(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text has a mark without which it can hold no hard fact."""
+    return _HINT.search(text, start, end) is not None
+
+
+def blank_marks(text: str) -> str | None:
+    """The text, as long, with blanks for quotes, brackets and marks of lists; None where it is not ASCII."""
+    return text.encode().translate(_PIECE_ENDS).decode() if text.isascii() else None
+
+
+def cut_pieces(text: str) -> list[str]:
+    """What stands between blanks, quotes, brackets and marks of lists."""
+    return _PIECES.findall(text)
+
+
+def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
+    """The most telling identifier, path, number or date of a text's pieces: its kind, how many (up to 6), and itself."""
     best: HardKind | None = None
     rank, count, shown = -1, 0, ""
-    for piece in _cut_pieces(text):
-        if piece.isalpha() or (found := _HARD.match(piece)) is None:
+    for piece in pieces:
+        if piece.isalpha():
+            continue
+        found = _match_common(piece) or (_match_hard(piece) if _is_telling(piece) else None)
+        if found is None:
             continue
         count += 1
         kind = cast("HardKind", found.lastgroup)
@@ -67,13 +92,6 @@ def find_hard(text: str) -> tuple[HardKind | None, int, str]:
         if count >= _ENOUGH and kind == "identifier":
             break
     return best, count, shown
-
-
-def _cut_pieces(text: str) -> list[str]:
-    """What stands between blanks, quotes, brackets and marks of lists; through bytes where it can be."""
-    if text.isascii():
-        return text.encode().translate(_PIECE_ENDS).decode().split()
-    return _PIECES.findall(text)
 
 
 def find_error(lowered: str, cues: int) -> int | None:
@@ -90,10 +108,10 @@ def find_state(lowered: str, cues: int) -> int | None:
     return None if found is None else found.start()
 
 
-def find_name(text: str) -> int | None:
-    """Where a text has a capitalised word that is not its first."""
-    found = _NAME.search(text)
-    return None if found is None else found.start()
+def find_name(text: str, start: int, end: int) -> int | None:
+    """Where a part of a text has a capitalised word that is not its first, as an offset in the part."""
+    found = _NAME.search(text, start, end)
+    return None if found is None else found.start() - start
 
 
 def has_day(lowered: str, cues: int) -> bool:

@@ -1,13 +1,16 @@
 """The state of a session: the one row that a turn reads besides what it shows."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from everfold.core.calibration import Calibration
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 UNCALIBRATED = Calibration()
+
+WHOLE_WINDOW = -1
+REMEMBERED_BREAKS = 32
 
 REMEMBERED_CALLS = 32
 """How many closed call ids a session remembers, to tell a late result from one that never had a call."""
@@ -49,6 +52,8 @@ class SessionState:
         event_id: The compaction event whose layout is in force; empty before the first.
         events_count: The ordinal of that event; the next one has one more.
         stuck_count: Compactions in a row that did not get below the trigger.
+        breaks: Breaks of the request's prefix that no window has reported yet: reason, and what it costs in tokens
+            (`WHOLE_WINDOW` where nothing of the window stays). At most `REMEMBERED_BREAKS`, the newest.
         calibration: The provider's count against our estimate.
         epoch: Raised by every erase of a message of this log; what was read in an older one may hold erased words.
     """
@@ -72,8 +77,13 @@ class SessionState:
     event_id: str = ""
     events_count: int = 0
     stuck_count: int = 0
+    breaks: tuple[tuple[str, int], ...] = ()
     calibration: Calibration = UNCALIBRATED
     epoch: int = 0
+
+    def with_break(self, reason: str, cost_tokens: int) -> "SessionState":
+        """The state with one more break to report; its revision stays."""
+        return replace(self, breaks=(*self.breaks, (reason, cost_tokens))[-REMEMBERED_BREAKS:])
 
 
 def state_to_bytes(state: SessionState) -> bytes:
@@ -96,6 +106,7 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
         else OpenStep(first_seq=step[0], pending=tuple(step[1]), answered=tuple(step[2])),
         calibration=Calibration(factor=calibration[0], samples_count=calibration[1]),
         closed_calls=tuple(value.pop("closed_calls")),
+        breaks=tuple((reason, cost) for reason, cost in value.pop("breaks")),
         said_before=tuple(value.pop("said_before")),
         **value,
     )

@@ -1,7 +1,7 @@
 """The rules of `statements` as data: cue words, patterns of grammar, and what denies them.
 
 One row a rule: the kind, the words without one of which it cannot hold, and its pattern over the lower-cased sentence.
-After a bar follows a part of the sentence without which it cannot hold either. Rows stand in the order in which they are tried, the more binding kind first. The module is long because it is a table.
+After bars follow parts of the sentence without one of which it cannot hold either; they only save its search. Rows stand in the order in which they are tried, the more binding kind first. The module is long because it is a table.
 
 Source: own grammar of English requests, tuned on the dev split of tests/data/statements.jsonl only.
 """
@@ -104,12 +104,15 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("remember", "memorize memorise", _OPEN + r"memori[sz]e\b"),
     (
         "remember",
-        "know",
+        "know|so you|know that",
         r"\bjust so you(?: all)? know\b|" + _OPEN + r"(?:you should )?know that\b|\bso you know[,:]",
     ),
     (
         "remember",
-        "reference heads aware noting keep jot down mark store",
+        (
+            "reference heads aware noting keep jot down mark store"
+            "|reference|heads|aware|noting|keep this|keep that|keep it|store this|store that|store it|jot |write this|write that|write it|mark this|mark that|mark it"
+        ),
         r"\bfor (?:future )?reference\b|\bheads[- ]up\b|"
         + _OPEN
         + r"be aware\b|\bworth noting\b|"
@@ -134,7 +137,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "correction",
-        "read disregard update thought longer back",
+        (
+            "read disregard update thought longer back"
+            "|should read|should have read|disregard|scrap |update:|second thought|no longer|i take "
+        ),
         r"\bshould (?:have )?read\b|\b(?:disregard|scrap) (?:my|what|that|the)\b|"
         + _OPEN
         + r"update: ?\w|\bon second thoughts?\b"
@@ -163,7 +169,11 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         _OPEN + r"actually,? (?!that's|that is|good|great|i (?:like|love|enjoy|think|was|went|had|just|did)|just|my )"
         r"(?=.*(?:\d|\bnot\b|\binstead\b|\brather\b|\bmake\b|\bchange\b|\buse\b|\blet's\b|\bit's\b|\bon\b))",
     ),
-    ("correction", "make", r"\bmake (?:it|that|this|them) .*\b(?:instead|rather than|not)\b"),
+    (
+        "correction",
+        "make|make it|make that|make this|make them",
+        r"\bmake (?:it|that|this|them) .*\b(?:instead|rather than|not)\b",
+    ),
     (
         "correction",
         "no",
@@ -183,7 +193,11 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "not",
         r"\b(?:it|that) (?:was not|is not|'s not) [^,;]*[,;] (?:it was|it's|it is)\b|\bit's not [\w.]+ but\b",
     ),
-    ("correction", "but", r"\bi (?:said|wrote|told you|gave you|put) .*\bbut\b"),
+    (
+        "correction",
+        "but|i said|i wrote|i told you|i gave you|i put",
+        r"\bi (?:said|wrote|told you|gave you|put) .*\bbut\b",
+    ),
     (
         "correction",
         "instead",
@@ -215,17 +229,17 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("decision", "move rent switch", r"(?:^|, )(?:so |then )?we (?:move to|rent|switch to)\b"),
     (
         "decision",
-        "monday tuesday wednesday thursday friday saturday sunday",
+        "monday tuesday wednesday thursday friday saturday sunday|let's|lets",
         r"\b(?:let's|lets) (?:do|say|make it|meet) (?:on )?(?:\w+day)\b",
     ),
     (
         "decision",
-        "take accept choose buy keep quit sign",
+        "take accept choose buy keep quit sign|going to ",
         r"\bi(?:'m| am) going to (?:take|accept|choose|buy|keep|quit|sign) the\b",
     ),
     (
         "decision",
-        "going sticking staying",
+        "going sticking staying|going with|going ahead with|sticking |staying with",
         _OPEN
         + r"going with\b|\b(?:we|i)(?:'re| are|'m| am)(?: just| now)? (?:going (?:ahead )?with|sticking (?:with|to)|staying with)\b",
     ),
@@ -243,14 +257,14 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("decision", "go|go for", r"\b(?:we|i)(?:'ll| will) go for (?!a )"),
     (
         "decision",
-        "i'll we'll will",
+        "i'll we'll will|'ll use|'ll keep|'ll take|'ll have|'ll do|will use|will keep|will take|will have|will do",
         (
             r"\b(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!to\b|that\b|\w+ing\b|what|everything|anything|care|a look|you|ya\b|u\b|it from|in mind|in touch|that in|my best|the same|fun|a (?:break|walk|rest))\w+"
         ),
     ),
     (
         "decision",
-        "landed minds mind wins winner discussion taking",
+        "landed minds mind wins winner discussion taking|we landed|made up|wins|winner|discussion|'m taking",
         r"\bwe landed on\b|\bmade up (?:my|our) minds?\b|\b(?:so|fine|ok|okay|then),? the [\w ]+ wins\b|\bthe winner is\b"
         r"|\bend of (?:the )?discussion\b|" + _OPEN + r"i'm taking the\b",
     ),
@@ -307,17 +321,24 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("constraint", "mustn't shouldn't", r"\bmustn't\b|\bshouldn't (?!be (?:hard|a problem|long|bad)|have)"),
     (
         "constraint",
-        "should",
+        (
+            "should"
+            "|should not|should never|should always|should only|should be |should have |should use|should contain|should include|should start|should end|should stay|should go to|should look|should support"
+        ),
         (
             r"\bshould (?:not|never|always|only)\b|\b(?:the|all|every|each|any|both|these|those|our|my|it|they|you|there|\w+s) (?:\w+ ){0,4}?should "
             r"(?:be (?:[a-z]+ed|kept|in |at |under|no |written|sent|less|short)|have (?!been|\w+ed)|use|contain|include|start|end|stay|go to the|look like"
             r"|support)"
         ),
     ),
-    ("constraint", "may might nothing", r"\b(?:may|might) (?:not|only)\b (?!be\b)|\bnothing (?:may|can|should|must)\b"),
     (
         "constraint",
-        "has have need needs| to ",
+        "may might nothing|may not|may only|might not|might only|nothing ",
+        r"\b(?:may|might) (?:not|only)\b (?!be\b)|\bnothing (?:may|can|should|must)\b",
+    ),
+    (
+        "constraint",
+        "has have need needs|has to |have to |need to |needs to ",
         (
             r"\b(?:it|they|this|these|everything|everyone|all(?: \w+){1,3}|the(?: \w+){1,3}|every \w+|each \w+|there|\w+s) (?:has|have|needs?) to "
             r"(?!do with|say|offer|go home|wait)|\byou (?:have|need) to (?!see|try|know|go|be|watch|read|hear|check|admit|understand|tell|worry|do that"
@@ -327,7 +348,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "constraint",
-        "can't cannot cant can won't aren't",
+        (
+            "can't cannot cant can won't aren't"
+            "|can't|cannot|can not|cant |won't|aren't|nobody|no one|only|always|never|from now on"
+        ),
         (
             r"\b(?:we|you|they|it|one|people|users|clients|nobody|no one) (?:can't|cannot|can not|cant|won't|aren't allowed)"
             r" (?!wait|deny|imagine|wrong|go wrong|beat|help but|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)"
@@ -337,10 +361,17 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
             r"|\b(?:can|could|would) you.*\b(?:always|never|from now on)\b"
         ),
     ),
-    ("constraint", "nobody only", r"\b(?:nobody|no one|only) (?:\w+ ){0,4}(?:may|should|must|is allowed)\b"),
     (
         "constraint",
-        "most least more max maximum minimum min up less under below within limit limited",
+        "nobody only|may|should|must|allowed",
+        r"\b(?:nobody|no one|only) (?:\w+ ){0,4}(?:may|should|must|is allowed)\b",
+    ),
+    (
+        "constraint",
+        (
+            "most least more max maximum minimum min up less under below within limit limited"
+            "|at most|at least|more than|max|minimum|min |up to|less than|under |below |within |limit"
+        ),
         (
             r"\b(?:at most|at least|(?:no|not) more than|maximum(?: of)?|max|minimum(?: of)?|min|up to|less than|under|below|within"
             r"|limit(?:ed)? (?:it |them |this |that )?to) (?:\W?\d|two|three|four|five|six|ten|one\b)(?!.*\bago\b)|^max(?:imum)?\b.*\d"
@@ -354,12 +385,15 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("constraint", "exceed go cost", r"\b(?:not|never|n't) (?:exceed|go over|go above|cost more)\b"),
     (
         "constraint",
-        "now future default rule whenever time",
+        (
+            "now future default rule whenever time"
+            "|from now on|as a rule|whenever you|every time you|each time you|future|by default"
+        ),
         r"\bfrom now on\b|\bas a rule\b|\b(?:whenever|every time|each time) you\b|\bin (?:the )?future,? (?:please|always|use|do)|\bby default\b",
     ),
     (
         "constraint",
-        "unless until without",
+        "unless until without|unless |until i |without ",
         r"\bunless (?:i|we|told|otherwise)\b|\buntil i (?:say|tell|confirm)\b|\bwithout (?:my|asking|telling|checking|our|prior)\b",
     ),
     ("constraint", "ask check tell consult", r"\b(?:ask|check with|tell|consult) me (?:first|before)\b"),
@@ -375,7 +409,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "constraint",
-        "sure ensure",
+        "sure ensure|make sure|be sure|ensure",
         r"(?:(?:you|we|to|must|should|please|pls|and|also) |"
         + _OPEN
         + r")(?:make|be) sure\b (?!if|about|to (?:have fun|enjoy|check out|take care))|"
@@ -408,10 +442,14 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "constraint",
-        "answer reply respond write speak talk",
+        "answer reply respond write speak talk| in | with ",
         _OPEN + r"(?:answer|reply|respond|write|speak|talk)(?: to me| everything| only)? (?:in|with) (?!to)",
     ),
-    ("constraint", "doesn't don't dont work", r"\b(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b"),
+    (
+        "constraint",
+        "doesn't don't dont work|work for ",
+        r"\b(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b",
+    ),
     ("constraint", "always", r"\b(?:can|could|would) you.*\balways\b"),
     (
         "constraint",
@@ -420,7 +458,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "constraint",
-        "don't dont do never always",
+        (
+            "don't dont do never always"
+            "|we don't|we do not|we dont|we never|we always|they don't|they do not|they dont|they never|they always"
+        ),
         (
             r"\b(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send"
             r"|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)"
@@ -470,7 +511,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "constraint",
-        "whatever matter regardless times exactly",
+        "whatever matter regardless times exactly|whatever you|no matter|regardless|at all times|at no |exactly as",
         r"^(?:whatever you|no matter what|regardless)|\bat all times\b|\bat no (?:time|point)\b|\bexactly as (?:it|they)\b",
     ),
     (
@@ -480,10 +521,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "constraint",
-        "has have| to ",
+        "has have|he has to|he have to|has to be|have to be",
         r"\b(?:he|she) (?:has|have) to .*\b(?:every|each|always|by|before|at \d)|\b(?:the|my|our) \w+ (?:has|have) to be\b",
     ),
-    ("constraint", "too", r"\btoo \w+ for (?:me|us|our|my|them)\b"),
+    ("constraint", "too| for ", r"\btoo \w+ for (?:me|us|our|my|them)\b"),
     ("constraint", "promised guaranteed", r"\bwe (?:promised|guaranteed)\b.*\b(?:will|no|not|never)\b"),
     (
         "constraint",
@@ -503,12 +544,12 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
-        _MINE_WORDS,
+        _MINE_WORDS + "|my ",
         r"\bmy (?:\w+ ){0,2}" + _MINE + r"(?: code)?(?: (?:on file|here|there))?(?:'s|:| is| are)\b",
     ),
     (
         "identity",
-        _KIN_WORDS,
+        _KIN_WORDS + "|my |i have|i've|i got",
         r"\bmy (?:\w+ )?"
         + _KIN
         + r"(?:'s name| \w+)? (?:is|are|has|have|works?|lives?|was born|suffers?|goes|called|named)\b(?! (?:coming|here|sick"
@@ -528,7 +569,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
-        "i'm im am we're as",
+        "i'm im am we're as|m a |m an |m the |work as |'re a|'re the|are a|are the",
         (
             r"\b(?:i'm|im|i am|i work as|we're|we are) (?:an?|the) (?!bit\b|little|lot\b|few|fan|minute|week|day|one\b|only|same|huge fan|big fan|mess|idiot"
             r"|wreck|sucker|best|happ|worst|first)(?:\w+[ -]?){1,4}"
@@ -561,7 +602,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("identity", "diagnosed", r"\bi (?:was|am|'ve been) diagnosed\b"),
     (
         "identity",
-        "i'm im am",
+        "i'm im am|0|1|2|3|4|5|6|7|8|9|, ",
         r"\b(?:i'm|im|i am) \d{1,2}\b(?! (?:min|hour|week|day|%|km|percent))|^(?:hi,? |hello,? )?i'm [a-z]+, (?:an? |the )?[\w ]+ (?:of|at|from|in|for)\b",
     ),
     ("identity", "turns", r"\bmy \w+ turns \d"),
@@ -573,7 +614,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("identity", "since", r"\bi've been (?:an? )?(?!\w+ing\b|so |very |really )[\w ]+ since \w+"),
     (
         "identity",
-        "team company firm office shop store business employees people staff headquarters family",
+        (
+            "team company firm office shop store business employees people staff headquarters family"
+            "|we are a |we have|we employ|our "
+        ),
         r"\bwe are a (?:team|family|company|group)\b|\bwe (?:have|employ) \d+ (?:people|employees|staff)|\bour (?:company|team|firm|office|shop|store|business|headquarters) (?:has|is|are|name|consists|uses|sits)\b",
     ),
     (
@@ -588,7 +632,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "preference",
-        "like enjoy want care",
+        "like enjoy want care|i don't|i dont|i do not|i never|i didn't",
         r"\bi (?:don't|dont|do not|never|didn't) (?:really |much )?(?:like|enjoy|want|care for)\b(?! to (?:go|be|say|bother)| it\b| that\b)",
     ),
     ("preference", "rather", r"\b(?:i'd|i would|we'd|id|i'd much) (?:much )?rather\b"),
@@ -599,7 +643,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "preference",
-        "suit suits works thing annoy annoys annoying bother bothers bothered find more possible avoid nice",
+        (
+            "suit suits works thing annoy annoys annoying bother bothers bothered find more possible avoid nice"
+            "|suit|annoy|bother|my thing|our thing|i find|for me|for us|i like|as possible|avoid|be nice"
+        ),
         (
             r"\b(?:suits?|annoys?|bothers?) (?:me|us)\b|\b(?:is|are) (?:so |totally |just |not )*(?:my|our) thing\b|\bi find .*\b(?:easier|better|harder|nicer|clearer|annoying|useful|confusing"
             r"|helpful|boring|best)\b|\bcan't be bothered with\b|\bworks? (?:best|better|fine|great|well) for (?:me|us)\b|\bi like \w+ more\b|\bas (?:short|few|simple|little|brief|cheap|early|late) as"
@@ -608,12 +655,12 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "preference",
-        "drink eat smoke drive fly use wear watch read cook listen check answer trust own",
+        "drink eat smoke drive fly use wear watch read cook listen check answer trust own|n't |dont |not |never ",
         r"\b(?:i|we|my \w+) (?:don't|dont|do not|never|doesn't|does not) (?:really |ever )?(?:drink|eat|smoke|drive|fly|use|wear|watch|read|cook|listen to|check|answer|trust|own)\b",
     ),
     (
         "preference",
-        "comfortable always take",
+        "comfortable always take|more comfortable|, always|'d take|would take",
         r"\bi'?m more comfortable with\b|^[\w ]{3,30}, always[.!]?$|\bi(?:'d| would) take [\w ]+ over\b",
     ),
     (
@@ -623,7 +670,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "preference",
-        "fan keen fond stand into",
+        "fan keen fond stand into|fan of|can't stand|keen on|fond of|into",
         r"\b(?:a|an|big|huge) fan of\b|\bcan't stand\b|\b(?:keen on|fond of|not (?:really )?into)\b",
     ),
     ("preference", "person guy girl", r"\bmore of an? \w+ (?:person|guy|girl)\b"),
@@ -644,7 +691,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("preference", "please", r"^(?!yes|no\b|ok|sure|thank)[\w-]+ \w+ please\b(?!,? (?:help|send|tell))"),
     (
         "commitment",
-        "i'll will ill i'm going gonna we'll promise",
+        "i'll will ill i'm going gonna we'll promise|i'll|i will|ill |going to|we'll|we will|gonna|i promise",
         (
             r"\b(?:i'll|i will|ill|i'm going to|i am going to|we'll|we will|i'm gonna) (?!think|see\b|be (?:happy|glad|fine|ok)|never forget|have to|miss|love|let you)"
             r"[a-z]+|\bi promise\b"
@@ -653,7 +700,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("commitment", "let", r"\blet me (?!know|think|see|guess|be|tell)[a-z]+"),
     (
         "task",
-        "need want wanna wanted like looking",
+        (
+            "need want wanna wanted like looking"
+            "|need to|needed to|want to|wanted to|have to|like to|wish to|wished to|wanna|still need|looking "
+        ),
         (
             r"\b(?:i|we) (?:also |still |just |now |really )?(?:need|want|have|would like|wish|wanna)(?:ed)? to (?!know|say|be|hear|thank|go now|help)|\b(?:i'd|we'd) like to "
             r"(?!hear|thank|know more)|\bstill need|\b(?:i'm|i am|we're) looking (?:to|for) "
@@ -661,7 +711,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "task",
-        "can could would will",
+        "can could would will|can you|could you|would you|will you|can u|could u|would u|will u",
         r"\b(?:can|could|would|will) (?:you|u) (?:please |kindly |pls )?(?!please )(?!rather|not\b)[a-z]+",
     ),
     ("task", "todo to-do", r"\bto-?do\b"),
@@ -677,7 +727,10 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "task",
-        "pass passed successfully remaining next status still progress",
+        (
+            "pass passed successfully remaining next status still progress"
+            "|test pass|tests pass| passed|successfully|remaining:|next:|status:|still pending|still open|still missing|still to do|still failing|in progress"
+        ),
         r"\btests? pass|\b\d+ passed\b|\bsuccessfully\b|^(?:remaining|next|status):|\bstill (?:pending|open|missing|to do|failing)|\bin progress\b",
     ),
 )

@@ -9,8 +9,8 @@ Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in
 """
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from everfold.core.statement_rules import (
     DATE_WORDS,
@@ -27,6 +27,7 @@ from everfold.core.statement_rules import (
     RULES,
     STATE_WORDS,
     StatementKind,
+    list_word_set,
 )
 
 _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
@@ -43,7 +44,7 @@ _OPENED: Final = re.compile(
 )
 
 _KINDS: Final = tuple(kind for kind, _, _ in RULES)
-_NEEDLES: Final = tuple(keys.partition("|")[2] for _, keys, _ in RULES)
+_NEEDLES: Final = tuple(tuple(keys.split("|")[1:]) or ("",) for _, keys, _ in RULES)
 _PATTERNS: Final = tuple(re.compile(pattern).search for _, _, pattern in RULES)
 _DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in DENIALS.items()}
 
@@ -68,11 +69,14 @@ def _build_cues() -> dict[str, int]:
 _CUES: Final = _build_cues()
 _MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
 _CUED: Final = frozenset(_CUES)
+_OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """What a sentence is and where in it that shows (an offset in the sentence)."""
+class Statement(NamedTuple):
+    """What a sentence is and where in it that shows (an offset in the sentence).
+
+    A tuple, since one is made for most sentences of a talk.
+    """
 
     kind: StatementKind
     standing: bool
@@ -81,10 +85,25 @@ class Statement:
 
 def collect_cues(lowered: str, words: list[str]) -> int:
     """The rules and flags that a lower-cased text, given also as split at blanks, leaves possible, as bits; 0 means none."""
+    return collect_word_cues(_break(lowered).split() if is_enclosing(lowered) else words)
+
+
+def collect_word_cues(words: Iterable[str]) -> int:
+    """The same for the words of a text in which nothing is enclosed."""
     cues = 0
-    for word in _CUED.intersection(_break(lowered).split() if _ENCLOSED.search(lowered) else words):
+    for word in _CUED.intersection(words):
         cues |= _CUES[word]
     return cues
+
+
+def is_enclosing(text: str) -> bool:
+    """Whether marks without a blank beside them may hide words of a text: brackets, quotes, slashes, dashes."""
+    return _ENCLOSED.search(text) is not None
+
+
+def list_outcome_words(lowered: str) -> tuple[str, ...]:
+    """The words of a lower-cased text that may report an error or a state."""
+    return tuple(_OUTCOME_WORDS.intersection(_break(lowered).split()))
 
 
 def _break(lowered: str) -> str:
@@ -94,7 +113,7 @@ def _break(lowered: str) -> str:
     return lowered.translate(_BREAKS)
 
 
-def find_statement(lowered: str, *, cues: int, from_user: bool) -> Statement | None:
+def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | None:
     """The statement that a lower-cased sentence makes, or None when it makes none.
 
     Only a user's remember, correction, decision, constraint, identity or preference is standing; a question never is,
@@ -102,19 +121,24 @@ def find_statement(lowered: str, *, cues: int, from_user: bool) -> Statement | N
     """
     if lowered.endswith("?"):
         if cues & _MAY_BIND and _BINDS.search(lowered):
-            return Statement(kind="constraint", standing=from_user, at=0)
+            return Statement("constraint", from_user, 0)
         request = from_user and _REQUEST.search(lowered)
-        return Statement(kind="task" if request else "question", standing=False, at=0)
+        return Statement("task" if request else "question", False, 0)
     rules = cues >> FIRST_RULE
     while rules:
         lowest = rules & -rules
+        rules ^= lowest
         at = lowest.bit_length() - 1
-        if _NEEDLES[at] in lowered and (found := _PATTERNS[at](lowered)):
+        for needle in _NEEDLES[at]:
+            if needle in lowered:
+                break
+        else:
+            continue
+        if found := _PATTERNS[at](lowered):
             kind = _KINDS[at]
             denied = _DENIED.get(kind)
             if denied is None or not denied(lowered):
-                return Statement(kind=kind, standing=from_user and kind in _STANDING, at=found.start())
-        rules ^= lowest
+                return Statement(kind, from_user and kind in _STANDING, found.start())
     if cues & IMPERATIVE and (opened := _OPENED.match(lowered)) and opened[1] in IMPERATIVES:
-        return Statement(kind="task", standing=False, at=0)
+        return Statement("task", False, 0)
     return None

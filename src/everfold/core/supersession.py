@@ -1,8 +1,10 @@
 """Which extract lines still hold: a newer statement replaces an older one about the same subject.
 
 General rules, by overlap of subject words, deterministic and on the careful side: what is not clearly replaced stays.
+A number, an amount, a date or a time is a value, which a newer statement can change. An identifier or a proper name
+tells which thing is spoken of: statements that differ in one are about different things.
 
-Source: docs/adr/0003 on what an extractive digest holds (corrections, last state of each task).
+Source: docs/adr/0006-extract-lines.md on what a digest selects from.
 """
 
 import re
@@ -12,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
-from everfold.core.statement_rules import list_word_set
+from everfold.core.statement_rules import DATE_WORDS, list_word_set
 
 _WORD: Final = re.compile(r"[^\W_][\w'.:/#@-]*[^\W_]|[^\W_]")
 _STOP: Final = list_word_set(
@@ -62,6 +64,12 @@ REMEMBERED_TEXTS = 4096
 """How many quotes stay read: the lines of a coarse digest come again at every roll-up."""
 
 _DIGIT: Final = re.compile(r"\d")
+_PLAIN_VALUE: Final = re.compile(r"\d[\d.,:/'-]*(?:[^\W\d_]{1,3})?|\d[\d-]*t[\d:.+-]+z?|v\d[\d.]*")
+"""A number, also with a unit; a date; a time; a version. Any other word with a digit is an identifier."""
+_ASSIGNED: Final = re.compile(r"(?:\b(?:is|are)|[:=]) ([\w'.:/#@-]*\w)\W*$")
+"""What a statement says of its subject at its end ("my badge is K-17"): a value, whatever its shape."""
+_PROPER: Final = re.compile(r"(?<=[\w,;] )(?!I\b)[A-Z][\w'-]*\w")
+_DATES: Final = list_word_set(f"{DATE_WORDS} may march")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,9 @@ class _Reading:
     lowered: str
     subject: frozenset[str]
     values: frozenset[str]
+    """The words with a digit, identifiers too."""
+    names: frozenset[str]
+    """The identifiers and proper names, which tell the thing that it is about from others of its sort."""
 
 
 def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
@@ -109,11 +120,15 @@ def _read(line: ExtractLine) -> _Reading:
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _read_quote(quote: str) -> tuple[str, frozenset[str], frozenset[str]]:
-    """A quote in lower case, its subject words and its values."""
+def _read_quote(quote: str) -> tuple[str, frozenset[str], frozenset[str], frozenset[str]]:
+    """A quote in lower case, its subject words, its values and its names."""
+    lowered = quote.lower()
     words = list_words(quote)
     values = frozenset(word for word in words if _DIGIT.search(word))
-    return quote.lower(), words - values, values
+    identifiers = {word for word in values if not _PLAIN_VALUE.fullmatch(word)}
+    assigned = _ASSIGNED.search(lowered)
+    names = {name.lower() for name in _PROPER.findall(quote)}.union(identifiers)
+    return lowered, words - values, values, (words & names) - _DATES - {assigned[1] if assigned else ""}
 
 
 def _retire(
@@ -162,6 +177,8 @@ def _retire_corrected(
     if hit or rejected:
         return
     for older in near:
+        if newer.line.kind != "correction" and _is_about_another(older, newer):
+            continue
         shared = newer.subject & older.subject
         smaller = min(len(newer.subject), len(older.subject))
         if older.line.kind in _VALUED and older.line.standing and shared and len(shared) * 2 >= smaller:
@@ -177,14 +194,20 @@ def _holds_new_value(older: _Reading, newer: _Reading, rejected: Sequence[frozen
 
 def _is_same_subject(older: _Reading, newer: _Reading) -> bool:
     """Same frame with another number, or the same words with the opposite sign."""
-    if not older.subject or not newer.subject:
+    if not older.subject or not newer.subject or _is_about_another(older, newer):
         return False
     shared = len(older.subject & newer.subject)
     smaller, larger = sorted((len(older.subject), len(newer.subject)))
-    if older.values and newer.values and not older.values & newer.values:
-        return shared == smaller and (smaller >= _FIRM or larger <= _FIRM) and _unit(older) == _unit(newer)
+    changed, fresh = older.values - older.names, newer.values - newer.names
+    if changed and fresh and not changed & fresh:
+        return shared == smaller and (smaller >= _FIRM or smaller == larger) and _unit(older) == _unit(newer)
     opposite = bool(_NEGATIVE.search(older.lowered)) != bool(_NEGATIVE.search(newer.lowered))
     return opposite and shared == larger and older.values == newer.values
+
+
+def _is_about_another(older: _Reading, newer: _Reading) -> bool:
+    """Whether one of them names a thing that the other does not speak of."""
+    return not (older.names <= newer.subject | newer.values and newer.names <= older.subject | older.values)
 
 
 def _unit(reading: _Reading) -> bool:
@@ -192,10 +215,16 @@ def _unit(reading: _Reading) -> bool:
 
 
 def _is_earlier_state(older: _Reading, newer: _Reading) -> bool:
-    if older.line.kind not in ("task", "state", "commitment"):
+    if older.line.kind not in ("task", "state", "commitment") or _are_rivals(older, newer):
         return False
     if older.line.kind == "state" and _STATUS.search(older.lowered) and _STATUS.search(newer.lowered):
         return bool(older.values & newer.values) and older.lowered != newer.lowered
     shared = len(older.subject & newer.subject) + len(older.values & newer.values)
     smaller = min(len(older.subject) + len(older.values), len(newer.subject) + len(newer.values))
     return bool(_DONE.search(newer.lowered)) and shared >= _FIRM and shared * 5 >= smaller * 3
+
+
+def _are_rivals(older: _Reading, newer: _Reading) -> bool:
+    """Whether both name their thing by an identifier, and not by the same: a report need not repeat it."""
+    told, said = older.names & older.values, newer.names & newer.values
+    return bool(told) and bool(said) and not told & said

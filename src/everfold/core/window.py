@@ -16,7 +16,7 @@ from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
 from everfold.core.planning import measure_window
 from everfold.core.room import Policy, Room
-from everfold.core.state import SessionState
+from everfold.core.state import WHOLE_WINDOW, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 
 Slice = Literal["fixed", "head", "kept", "digest", "standing", "running", "tail", "volatile"]
@@ -54,6 +54,19 @@ Entry: TypeAlias = MessageEntry | RangeEntry | TextEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixBreak:
+    """One change of a request before its end.
+
+    Attributes:
+        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, or `session`.
+        cost_tokens: What can no longer come from the provider's cache.
+    """
+
+    reason: str
+    cost_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowReport:
     """What is in a window and why. Token counts are of the fixed estimate.
 
@@ -66,6 +79,8 @@ class WindowReport:
         last_seq: The newest message that is shown.
         withheld_seqs: Messages of an open step, which wait for their results.
         standing_left_out: Standing statements that the standing block has no room for, counted and named by range.
+        breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
+            must read again for it; empty when the request only grew at its end.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.
     """
 
@@ -81,6 +96,7 @@ class WindowReport:
     last_seq: int
     withheld_seqs: tuple[int, ...]
     standing_left_out: LeftOut
+    breaks: tuple[PrefixBreak, ...] = ()
     full_slices: tuple[str, ...] = ()
 
 
@@ -115,11 +131,46 @@ class Window:
         return render(self, provider)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The past as a layout shows it. It stays the same from one compaction to the next.
+
+    `by_slice` has the tokens of its slices, `message_count` counts the messages that are shown word for word.
+    """
+
+    layout: Layout
+    entries: tuple[Entry, ...]
+    by_slice: Mapping[Slice, int]
+    message_count: int
+
+
+def build_body(layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str]) -> Body:
+    """What a layout shows. O(what it shows).
+
+    Args:
+        layout: What is shown of the past.
+        messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
+        digests: The text of every digest that the layout shows, by id.
+    """
+    by_slice: dict[Slice, int] = {}
+    held_of: dict[str, Slice] = {"head": "head", "running": "running"}
+    for held in layout.held:
+        name = held_of.get(held.hold, "kept")
+        by_slice[name] = by_slice.get(name, 0) + held.tokens
+    by_slice["standing"] = layout.standing_tokens
+    by_slice["digest"] = layout.body_tokens - sum(by_slice.values())
+    return Body(
+        layout=layout,
+        entries=tuple(_body_entries(layout, messages, digests)),
+        by_slice=by_slice,
+        message_count=sum(not messages[held.seq].is_erased for held in layout.held),
+    )
+
+
 def build_window(
     state: SessionState,
-    layout: Layout,
+    body: Body,
     messages: Mapping[int, Message],
-    digests: Mapping[str, str],
     *,
     session: str,
     prompt: Prompt,
@@ -127,30 +178,28 @@ def build_window(
     room: Room,
     volatile: str | None = None,
 ) -> Window:
-    """Build the window of a session from what is shown of it. O(what it shows).
+    """Build the window of a session from what is shown of it. O(head and tail).
 
     Args:
         state: The session's state.
-        layout: What is shown of the past.
+        body: What is shown of the past.
         messages: Every message that the window shows, by sequence number; tombstones for the erased ones.
-        digests: The text of every digest that the layout shows, by id.
         session: The session's id; it also keys the fences.
         prompt: System prompt and tools.
         policy: How the session compacts.
         room: The shares of the limit.
         volatile: Text for the end of this request only; cut to its reserve.
     """
-    first_tail = max(layout.watermark, state.fixed_seq) + 1
+    first_tail = max(body.layout.watermark, state.fixed_seq) + 1
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
-    body = _body_entries(layout, messages, digests)
     tail = [MessageEntry(message=message, slice="tail") for message in _stretch(messages, first_tail, state.safe_seq)]
     suffix = _volatile_entry(volatile, room)
-    entries: tuple[Entry, ...] = (*fixed, *body, *tail, *suffix)
+    said = sum(not entry.message.is_erased for entry in (*fixed, *tail))
     return Window(
         session=session,
         prompt=prompt,
-        entries=entries,
-        report=_report(state, layout, policy, room, entries),
+        entries=(*fixed, *body.entries, *tail, *suffix),
+        report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix),
         fence_key=session,
     )
 
@@ -200,21 +249,17 @@ def _volatile_entry(volatile: str | None, room: Room) -> list[TextEntry]:
     return [TextEntry(text=text, slice="volatile")] if text else []
 
 
-def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, entries: Sequence[Entry]) -> WindowReport:
-    by_slice: dict[Slice, int] = {"fixed": room.prompt_tokens}
-    held_of: dict[str, Slice] = {"head": "head", "running": "running"}
-    for held in layout.held:
-        name = held_of.get(held.hold, "kept")
-        by_slice[name] = by_slice.get(name, 0) + held.tokens
-    by_slice["standing"] = layout.standing_tokens
-    by_slice["digest"] = layout.body_tokens - sum(held.tokens for held in layout.held) - layout.standing_tokens
-    by_slice["tail"] = state.safe_sum_tokens - layout.sum_tokens
-    by_slice["volatile"] = sum(
-        estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS
-        for entry in entries
-        if isinstance(entry, TextEntry) and entry.slice == "volatile"
-    )
+def _report(
+    state: SessionState, body: Body, policy: Policy, room: Room, *, message_count: int, suffix: Sequence[TextEntry]
+) -> WindowReport:
+    layout = body.layout
     tokens = measure_window(state, layout)
+    by_slice: dict[Slice, int] = {
+        "fixed": room.prompt_tokens,
+        **body.by_slice,
+        "tail": state.safe_sum_tokens - layout.sum_tokens,
+        "volatile": sum(estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix),
+    }
     return WindowReport(
         limit_tokens=room.limit_tokens,
         budget_tokens=room.budget_tokens,
@@ -222,24 +267,18 @@ def _report(state: SessionState, layout: Layout, policy: Policy, room: Room, ent
         room_tokens=room.room_tokens,
         tokens=room.prompt_tokens + tokens + by_slice["volatile"],
         by_slice=by_slice,
-        message_count=sum(not message.is_erased for entry in entries for message in _messages_of(entry)),
+        message_count=message_count,
         digest_count=sum(bool(shown.digest_id) for shown in layout.ranges),
         watermark=layout.watermark,
         last_seq=state.safe_seq,
         withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
         standing_left_out=layout.standing_left_out,
+        breaks=tuple(
+            PrefixBreak(reason=reason, cost_tokens=room.prompt_tokens + tokens if cost == WHOLE_WINDOW else cost)
+            for reason, cost in state.breaks
+        ),
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
     )
-
-
-def _messages_of(entry: Entry) -> tuple[Message, ...]:
-    match entry:
-        case MessageEntry():
-            return (entry.message,)
-        case RangeEntry():
-            return entry.kept
-        case TextEntry():
-            return ()
 
 
 def find_full_slices(by_slice: Mapping[Slice, int], room: Room, policy: Policy) -> tuple[str, ...]:

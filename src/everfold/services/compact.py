@@ -1,6 +1,6 @@
 """Compact: as long as something is due, plan, begin, fold, commit."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -53,10 +53,10 @@ class Compactor:
         self._require_room(limit_tokens)
         while True:
             room = self._room(limit_tokens)
-            plan = await self._plan(room, demand)
+            plan, notes = await self._plan(room, demand)
             if plan is None:
                 break
-            done = await self._carry_out(plan, room)
+            done = await self._carry_out(plan, notes, room)
             if done is None:
                 continue
             yield done
@@ -90,22 +90,23 @@ class Compactor:
                 session=live.record.id,
             )
 
-    async def _plan(self, room: Room, demand: Demand | None) -> CompactionPlan | None:
+    async def _plan(self, room: Room, demand: Demand | None) -> tuple[CompactionPlan | None, Sequence[Note]]:
+        """What to do next, or None, and the notes that were read to decide it."""
         live, policy = self.live, self.live.settings.policy
         if demand is None and find_trigger(live.state, live.layout, policy, room) is None:
-            return None
+            return None, ()
         first_seq = live.layout.watermark + 1
         last_seq = min(first_seq + policy.rows_per_digest - 1, live.state.safe_seq)
         if last_seq < live.state.safe_seq:
             last_seq = await self.store.find_boundary(live.record.id, last_seq) or live.state.safe_seq
         notes = await self.store.read_notes(live.record.id, range(first_seq, last_seq + 1))
-        return plan_compaction(live.state, live.layout, notes, policy, room, demand=demand)
+        return plan_compaction(live.state, live.layout, notes, policy, room, demand=demand), notes
 
-    async def _carry_out(self, plan: CompactionPlan, room: Room) -> Fold | None:
+    async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note], room: Room) -> Fold | None:
         """Begin, fold and commit; None when another worker was first and the state has been read again."""
         if self.is_preview:
             event_id = EventId(f"preview_{self.live.state.events_count + 1}")
-            done = await self._fold(plan, event_id)
+            done = await self._fold(plan, event_id, notes)
             self._take(done, self._next_state(done, event_id, room))
             return done
         try:
@@ -113,8 +114,8 @@ class Compactor:
         except ConflictError:
             await self.live.reload(self.store)
             unfinished = await self._find_unfinished()
-            return None if unfinished is None else await self._commit(unfinished, unfinished.plan, room)
-        return await self._commit(event, plan, room)
+            return None if unfinished is None else await self._commit(unfinished, (), room)
+        return await self._commit(event, notes, room)
 
     async def _begin(self, plan: CompactionPlan) -> CompactionEvent:
         live = self.live
@@ -135,12 +136,12 @@ class Compactor:
         )
         return next((event for event in events if event.state not in ENDED_STATES), None)
 
-    async def _commit(self, event: CompactionEvent, plan: CompactionPlan, room: Room) -> Fold | None:
+    async def _commit(self, event: CompactionEvent, notes: Sequence[Note], room: Room) -> Fold | None:
         """Commit an event, also when messages were appended meanwhile; None when another worker committed it.
 
         After an erase it is folded again: what was read before still holds the words.
         """
-        done = await self._fold(plan, event.id)
+        done = await self._fold(event.plan, event.id, notes)
         while True:
             state = self._next_state(done, event.id, room)
             try:
@@ -157,18 +158,22 @@ class Compactor:
                 if self.live.state.event_id != before.event_id or self.live.state.revision == before.revision:
                     return None
                 if self.live.state.epoch != before.epoch:
-                    done = await self._fold(plan, event.id)
+                    done = await self._fold(event.plan, event.id, ())
                 continue
             self._take(done, state)
             return done
 
-    async def _fold(self, plan: CompactionPlan, event_id: EventId) -> Fold:
+    async def _fold(self, plan: CompactionPlan, event_id: EventId, known: Sequence[Note]) -> Fold:
+        """The plan carried out; notes that are known are not read again."""
         live = self.live
         coarse = live.layout.coarse
         joined_from = coarse.last_seq + 1 if coarse else 1
         seqs = {*plan.leaving, *range(plan.first_seq, plan.last_seq + 1)}
         seqs.update(range(joined_from, plan.join_through + 1))
-        notes: dict[int, Note] = {note.seq: note for note in await self.store.read_notes(live.record.id, sorted(seqs))}
+        notes = {note.seq: note for note in known if note.seq in seqs}
+        missing = sorted(seqs - notes.keys())
+        if missing:
+            notes.update({note.seq: note for note in await self.store.read_notes(live.record.id, missing)})
         return fold(plan, live.layout, notes, await self._pool(plan), event_id=event_id)
 
     async def _pool(self, plan: CompactionPlan) -> CoarsePool | None:
@@ -184,7 +189,7 @@ class Compactor:
         if done.report.trigger != "manual":
             stuck = stuck + 1 if done.report.tokens_after >= room.trigger_tokens else 0
         return replace(
-            state,
+            state.with_break(f"compaction: {done.report.trigger}", done.report.break_cost_tokens),
             revision=state.revision + 1,
             event_id=event_id,
             events_count=state.events_count + 1,

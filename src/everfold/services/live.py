@@ -13,6 +13,7 @@ from everfold.core.messages import Message, make_tombstone
 from everfold.core.room import Room, share_room
 from everfold.core.sessions import EventId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
+from everfold.core.window import Body, build_body
 from everfold.ports.stores import Store
 
 MOST_MESSAGES = 4096
@@ -31,6 +32,7 @@ class LiveSession:
     layout: Layout = EMPTY_LAYOUT
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
+    _body: Body | None = None
 
     @property
     def settings(self) -> SessionSettings:
@@ -74,6 +76,15 @@ class LiveSession:
             for note in await store.read_notes(self.record.id, erased):
                 self.messages[note.seq] = make_tombstone(note)
         return self.messages
+
+    async def load_body(self, store: Store) -> Body:
+        """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
+        if self._body is None or self._body.layout is not self.layout:
+            digest_ids = [shown.digest_id for shown in self.layout.ranges if shown.digest_id]
+            digests = await self.load_digests(store, digest_ids)
+            texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
+            self._body = build_body(self.layout, self.messages, texts)
+        return self._body
 
     async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
         """The digests with these ids; only those that are not remembered are read."""

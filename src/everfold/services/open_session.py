@@ -1,6 +1,6 @@
 """Open: find, start, branch and rewind sessions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from everfold.core.appending import said_text
@@ -17,7 +17,7 @@ from everfold.core.sessions import (
     UserId,
     branch_lineage,
 )
-from everfold.core.state import REMEMBERED_CALLS, SessionState
+from everfold.core.state import REMEMBERED_CALLS, WHOLE_WINDOW, SessionState
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -57,10 +57,14 @@ class Opener:
         return None if record is None else await load_session(self.store, record)
 
     async def follow(self, live: LiveSession, started_by: StartedBy) -> LiveSession:
-        """A new, empty session of the same user and agent that becomes the current one."""
+        """A new, empty session of the same user and agent that becomes the current one; a reset forgets the calibration."""
+        await live.reload(self.store)
         record = live.record
+        state = SessionState().with_break("session", WHOLE_WINDOW)
+        if started_by != "reset":
+            state = replace(state, calibration=live.state.calibration)
         return await self._start(
-            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id
+            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id, state=state
         )
 
     async def add(
@@ -86,6 +90,7 @@ class Opener:
         started_by: StartedBy,
         parent_id: SessionId | None,
         is_current: bool = True,
+        state: SessionState | None = None,
     ) -> LiveSession:
         session_id = SessionId(self.ids.new_id("ses_"))
         record = SessionRecord(
@@ -100,7 +105,7 @@ class Opener:
             settings=settings,
             is_current=is_current,
         )
-        state = SessionState()
+        state = state or SessionState()
         await self.store.create_session(record, state)
         return LiveSession(record=record, state=state)
 
@@ -194,6 +199,7 @@ class Opener:
             events_count=ordinal,
             calibration=live.state.calibration,
             epoch=live.state.epoch,
+            breaks=(("session", WHOLE_WINDOW),),
         )
 
     async def _look_back(self, live: LiveSession, seq: int) -> tuple[int, list[Note]]:
@@ -226,9 +232,25 @@ class Opener:
     async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
         """Replace what a session holds from its opening."""
         if settings != live.settings:
+            is_break = settings.prompt != live.settings.prompt and live.state.last_seq > 0
             await self.store.change_settings(live.record.id, settings)
             await live.reload(self.store)
+            if is_break:
+                await self._note_break(live, "prompt")
         return live
+
+    async def _note_break(self, live: LiveSession, reason: str) -> None:
+        """Have the next window report a break that nothing of the window survives."""
+        while True:
+            state = live.state.with_break(reason, WHOLE_WINDOW)
+            state = replace(state, revision=state.revision + 1)
+            try:
+                await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
+            except ConflictError:
+                await live.reload(self.store)
+                continue
+            live.state = state
+            return
 
 
 def _last_block(notes: list[Note]) -> list[Note]:

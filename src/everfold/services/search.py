@@ -1,15 +1,16 @@
 """Search: the messages that answer a question, best first, each with the place where it says so."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from everfold.core.excerpts import make_excerpt
-from everfold.core.messages import Role
+from everfold.core.messages import Message, Role
 from everfold.core.origins import AUTHORITY, Origin
-from everfold.core.searching import plan_query
+from everfold.core.searching import SearchQuery, plan_query
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.errors import InvalidInputError
-from everfold.ports.stores import Store
+from everfold.ports.stores import Hit, Store
 
 MOST_HITS = 200
 
@@ -55,22 +56,35 @@ async def search_messages(
         raise InvalidInputError(f"a search gives 1 to {MOST_HITS} hits, got {limit_count}")
     query = plan_query(question)
     hits = await store.search(query, user_id=user_id, agent_id=agent_id, session_id=session_id, limit_count=limit_count)
-    found: list[SearchHit] = []
+    messages = await _read_hits(store, hits)
+    return [
+        _to_hit(hit, messages[hit.session_id, hit.seq], query) for hit in hits if (hit.session_id, hit.seq) in messages
+    ]
+
+
+async def _read_hits(store: Store, hits: Sequence[Hit]) -> dict[tuple[SessionId, int], Message]:
+    """The messages of the hits, with one read a session."""
+    seqs: dict[SessionId, list[int]] = {}
     for hit in hits:
-        for message in await store.read_messages(hit.session_id, [hit.seq]):
-            excerpt = make_excerpt(message.view.text, query)
-            found.append(
-                SearchHit(
-                    session=hit.session_id,
-                    seq=hit.seq,
-                    role=message.view.role,
-                    speaker=message.view.name,
-                    origin=message.origin,
-                    authority=AUTHORITY[message.origin],
-                    said_at=message.said_at,
-                    score=hit.score,
-                    excerpt=excerpt.text,
-                    matches=tuple((start - excerpt.start, end - excerpt.start) for start, end in excerpt.matches),
-                )
-            )
-    return found
+        seqs.setdefault(hit.session_id, []).append(hit.seq)
+    return {
+        (session_id, message.seq): message
+        for session_id, found in seqs.items()
+        for message in await store.read_messages(session_id, sorted(found))
+    }
+
+
+def _to_hit(hit: Hit, message: Message, query: SearchQuery) -> SearchHit:
+    excerpt = make_excerpt(message.view.text, query)
+    return SearchHit(
+        session=hit.session_id,
+        seq=hit.seq,
+        role=message.view.role,
+        speaker=message.view.name,
+        origin=message.origin,
+        authority=AUTHORITY[message.origin],
+        said_at=message.said_at,
+        score=hit.score,
+        excerpt=excerpt.text,
+        matches=tuple((start - excerpt.start, end - excerpt.start) for start, end in excerpt.matches),
+    )

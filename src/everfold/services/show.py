@@ -1,7 +1,9 @@
 """Show: the window of a session, compacted first when that is due."""
 
+from dataclasses import replace
+
 from everfold.core.window import Window, build_window, shown_seqs
-from everfold.errors import InvalidInputError, NotFoundError
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.compact import Compactor
 from everfold.services.live import LiveSession
@@ -25,21 +27,31 @@ async def show_window(
         )
     await live.reload(store)
     await compactor.compact(limit_tokens=limit_tokens)
-    return await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
+    window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
+    if window.report.breaks and not compactor.is_preview:
+        await _settle_breaks(store, live)
+    return window
+
+
+async def _settle_breaks(store: Store, live: LiveSession) -> None:
+    """Breaks are reported by one window; when another writer is first, the next one says them again."""
+    state = replace(live.state, revision=live.state.revision + 1, breaks=())
+    try:
+        await store.write_state(live.record.id, state, expected_revision=live.state.revision)
+    except ConflictError:
+        return
+    live.state = state
 
 
 async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | None, volatile: str | None) -> Window:
     """The window as the layout stands, without compacting."""
     seqs = shown_seqs(live.state, live.layout)
     messages = await live.load_messages(store, seqs)
-    digest_ids = [shown.digest_id for shown in live.layout.ranges if shown.digest_id]
-    digests = await live.load_digests(store, digest_ids)
     try:
         window = build_window(
             live.state,
-            live.layout,
+            await live.load_body(store),
             messages,
-            {digest_id: digests[digest_id].text for digest_id in digest_ids},
             session=live.record.id,
             prompt=live.settings.prompt,
             policy=live.settings.policy,

@@ -10,7 +10,7 @@ from everfold.core.folding import Digest, to_source
 from everfold.core.layout import EMPTY_LAYOUT
 from everfold.core.messages import Message, Note
 from everfold.core.pools import CoarsePool, pool_add
-from everfold.core.state import SessionState
+from everfold.core.state import WHOLE_WINDOW, SessionState
 from everfold.core.tokens import estimate_text_tokens
 from everfold.testing.builders import assistant, calls, incoming, result, room_of, session_record, user
 
@@ -160,5 +160,6 @@ def test_a_state_forgets_what_was_said_and_who_was_running() -> None:
         revision=4, epoch=1, last_seq=3, sum_tokens=30, turn_seq=3, turn_tokens=9, said_before=("charlie", "bravo")
     )
     new = erase_from_state(state, 3, messages)
-    assert new == replace(state, revision=5, epoch=2, turn_tokens=0, said_before=("bravo", "alpha"))
+    left = replace(state, revision=5, epoch=2, turn_tokens=0, said_before=("bravo", "alpha"))
+    assert new == left.with_break("erase", WHOLE_WINDOW)
     assert erase_from_state(state, 1, messages).said_before == ("charlie", "bravo")

@@ -1,0 +1,76 @@
+"""Which statements replace which: a changed value does, another thing of the same sort does not."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from everfold.core.extracts import find_extract_lines
+from everfold.core.supersession import list_current
+
+_SAID_AT = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def _list_held(*texts: str) -> list[str]:
+    """The quotes that still hold when a user has said the texts in turn."""
+    lines = [
+        line
+        for seq, text in enumerate(texts, start=1)
+        for line in find_extract_lines(text, seq=seq, origin="user", is_result=False, said_at=_SAID_AT)
+    ]
+    assert len(lines) == len(texts)
+    return [line.quote for line in list_current(lines)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never deliver parcel P-001 before noon.", "Never deliver parcel P-002 before noon."),
+        ("Never deliver parcel P-001 before 11:00.", "Never deliver parcel P-002 before 12:00."),
+        ("Order FC-1043 must be sent within 3 days.", "Order FC-1044 must be sent within 5 days."),
+        ("From now on keep tank T7 below 40 degrees.", "From now on keep tank T9 below 45 degrees."),
+        ("Never call Anna after 20:00.", "Never call after 21:00."),
+        ("Always send Bruno at most 3 samples.", "Always send at most 5 samples."),
+        ("My court number is 5.", "My locker number is 7."),
+        ("My court number is 5.", "My number is 7."),
+        ("My court number is FC-1043.", "My locker number is FC-1044."),
+    ],
+)
+def test_another_thing_of_the_same_sort_leaves_a_statement_standing(older: str, newer: str) -> None:
+    """Statements that differ in an identifier, a proper name or a noun of their subject both hold."""
+    assert _list_held(older, newer) == [older, newer]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("We decided to launch on 3 May.", "We decided to launch on 17 May."),
+        ("The shipping fee must be 4.90.", "The shipping fee must be 5.90."),
+        ("Always use port 8080.", "Always use port 9090."),
+        ("Always use API version v2.", "Always use API version v3."),
+        ("Never deliver parcel P-001 before 9am.", "Never deliver parcel P-001 before 11am."),
+        ("Never call Anna after 20:00.", "Never call Anna after 21:00."),
+        ("Never write to disk 3 on 2026-01-05.", "Never write to disk 4 on 2026-02-05."),
+        ("My locker number is K-17.", "My locker number is K-29."),
+    ],
+)
+def test_a_changed_value_of_the_same_subject_replaces_a_statement(older: str, newer: str) -> None:
+    """Of two statements that differ only in a number, an amount, a date, a time or what is assigned, the newer holds."""
+    assert _list_held(older, newer) == [newer]
+
+
+def test_a_correction_may_replace_an_identifier() -> None:
+    """A correction that names what it rejects replaces it, identifier or not."""
+    newer = "Actually use gate G-12, not G-11."
+    assert _list_held("Always use gate G-11.", newer) == [newer]
+
+
+def test_a_finished_thing_leaves_another_of_its_sort_pending() -> None:
+    """A report on one identifier is no later state of another."""
+    lines = [
+        line
+        for seq, text in enumerate(
+            ("The pickup of parcel P-001 is still pending.", "The pickup of parcel P-002 is done."), start=1
+        )
+        for line in find_extract_lines(text, seq=seq, origin="assistant", is_result=False, said_at=_SAID_AT)
+    ]
+    assert list_current(lines) == tuple(lines)
