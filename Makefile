@@ -31,7 +31,7 @@ check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest
 
-proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes most of an hour
+proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes some 25 minutes
 	@$(BIN)/python -m pytest -m slow --timeout 1800 tests/transcripts
 
 bench: $(VENV)/.bench ## Measure, and write bench/RESULTS.md
