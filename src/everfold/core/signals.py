@@ -80,7 +80,7 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
     best: HardKind | None = None
     rank, count, shown = -1, 0, ""
     for piece in pieces:
-        if piece.isalpha():
+        if piece.isalpha() or len(piece) == 1:
             continue
         found = _match_common(piece) or (_match_hard(piece) if _is_telling(piece) else None)
         if found is None:
