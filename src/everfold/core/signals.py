@@ -29,7 +29,7 @@ _HARD: Final = re.compile(
 """The shape of one piece between blanks; a number has two digits or more, or a unit."""
 _COMMON: Final = re.compile(
     r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d\d:\d\d(?::\d\d)?|(?:19|20)\d\d)"
-    r"|(?P<identifier>[A-Za-z][A-Za-z_-]*\d[\w-]*|\d{7,}|(?!\d+[A-Za-z]{1,3}[.:!?]*$)\d[\w-]*[A-Za-z][\w-]*)"
+    r"|(?P<identifier>[A-Za-z][A-Za-z_-]*\d[\w-]*|\d{7,}|(?!\d+[A-Za-z]{1,3}[.:!?…]*$)\d[\w-]*[A-Za-z][\w-]*)"
     r"|(?P<number>\d+\.\d+|\d\d+))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first: the same kinds in a third of the time."""
