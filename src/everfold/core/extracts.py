@@ -150,6 +150,8 @@ _CODE: Final = re.compile(
 """A line of a program's text, which mentions errors without there being one."""
 _NO_CODE_STARTS: Final = frozenset(map(chr, range(33, 127))) - frozenset("0123456789ercitdfs#/)@lvp")
 """What no line of a program's text begins with, unless it ends with an open bracket."""
+_ERRORS: Final = ("error", "exception")
+"""Parts of the names of errors, which stand in no table of words."""
 _RESULT_BASE: Final[dict[LineKind, int]] = {"date": 42, "name": 34}
 _PLEASANTRIES: Final = list_word_set(
     "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
@@ -369,12 +371,13 @@ def _read_talk(text: str, *, from_user: bool) -> _Whole:
         is_enclosing(lowered),
         may_hold_hard(text, 0, len(text)),
         from_user,
+        outcomes=[word for word in _ERRORS if word in lowered],
     )
 
 
 def _read_output(text: str) -> _Whole:
     lowered = text.lower()
-    outcomes = [*list_outcome_words(lowered), *(word for word in ("error", "exception") if word in lowered)]
+    outcomes = [*list_outcome_words(lowered), *(word for word in _ERRORS if word in lowered)]
     is_as_long = len(lowered) == len(text)
     return _Whole(text, lowered if is_as_long else None, True, True, False, blank_marks(text), outcomes)
 
@@ -418,7 +421,7 @@ def _find_signal(whole: _Whole, start: int, end: int, lowered: str, cues: int) -
         hard, count, shown = find_hard(cut_pieces(unit))
         if hard is not None:
             kind, at = hard, unit.find(shown)
-    if (failure := find_error(lowered, cues)) is not None:
+    if (cues or whole.outcomes) and (failure := find_error(lowered, cues)) is not None:
         return "error", min(2 * count, 8), failure
     if cues and kind in ("lead", "number") and has_day(lowered, cues):
         kind = "date"

@@ -28,7 +28,8 @@ _HARD: Final = re.compile(
 )
 """The shape of one piece between blanks; a number has two digits or more, or a unit."""
 _COMMON: Final = re.compile(
-    r"(?:(?P<identifier>[A-Za-z][A-Za-z_-]*\d[\w-]*|\d{7,})|(?P<date>(?:19|20)\d\d|\d{4}-\d\d-\d\d|\d\d:\d\d(?::\d\d)?)"
+    r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d\d:\d\d(?::\d\d)?|(?:19|20)\d\d)"
+    r"|(?P<identifier>[A-Za-z][A-Za-z_-]*\d[\w-]*|\d{7,}|(?!\d+[A-Za-z]{1,3}[.:!?…]*$)\d[\w-]*[A-Za-z][\w-]*)"
     r"|(?P<number>\d+\.\d+|\d\d+))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first: the same kinds in a third of the time."""
@@ -80,7 +81,7 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
     best: HardKind | None = None
     rank, count, shown = -1, 0, ""
     for piece in pieces:
-        if piece.isalpha():
+        if piece.isalpha() or len(piece) == 1:
             continue
         found = _match_common(piece) or (_match_hard(piece) if _is_telling(piece) else None)
         if found is None:
