@@ -1,4 +1,6 @@
-from everfold.core.words import MAX_WORD_CHARS, find_words, read_matter, read_words
+import pytest
+
+from everfold.core.words import MAX_WORD_CHARS, STOP_WORDS, find_words, read_matter, read_words
 
 
 def test_forms_of_a_word_meet() -> None:
@@ -80,3 +82,12 @@ def test_found_words_stand_where_they_say() -> None:
     assert [span for span, _ in spans] == ["Ask", "Ann's", "getUserById", "東京", "京"]
     assert spans[1][1] == ("ann",)
     assert "getuserbyid" in spans[2][1]
+
+
+@pytest.mark.parametrize("first", ["ORD", "IN", "THE", "X", "AB12", "81", "007", "a"])
+@pytest.mark.parametrize("joint", [".", "-", "/", ""])
+@pytest.mark.parametrize("second", ["58", "0", "66543", "b7"])
+def test_common_composites_read_like_all_others(first: str, joint: str, second: str) -> None:
+    """The short way for the composites that logs are full of gives what the words of the long way are."""
+    chunk = f"{first}{joint}{second}"
+    assert read_matter(chunk).split() == [word for word in read_words(chunk) if word not in STOP_WORDS]
