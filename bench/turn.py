@@ -38,7 +38,7 @@ class TurnTimes:
         render: Every rendering for OpenAI alone.
         request: Everything between two requests: all appends since the last, window and rendering.
         compacting: The windows that compacted.
-        loop: A hand-written transaction a message, of the same messages.
+        loop: A hand-written transaction for each message that ends a turn.
         bare_loop: The same without the session's state.
     """
 
@@ -209,8 +209,12 @@ def _sum_up(times: TurnTimes, begun: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """What one append wrote: the message's JSON as it came, and every statement with its bindings."""
+    """What one append wrote: the message's JSON as it came, and every statement with its bindings.
 
+    `is_turn` tells that the model is asked after it, so that the loop is timed over the messages that turns are.
+    """
+
+    is_turn: bool
     content: bytes
     statements: list[tuple[str, Bindings]]
 
@@ -220,13 +224,15 @@ async def _record(path: Path, entries: Sequence[LogEntry], recorder: Recorder) -
     transactions: list[Transaction] = []
     async with open_engine(path) as engine:
         session = await engine.session(limit=LIMIT_TOKENS)
-        for entry in entries:
+        for index, entry in enumerate(entries):
             recorder.statements = []
             recorder.is_on = True
             await session.append(entry.wire, said_at=entry.said_at)
             recorder.is_on = False
             written = [(sql, bound) for sql, bound in recorder.statements if not sql.startswith(("BEGIN", "COMMIT"))]
-            transactions.append(Transaction(content=json.dumps(entry.wire).encode(), statements=written))
+            content = json.dumps(entry.wire).encode()
+            is_turn = is_request_due(entries, index)
+            transactions.append(Transaction(is_turn=is_turn, content=content, statements=written))
     return transactions
 
 
@@ -238,13 +244,13 @@ class _Loop:
         self._connection = _open_plainly(path)
 
     def run(self, transactions: Sequence[Transaction], times: TurnTimes) -> None:
-        """Write every transaction, first with the state's row, then without."""
+        """Write every transaction, first with the state's row, then without; time those that a turn is timed for."""
         for transaction in transactions:
-            with times.loop.one():
+            with (times.loop if transaction.is_turn else Times()).one():
                 _write(self._connection, transaction.content, transaction.statements)
         for transaction in transactions:
             rows = [(sql, bound) for sql, bound in transaction.statements if "session_states" not in sql]
-            with times.bare_loop.one():
+            with (times.bare_loop if transaction.is_turn else Times()).one():
                 _write(self._bare, transaction.content, rows)
 
     def close(self) -> None:
