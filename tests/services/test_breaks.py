@@ -2,15 +2,16 @@
 
 import pytest
 
+from everfold.core.window import Window
 from everfold.engine import Everfold
 from everfold.session import Session
 
 pytestmark = pytest.mark.moves_prefix
 
 
-def reasons(window: object) -> list[str]:
+def reasons(window: Window) -> list[str]:
     """The reasons of the breaks that a window reports."""
-    return [one.reason for one in window.report.breaks]  # type: ignore[attr-defined]
+    return [one.reason for one in window.report.breaks]
 
 
 async def fill(session: Session, turns: int) -> None:

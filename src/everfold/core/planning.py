@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from everfold.core.frames import EARLIER_TEXT, name_earlier
-from everfold.core.layout import HeldMessage, Layout, ShownRange, split_held
+from everfold.core.layout import HeldMessage, Layout, split_held
 from everfold.core.messages import Note
 from everfold.core.room import Policy, Room
 from everfold.core.state import SessionState
@@ -414,8 +414,3 @@ def _newest_within(held: Sequence[HeldMessage], cap_tokens: int) -> list[HeldMes
             return list(held[index:])
         total -= message.tokens
     return []
-
-
-def range_of(ranges: Sequence[ShownRange], seq: int) -> ShownRange | None:
-    """The shown range that a message lies in."""
-    return next((shown for shown in ranges if shown.first_seq <= seq <= shown.last_seq), None)

@@ -14,7 +14,7 @@ Source: DESIGN sections 2 and 6; the ratios are the defaults of section 6.
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from everfold.core.calibration import Calibration
+from everfold.core.calibration import Calibration, calibrate_budget
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 
 SMALLEST_ROOM_TOKENS = 800
@@ -117,7 +117,7 @@ def share_room(limit_tokens: int, policy: Policy, *, prompt_tokens: int = 0, cal
     if isinstance(limit_tokens, bool) or not isinstance(limit_tokens, int) or limit_tokens <= 0:
         raise InvalidInputError(f"a context limit must be a positive whole number of tokens, got {limit_tokens!r}")
     answer = policy.answer_tokens if policy.answer_tokens is not None else min(8192, int(limit_tokens * 0.12))
-    budget = int((limit_tokens - answer) / calibration.factor)
+    budget = calibrate_budget(calibration, max(limit_tokens - answer, 0))
     volatile = int(budget * policy.volatile_ratio)
     room = budget - prompt_tokens - volatile
     usable = max(room, 0)

@@ -27,8 +27,6 @@ MESSAGE_OVERHEAD_TOKENS: Final = 4
 Source: OpenAI's documented rule for counting chat messages (three tokens a message, the role encoded as one).
 """
 
-REQUEST_OVERHEAD_TOKENS: Final = 3
-"""What primes the answer, once a request. Source: the same rule of OpenAI."""
 
 IMAGE_TOKENS: Final = 1600
 """What an image of unknown size costs at most.

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from everfold.core.events import ENDED_STATES, CompactionEvent
 from everfold.core.folding import Fold, fold
@@ -23,9 +22,6 @@ from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.live import LiveSession
-
-LEASE = timedelta(seconds=180)
-"""How long a worker that claimed an event is trusted to be alive. Source: DESIGN section 6, compaction.lease_secs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

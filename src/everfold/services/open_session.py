@@ -1,7 +1,6 @@
 """Open: find, start, branch and rewind sessions."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from everfold.core.appending import said_text
 from everfold.core.messages import Note
@@ -259,8 +258,3 @@ def _last_block(notes: list[Note]) -> list[Note]:
     while start > 0 and not notes[start - 1].is_boundary:
         start -= 1
     return notes[start:]
-
-
-def now_or(clock: Clock, moment: datetime | None) -> datetime:
-    """The moment that was given, or the present one."""
-    return clock.now() if moment is None else moment
