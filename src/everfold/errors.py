@@ -11,7 +11,8 @@
     │   └── OverBudgetError           422  a spend cap would be passed
     ├── ModelError                    a model did not serve
     │   ├── ModelUnavailableError     503
-    │   └── ModelReplyError           502
+    │   ├── ModelReplyError           502
+    │   └── ContextLengthError        502  the request is larger than the model takes
     ├── StoreError                    the store did not serve
     │   ├── StoreUnavailableError     503  locked, full, read-only or out of reach
     │   ├── SchemaError               500  written by a newer Everfold, or its migrations were changed
@@ -134,6 +135,12 @@ class ModelReplyError(ModelError):
     """The model answered with something that cannot be used."""
 
     code = "model_reply"
+
+
+class ContextLengthError(ModelError):
+    """The request is larger than the model takes."""
+
+    code = "context_length"
 
 
 class StoreError(EverfoldError):
