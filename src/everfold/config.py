@@ -89,6 +89,15 @@ class CompactionSettings(_Section):
     keep_recent: int = Field(_POLICY.keep_recent, ge=1, description="What a manual compaction leaves, in messages.")
 
 
+class HookSettings(_Section):
+    """How plug-ins are called."""
+
+    timeout_secs: float = Field(10.0, gt=0, description="How long one call of one plug-in may take.")
+    strict: bool = Field(
+        False, description="Fold nothing while no plug-in succeeds in `on_pre_compress`, none being there included."
+    )
+
+
 class Settings(BaseSettings):
     """Every setting of Everfold."""
 
@@ -99,6 +108,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings.model_validate({})
     model: ModelSettings = ModelSettings.model_validate({})
     compaction: CompactionSettings = CompactionSettings.model_validate({})
+    hooks: HookSettings = HookSettings.model_validate({})
 
     @classmethod
     def settings_customise_sources(
