@@ -23,6 +23,9 @@ REAL_DATA = Path(os.environ.pop("EVERFOLD_DATA", PROJECT.parent / "shared" / "da
 for _name in [name for name in os.environ if name.startswith("EVERFOLD_") or name.endswith("_API_KEY")]:
     del os.environ[_name]
 
+# Work is done by whoever finds it due, so that a test sees its end; tests of the background switch that off.
+os.environ["EVERFOLD_COMPACTION__SYNCHRONOUS"] = "true"
+
 # `ci` tries the same examples on every run, so that a failure is the change's own; `dev` looks for new ones.
 # Neither has a deadline: no test asserts a time.
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 
+from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines
@@ -14,7 +15,10 @@ from everfold.ports.hooks import Hooks
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
-from everfold.services.observers import make_observers
+from everfold.services.background import Background
+from everfold.services.observers import Observers, make_observers
+from everfold.services.sweep import Sweeper
+from everfold.services.work import Worker, WorkPolicy
 from everfold.sync import Blocking, block_on
 
 _FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one from the root) or `memory://`"
@@ -54,14 +58,10 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         sinks=(LogLines(),),
         tracer=tracer,
     )
+    clock, ids = clock or SystemClock(), ids or RandomIds()
     store = await open_store(url or loaded.store.url)
-    engine = Everfold(
-        store,
-        clock=clock or SystemClock(),
-        ids=ids or RandomIds(),
-        defaults=loaded.session_settings(),
-        observers=observers,
-    )
+    engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
+    engine.start()
     try:
         yield engine
     finally:
@@ -84,6 +84,44 @@ def open_sync(
     """
     opening = open(url, settings=settings, config=config, clock=clock, ids=ids, hooks=hooks, tracer=tracer)
     return block_on(opening)
+
+
+def make_engine(
+    store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers | None = None
+) -> Everfold:
+    """The engine over a store that is open; its background work is not started."""
+    observers = Observers() if observers is None else observers
+    return Everfold(
+        store,
+        clock=clock,
+        ids=ids,
+        defaults=settings.session_settings(),
+        observers=observers,
+        background=make_background(store, settings, clock=clock, ids=ids, observers=observers),
+    )
+
+
+def make_background(store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers) -> Background:
+    """What an engine does beside the turns, in this process."""
+    sweep = settings.sweep
+    policy = WorkPolicy(
+        lease_secs=settings.compaction.lease_secs,
+        attempts=sweep.attempts,
+        grace_secs=sweep.grace_secs,
+        is_synchronous=settings.compaction.synchronous,
+    )
+    dispatcher = InProcessDispatcher()
+    return Background(
+        worker=Worker(store=store, clock=clock, ids=ids, policy=policy, observers=observers),
+        dispatcher=dispatcher,
+        sweeper=Sweeper(
+            store=store,
+            clock=clock,
+            dispatcher=dispatcher,
+            lookback_secs=sweep.lookback_secs,
+            every_secs=sweep.every_secs,
+        ),
+    )
 
 
 async def open_store(url: str) -> Store:

@@ -31,6 +31,9 @@ _NEAR_RATIO = 0.85
 
 _POLICY = Policy()
 
+ENGINE_KEYS = ("lease_secs", "synchronous")
+"""Keys of the compaction section that say how an engine works; the others are held by each session."""
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +89,23 @@ class CompactionSettings(_Section):
     row_window: int = Field(_POLICY.row_window, ge=1, description="Messages that stay unfolded at most.")
     row_headroom: int = Field(_POLICY.row_headroom, ge=0, description="How far messages may go past it.")
     rows_per_digest: int = Field(_POLICY.rows_per_digest, ge=1, description="The most messages of one event.")
-    keep_recent: int = Field(_POLICY.keep_recent, ge=1, description="What a manual compaction leaves, in messages.")
+    keep_recent: int = Field(
+        _POLICY.keep_recent, ge=1, description="What a manual, cadence or gap compaction leaves, in messages."
+    )
+    continuous_interval: int = Field(
+        _POLICY.continuous_interval, ge=0, description="Compact and refresh every so many exchanges; 0 never does."
+    )
+    gap_secs: float = Field(
+        _POLICY.gap_secs, ge=0, description="Compact and refresh when the user returns after so long; 0 never does."
+    )
+    gap_deadline_secs: float = Field(_POLICY.gap_deadline_secs, gt=0, description="What a turn waits for that at most.")
+    gap_max_lookback_secs: float = Field(
+        _POLICY.gap_max_lookback_secs, gt=0, description="How far back a refresh looks at most."
+    )
+    lease_secs: float = Field(180.0, gt=0, description="For how long an event is one worker's own; it is renewed.")
+    synchronous: bool = Field(
+        default=False, description="Do background work inline, before a window is shown: for scripts and tests."
+    )
 
 
 class HookSettings(_Section):
@@ -96,6 +115,15 @@ class HookSettings(_Section):
     strict: bool = Field(
         False, description="Fold nothing while no plug-in succeeds in `on_pre_compress`, none being there included."
     )
+
+
+class SweepSettings(_Section):
+    """How work that was left behind, or failed, is taken up again."""
+
+    grace_secs: float = Field(600.0, ge=0, description="How long a failed event waits for its next attempt.")
+    lookback_secs: float = Field(604_800.0, gt=0, description="Events that were begun before are left to a person.")
+    attempts: int = Field(3, ge=1, description="How often an event is tried before its extractive digest is final.")
+    every_secs: float = Field(120.0, gt=0, description="How often to look.")
 
 
 class Settings(BaseSettings):
@@ -108,6 +136,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings.model_validate({})
     model: ModelSettings = ModelSettings.model_validate({})
     compaction: CompactionSettings = CompactionSettings.model_validate({})
+    sweep: SweepSettings = SweepSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
 
     @classmethod
@@ -130,6 +159,8 @@ class Settings(BaseSettings):
         """
         values = self.compaction.model_dump()
         values["message_cap_tokens"] = values.pop("message_cap")
+        for name in ENGINE_KEYS:
+            values.pop(name)
         policy = Policy(answer_tokens=self.model.answer_tokens, **values)
         return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
 

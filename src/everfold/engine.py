@@ -13,6 +13,7 @@ from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.background import Background
 from everfold.services.import_transcript import Imported, import_transcript
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
@@ -24,6 +25,9 @@ from everfold.session import Session
 DEFAULT_USER = "default"
 DEFAULT_AGENT = "default"
 
+DRAIN_SECS = 5.0
+"""How long closing waits for work that runs: extractive digests take less, a model's is gone on with later."""
+
 
 class Everfold:
     """A context and memory engine over one store. Make one with `everfold.open`."""
@@ -34,14 +38,16 @@ class Everfold:
         *,
         clock: Clock,
         ids: Ids,
-        defaults: SessionSettings | None = None,
-        observers: Observers | None = None,
+        defaults: SessionSettings,
+        observers: Observers,
+        background: Background,
     ) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._defaults = SessionSettings() if defaults is None else defaults
-        self._observers = Observers() if observers is None else observers
+        self._defaults = defaults
+        self._observers = observers
+        self._background = background
 
     async def session(
         self,
@@ -163,12 +169,22 @@ class Everfold:
         """
         return self._observers.feed.subscribe(None if session is None else SessionId(session))
 
-    async def close(self) -> None:
-        """Let go of the store. Nothing is lost: every call before it was durable when it returned."""
+    def start(self) -> None:
+        """Begin with what is done beside the turns. `everfold.open` does it."""
+        self._background.start()
+
+    async def close(self, *, drain_secs: float = DRAIN_SECS) -> int:
+        """Finish the work that runs, for so long at most, and let go of the store.
+
+        Nothing is lost: every call before it was durable when it returned, and work that was stopped stays pending and
+        is gone on with after the next opening. Gives how many sessions were stopped in the middle of it.
+        """
         try:
+            stopped_count = await self._background.close(drain_secs=drain_secs)
             await self._store.close()
         finally:
             self._observers.feed.close()
+        return stopped_count
 
     @property
     def _opener(self) -> Opener:
@@ -189,7 +205,14 @@ class Everfold:
         return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
 
     def _handle(self, live: LiveSession) -> Session:
-        return Session(live, store=self._store, clock=self._clock, ids=self._ids, observers=self._observers)
+        return Session(
+            live,
+            store=self._store,
+            clock=self._clock,
+            ids=self._ids,
+            observers=self._observers,
+            background=self._background,
+        )
 
 
 def _require_prompt(system: object, tools: object) -> None:

@@ -20,7 +20,7 @@ from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.append import append_once, read_incoming
-from everfold.services.compact import Compactor
+from everfold.services.background import Background
 from everfold.services.erase import erase_message
 from everfold.services.import_transcript import read_messages
 from everfold.services.live import LiveSession, load_session
@@ -61,13 +61,14 @@ class Session:
     """
 
     def __init__(
-        self, live: LiveSession, *, store: Store, clock: Clock, ids: Ids, observers: Observers | None = None
+        self, live: LiveSession, *, store: Store, clock: Clock, ids: Ids, observers: Observers, background: Background
     ) -> None:
         self._live = live
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._observers = Observers() if observers is None else observers
+        self._observers = observers
+        self._background = background
 
     @property
     def id(self) -> SessionId:
@@ -147,9 +148,10 @@ class Session:
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         """
         live = await self._preview_copy() if preview else self._live
-        compactor = self._compactor(live, is_preview=preview)
         with self._observers.tracer.span(WINDOW) as span:
-            window = await show_window(self._store, live, compactor, limit_tokens=limit, volatile=volatile)
+            window = await show_window(
+                self._store, live, self._background, limit_tokens=limit, volatile=volatile, is_preview=preview
+            )
             span.set_attributes(describe_window(self.id, window.report, is_preview=preview))
         return window
 
@@ -169,10 +171,11 @@ class Session:
         keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
         if keep < 1:
             raise InvalidInputError(f"session {self.id}: keep_recent must be at least 1, got {keep}", session=self.id)
-        live = await self._preview_copy() if dry_run else self._live
-        await live.reload(self._store)
-        compactor = self._compactor(live, is_preview=dry_run)
-        return await compactor.compact(demand=Demand(keep_recent=keep, focus=focus))
+        demand = Demand(keep_recent=keep, focus=focus)
+        if dry_run:
+            preview = self._background.worker.compactor(await self._preview_copy(), is_preview=True)
+            return await preview.compact(demand=demand)
+        return await self._background.worker.work_now(self._live, demand)
 
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
         """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
@@ -230,7 +233,7 @@ class Session:
         return Replay(
             self._store,
             self._live,
-            self._compactor(self._live, is_preview=False),
+            self._background,
             read_messages(messages, now=self._clock.now()),
             provider=provider,
         )
@@ -321,10 +324,14 @@ class Session:
         return Switcher(opener=opener, observers=self._observers)
 
     def _with(self, live: LiveSession) -> "Session":
-        return Session(live, store=self._store, clock=self._clock, ids=self._ids, observers=self._observers)
-
-    def _compactor(self, live: LiveSession, *, is_preview: bool) -> Compactor:
-        return Compactor(store=self._store, live=live, clock=self._clock, ids=self._ids, is_preview=is_preview)
+        return Session(
+            live,
+            store=self._store,
+            clock=self._clock,
+            ids=self._ids,
+            observers=self._observers,
+            background=self._background,
+        )
 
     async def _preview_copy(self) -> LiveSession:
         """A copy that a preview may change; it shares what was read."""

@@ -675,7 +675,7 @@ async def test_a_pending_event_is_finished(engine: Everfold, *, is_claimed: bool
     await session.append(talk(22))
     store = engine._store
     compacting = await plan_next_compaction(store, session.id, "evt_left", keep_recent=12)
-    await store.begin_compaction(compacting.event, expected_revision=compacting.before.revision)
+    await store.begin_compaction(compacting.event, compacting.begun, expected_revision=compacting.before.revision)
     if is_claimed:
         now = compacting.event.begun_at
         await store.claim_event(compacting.event.id, now=now, lease_until=now)
@@ -697,7 +697,7 @@ async def test_a_pending_event_does_not_stop_a_manual_one(engine: Everfold) -> N
     await session.append(talk(12))
     store = engine._store
     compacting = await plan_next_compaction(store, session.id, "evt_left", keep_recent=16)
-    await store.begin_compaction(compacting.event, expected_revision=compacting.before.revision)
+    await store.begin_compaction(compacting.event, compacting.begun, expected_revision=compacting.before.revision)
     await session.compact(keep_recent=4)
     events = await list_all_events(session)
     assert [event.state for event in events] == ["done", "done"]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
+from everfold.bootstrap import make_engine
+from everfold.config import Settings
 from everfold.core.erasing import Erasure
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
@@ -42,7 +44,7 @@ pytestmark = pytest.mark.moves_prefix  # an erase takes words out of what was sh
 
 def open_engine(store: InMemoryStore | SqliteStore) -> Everfold:
     """An engine over a store, whose clock stands still."""
-    return Everfold(store, clock=FakeClock(), ids=CountingIds())
+    return make_engine(store, Settings(), clock=FakeClock(), ids=CountingIds())
 
 
 def plant(wire: JsonObject) -> JsonObject:

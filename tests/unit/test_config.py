@@ -15,8 +15,9 @@ ENV = "EVERFOLD_COMPACTION__TRIGGER_RATIO"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder."""
+    """An empty working folder, and nothing in the environment."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVERFOLD_COMPACTION__SYNCHRONOUS")
     return tmp_path
 
 

@@ -48,6 +48,10 @@ class Policy:
     row_headroom: int = 32
     rows_per_digest: int = 200
     keep_recent: int = 6
+    continuous_interval: int = 0
+    gap_secs: float = 0.0
+    gap_deadline_secs: float = 35.0
+    gap_max_lookback_secs: float = 86_400.0
     enabled: bool = True
 
     def __post_init__(self) -> None:

@@ -98,7 +98,6 @@ class Compactor:
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit.
         """
-        self.require_room(limit_tokens)
         folds: list[Fold] = []
         while measure_window(self.live.state, self.live.layout) > self.live.room(limit_tokens).force_tokens:
             if self.live.state.held_events:
@@ -123,7 +122,7 @@ class Compactor:
             if plan is None:
                 break
             try:
-                begun.append(await self._begin(plan))
+                begun.append(await self.begin(plan))
             except ConflictError:
                 await self.live.reload(self.store)
         return begun
@@ -173,14 +172,19 @@ class Compactor:
     async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note]) -> Fold | None:
         """Begin and commit in one breath; None when another worker was first and the state has been read again."""
         try:
-            event = await self._begin(plan)
+            event = await self.begin(plan)
         except ConflictError:
             await self.live.reload(self.store)
             return None
         outcome = None if self.abilities.is_any and plan.folded else Outcome(state="done", digest="off")
         return await self.committer.commit(event, outcome=outcome, notes=notes)
 
-    async def _begin(self, plan: CompactionPlan) -> CompactionEvent:
+    async def begin(self, plan: CompactionPlan) -> CompactionEvent:
+        """Begin an event for what somebody is there to do.
+
+        Raises:
+            ConflictError: the session has moved on since the plan was made.
+        """
         has_more = bool(plan.folded)
         return await self.committer.begin(
             plan,

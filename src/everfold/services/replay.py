@@ -15,7 +15,7 @@ from everfold.core.rendering import Provider, render
 from everfold.core.window import Window
 from everfold.ports.stores import Store
 from everfold.services.append import append_messages
-from everfold.services.compact import Compactor
+from everfold.services.background import Background
 from everfold.services.live import LiveSession
 from everfold.services.show import show_window
 from everfold.services.verify import Verification, verify_session
@@ -114,14 +114,14 @@ class Replay:
         self,
         store: Store,
         live: LiveSession,
-        compactor: Compactor,
+        background: Background,
         messages: Sequence[Incoming],
         *,
         provider: Provider,
     ) -> None:
         self._store = store
         self._live = live
-        self._compactor = compactor
+        self._background = background
         self._messages = messages
         self._provider = provider
         self._tally = _Tally()
@@ -151,7 +151,7 @@ class Replay:
 
     async def _request(self, elapsed_secs: float) -> ReplayTurn:
         started = perf_counter()
-        window = await show_window(self._store, self._live, self._compactor, limit_tokens=None, volatile=None)
+        window = await show_window(self._store, self._live, self._background, limit_tokens=None, volatile=None)
         elapsed_secs += perf_counter() - started
         turn = ReplayTurn(
             played_count=self._tally.played_count,
@@ -175,7 +175,7 @@ class Replay:
             tally.all_bytes += all_bytes
             tally.stable_bytes += stable_bytes
             tally.shares.append(stable_bytes / max(all_bytes, 1))
-            tally.unexplained_count += stable_bytes < all_bytes and turn.events_count == self._last.events_count
+            tally.unexplained_count += stable_bytes < all_bytes and not report.breaks
         self._last, self._last_parts = turn, parts
 
     async def report(self) -> ReplayReport:

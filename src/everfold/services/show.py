@@ -5,14 +5,20 @@ from dataclasses import replace
 from everfold.core.window import Window, build_window, shown_seqs
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
-from everfold.services.compact import Compactor
+from everfold.services.background import Background
 from everfold.services.live import LiveSession
 
 
 async def show_window(
-    store: Store, live: LiveSession, compactor: Compactor, *, limit_tokens: int | None, volatile: str | None
+    store: Store,
+    live: LiveSession,
+    background: Background,
+    *,
+    limit_tokens: int | None,
+    volatile: str | None,
+    is_preview: bool = False,
 ) -> Window:
-    """The window for the session's limit, or for a lower one.
+    """The window for the session's limit, or for a lower one. What is due and can wait is left to the background.
 
     Raises:
         InvalidInputError: the limit is above the session's own.
@@ -26,11 +32,31 @@ async def show_window(
             session=live.record.id,
         )
     await live.reload(store)
-    await compactor.compact(limit_tokens=limit_tokens)
+    await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
-    if window.report.breaks and not compactor.is_preview:
+    if window.report.breaks and not is_preview:
         await _settle_breaks(store, live)
     return window
+
+
+async def _compact(live: LiveSession, background: Background, *, limit_tokens: int | None, is_preview: bool) -> None:
+    """Fold what cannot wait, and see to it that what is due is done."""
+    compactor = background.worker.compactor(live, is_preview=is_preview)
+    compactor.require_room(limit_tokens)
+    if limit_tokens is not None or (is_preview and background.is_synchronous):
+        await compactor.compact(limit_tokens=limit_tokens)
+    elif background.is_synchronous:
+        if live.state.held_events or live.state.awaited or await compactor.find_due():
+            await background.worker.work(live)
+    await compactor.make_fit(limit_tokens=limit_tokens)
+    if is_preview:
+        return
+    if live.state.stuck_count:
+        await compactor.release_latch()
+    if live.state.breaks and any(one.is_patient for one in live.state.awaited):
+        await background.worker.upgrade(live)
+    if not background.is_synchronous and await compactor.find_due():
+        background.wake(live.record.id)
 
 
 async def _settle_breaks(store: Store, live: LiveSession) -> None:

@@ -20,7 +20,9 @@ from time import monotonic
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Fold
+from everfold.core.hooks import PendingFold
 from everfold.core.messages import Message
+from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
 from everfold.errors import ConflictError, EverfoldError, HookError
@@ -29,6 +31,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.commit import Committer
 from everfold.services.compact import Abilities, Compactor
 from everfold.services.live import LiveSession, load_session
+from everfold.services.observers import Observers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,6 @@ class Written:
 
 WriteDigest = Callable[[Task], Awaitable[Written]]
 Extract = Callable[[Task], Awaitable[None]]
-AskHint = Callable[[Task], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class Worker:
     policy: WorkPolicy = field(default_factory=WorkPolicy)
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
-    ask_hint: AskHint | None = None
+    observers: Observers = field(default_factory=Observers)
 
     @property
     def abilities(self) -> Abilities:
@@ -116,7 +118,7 @@ class Worker:
         return Abilities(
             has_model=self.write_digest is not None,
             has_extractor=self.extract is not None,
-            has_hooks=self.ask_hint is not None,
+            has_hooks=self.observers.coordinator.is_asked_before_folds,
         )
 
     def compactor(self, live: LiveSession, *, is_preview: bool = False) -> Compactor:
@@ -127,6 +129,33 @@ class Worker:
     async def work_session(self, session_id: SessionId) -> list[Fold]:
         """Do what there is to do for a session, and give what was committed."""
         return await self.work(await load_session(self.store, await self.store.get_session(session_id)))
+
+    async def work_now(self, live: LiveSession, demand: Demand) -> list[Fold]:
+        """A compaction that somebody asked for and waits for, and what had been begun before it.
+
+        Where a digest is not there in time the extractive one stands in its place, and the model's comes later.
+        """
+        compactor = self.compactor(live)
+        await live.reload(self.store)
+        compactor.require_room()
+        folds: list[Fold] = []
+        while (plan := (await compactor.plan(demand=demand))[0]) is not None:
+            try:
+                event = await compactor.begin(plan)
+            except ConflictError:
+                await live.reload(self.store)
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.policy.summary_timeout_secs):
+                    folds += await self.work(live)
+            await live.reload(self.store)
+            while event.id in live.state.held_events:
+                done = await compactor.promote()
+                folds += [] if done is None else [done]
+            if plan.last_seq >= live.state.last_seq - demand.keep_recent:
+                break
+        compactor.require_fit()
+        return folds
 
     async def work(self, live: LiveSession) -> list[Fold]:
         """The same for one that is loaded. Ends when nothing is due, or what is left waits for others or for later."""
@@ -167,9 +196,9 @@ class Worker:
 
     async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
-        if event.plan.folded and self.ask_hint is not None:
+        if event.plan.folded and self.abilities.has_hooks:
             try:
-                await self.ask_hint(await self._task(compactor.live, event))
+                await self._ask_hint(await self._task(compactor.live, event))
             except HookError:
                 return None, False  # strict: the transcript stays unfolded until a checkpoint succeeds
         return await self._finish(compactor, event, _result_of(event))
@@ -210,8 +239,8 @@ class Worker:
         if is_rolled_up and event.digest == "pending":
             event = replace(event, digest="off", problem=ROLLED_UP)
         task = await self._task(live, event)
-        if self.ask_hint is not None:
-            task = replace(task, hint=await self.ask_hint(task))
+        if self.abilities.has_hooks:
+            task = replace(task, hint=await self._ask_hint(task))
         result = _Result(digest=event.digest, extraction=event.extraction, problem=event.problem)
         if event.digest == "pending":
             result = await self._digest(task, result, is_last=is_last)
@@ -239,6 +268,18 @@ class Worker:
         except EverfoldError as error:
             return replace(result, extraction="failed" if is_last else "pending", problem=str(error))
         return replace(result, extraction="done")
+
+    async def _ask_hint(self, task: Task) -> str:
+        """What the plug-ins say to what is folded, before anything leaves.
+
+        Raises:
+            HookError: strict, and no checkpoint succeeded.
+        """
+        event = task.event
+        pending = PendingFold(
+            session=task.record, event_id=event.id, trigger=event.plan.trigger, messages=task.messages
+        )
+        return (await self.observers.coordinator.on_pre_compress(pending)).text
 
     async def _task(self, live: LiveSession, event: CompactionEvent) -> Task:
         state = await self.store.read_state(live.record.id)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from everfold.core.appending import AppendPlan, Incoming, plan_append
 from everfold.core.erasing import Erasure, NewSearchRow
-from everfold.core.events import CompactionEvent
+from everfold.core.events import CompactionEvent, Outcome
 from everfold.core.folding import Fold, fold
 from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.layout import EMPTY_LAYOUT, Layout
@@ -215,6 +215,10 @@ async def plan_bare_erasure(store: Store, session_id: SessionId, seq: int, *rows
     )
 
 
+EXTRACTIVE = Outcome(state="done", digest="off")
+"""How an event ends that has no model's digest."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacting:
     """A compaction that was planned and not yet committed.
@@ -223,12 +227,14 @@ class Compacting:
         event: The pending event.
         fold: What it will commit.
         before: The state that it was planned from.
+        begun: The state that begins it.
         after: The state that commits it.
     """
 
     event: CompactionEvent
     fold: Fold
     before: SessionState
+    begun: SessionState
     after: SessionState
 
 
@@ -266,7 +272,8 @@ async def plan_next_compaction(
         event=event,
         fold=await _fold_plan(store, session_id, event_id, plan, layout),
         before=state,
-        after=replace(state, revision=state.revision + 1, event_id=event_id, events_count=event.ordinal),
+        begun=replace(state, revision=state.revision + 1, held_events=(*state.held_events, event_id)),
+        after=replace(state, revision=state.revision + 2, event_id=event_id, events_count=event.ordinal),
     )
 
 
@@ -284,14 +291,15 @@ async def _fold_plan(store: Store, session_id: SessionId, event_id: str, plan: C
 async def commit(store: Store, compacting: Compacting) -> None:
     """Begin, claim and commit a planned compaction."""
     event = compacting.event
-    await store.begin_compaction(event, expected_revision=compacting.before.revision)
+    await store.begin_compaction(event, compacting.begun, expected_revision=compacting.before.revision)
     await store.claim_event(event.id, now=event.begun_at, lease_until=event.begun_at + timedelta(minutes=3))
     await store.commit_compaction(
         event.id,
         compacting.fold,
         compacting.after,
-        expected_revision=compacting.before.revision,
-        ended_at=event.begun_at + timedelta(minutes=1),
+        expected_revision=compacting.begun.revision,
+        committed_at=event.begun_at + timedelta(minutes=1),
+        outcome=EXTRACTIVE,
     )
 
 

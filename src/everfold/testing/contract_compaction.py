@@ -10,12 +10,14 @@ import anyio
 import pytest
 
 from everfold.core.certificate import check_certificate, check_never_neither, hash_text
-from everfold.core.events import CompactionEvent
+from everfold.core.drafts import Draft
+from everfold.core.events import CompactionEvent, Outcome
 from everfold.core.folding import Digest
 from everfold.core.sessions import EventId, SessionId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.testing.builders import (
+    EXTRACTIVE,
     Compacting,
     append_wires,
     branch_session,
@@ -37,7 +39,7 @@ NO_EVENT = EventId("evt_none")
 async def begin(store: Store, session_id: SessionId, event_id: str) -> Compacting:
     """A compaction that was begun and waits for a worker."""
     compacting = await plan_next_compaction(store, session_id, event_id)
-    await store.begin_compaction(compacting.event, expected_revision=compacting.before.revision)
+    await store.begin_compaction(compacting.event, compacting.begun, expected_revision=compacting.before.revision)
     return compacting
 
 
@@ -47,7 +49,19 @@ async def finish(store: Store, compacting: Compacting) -> None:
         compacting.event.id,
         compacting.fold,
         compacting.after,
-        expected_revision=compacting.before.revision,
+        expected_revision=compacting.begun.revision,
+        committed_at=LATER,
+        outcome=EXTRACTIVE,
+    )
+
+
+async def cancel(store: Store, compacting: Compacting) -> None:
+    """Cancel a compaction that was begun."""
+    await store.end_event(
+        compacting.event.id,
+        Outcome(state="cancelled", digest="off"),
+        replace(compacting.before, revision=compacting.begun.revision + 1),
+        expected_revision=compacting.begun.revision,
         ended_at=LATER,
     )
 
@@ -61,12 +75,14 @@ class CompactionContract:
     """An event is begun once, claimed by one worker at a time, and committed or ended once; a commit is whole."""
 
     async def test_a_begun_event_is_pending(self, store: Store) -> None:
-        """A begun event reads back equal, its plan included, and leaves the session's state as it was."""
+        """A begun event reads back equal, its plan included, and the session's state names it as held."""
         record = await open_session(store, None, *talk(6))
         planned = await plan_next_compaction(store, record.id, "evt_1", focus="berth \ud83d\ude00")
-        await store.begin_compaction(planned.event, expected_revision=planned.before.revision)
+        await store.begin_compaction(planned.event, planned.begun, expected_revision=planned.before.revision)
         assert await list_all(store, record.id) == [planned.event]
-        assert await store.read_state(record.id) == planned.before
+        assert await store.get_event(planned.event.id) == planned.event
+        assert await store.read_state(record.id) == planned.begun
+        assert planned.begun.held_events == ("evt_1",)
 
     async def test_an_event_begins_from_the_state_it_was_planned_in(self, store: Store) -> None:
         """When the log has moved on since the plan, the event is refused and not stored."""
@@ -74,21 +90,18 @@ class CompactionContract:
         planned = await plan_next_compaction(store, record.id, "evt_1")
         await append_wires(store, record.id, user("one more"))
         with pytest.raises(ConflictError):
-            await store.begin_compaction(planned.event, expected_revision=planned.before.revision)
+            await store.begin_compaction(planned.event, planned.begun, expected_revision=planned.before.revision)
         assert await list_all(store, record.id) == []
 
-    @pytest.mark.parametrize("is_claimed", [False, True], ids=["pending", "running"])
-    async def test_one_event_of_a_session_is_on_its_way(self, store: Store, is_claimed: bool) -> None:  # noqa: FBT001  # a parameter of the test
-        """While an event has not ended, another one of its session is refused; other sessions go on."""
+    async def test_several_events_of_a_session_are_held_in_their_order(self, store: Store) -> None:
+        """An event may begin while another is held; the state names both, in order, and both are pending."""
         record = await open_session(store, None, *talk(6))
         first = await begin(store, record.id, "evt_1")
-        if is_claimed:
-            await store.claim_event(first.event.id, now=NOW, lease_until=LATER)
-        with pytest.raises(ConflictError):
-            await begin(store, record.id, "evt_2")
-        assert [event.id for event in await list_all(store, record.id)] == ["evt_1"]
-        other = await open_session(store, session_record("ses_2", is_current=False), *talk(6))
-        await begin(store, other.id, "evt_3")
+        second = replace(first.event, id=EventId("evt_2"), ordinal=2)
+        held = replace(first.begun, revision=first.begun.revision + 1, held_events=("evt_1", "evt_2"))
+        await store.begin_compaction(second, held, expected_revision=first.begun.revision)
+        assert [event.id for event in await list_all(store, record.id)] == ["evt_1", "evt_2"]
+        assert (await store.read_state(record.id)).held_events == ("evt_1", "evt_2")
 
     async def test_a_claim_makes_an_event_running(self, store: Store) -> None:
         """The first claim counts one attempt, holds the lease, and is what later reads give."""
@@ -174,9 +187,14 @@ class CompactionContract:
         compacting = await begin(store, record.id, "evt_1")
         await append_wires(store, record.id, user("one more"))
         state = await store.read_state(record.id)
-        after = replace(state, revision=state.revision + 1, event_id="evt_1", events_count=1)
+        after = replace(state, revision=state.revision + 1, event_id="evt_1", events_count=1, held_events=())
         await store.commit_compaction(
-            compacting.event.id, compacting.fold, after, expected_revision=state.revision, ended_at=LATER
+            compacting.event.id,
+            compacting.fold,
+            after,
+            expected_revision=state.revision,
+            committed_at=LATER,
+            outcome=EXTRACTIVE,
         )
         assert await store.read_state(record.id) == after
         assert len(await store.read_messages(record.id, range(1, 99))) == 13
@@ -188,7 +206,7 @@ class CompactionContract:
         done = await list_all(store, record.id)
         again = replace(
             compacting,
-            before=compacting.after,
+            begun=compacting.after,
             after=replace(compacting.after, revision=compacting.after.revision + 1),
         )
         with pytest.raises(ConflictError):
@@ -196,7 +214,7 @@ class CompactionContract:
         with pytest.raises(ConflictError):
             await store.claim_event(done[0].id, now=NOW, lease_until=LATER)
         with pytest.raises(ConflictError):
-            await store.end_event(done[0].id, state="cancelled", ended_at=LATER)
+            await cancel(store, again)
         assert await list_all(store, record.id) == done
         assert await store.read_state(record.id) == compacting.after
 
@@ -207,7 +225,7 @@ class CompactionContract:
         compacting = await begin(store, record.id, "evt_1")
         if is_claimed:
             await store.claim_event(compacting.event.id, now=NOW, lease_until=LATER)
-        await store.end_event(compacting.event.id, state="cancelled", ended_at=LATER)
+        await cancel(store, compacting)
         (event,) = await list_all(store, record.id)
         assert (event.state, event.ended_at, event.certificate) == ("cancelled", LATER, None)
         with pytest.raises(ConflictError):
@@ -215,8 +233,8 @@ class CompactionContract:
         with pytest.raises(ConflictError):
             await store.claim_event(event.id, now=minute(900), lease_until=minute(903))
         with pytest.raises(ConflictError):
-            await store.end_event(event.id, state="cancelled", ended_at=LATER)
-        assert await store.read_state(record.id) == compacting.before
+            await cancel(store, compacting)
+        assert await store.read_state(record.id) == replace(compacting.before, revision=compacting.begun.revision + 1)
         with pytest.raises(NotFoundError):
             await store.read_layout(event.id)
         following = await begin(store, record.id, "evt_0")
@@ -339,12 +357,15 @@ class CompactionContract:
         planned = await plan_next_compaction(store, record.id, "evt_1")
         stray = replace(planned.event, session_id=SessionId("ses_nobody"))
         for asking in (
-            store.begin_compaction(stray, expected_revision=planned.before.revision),
+            store.begin_compaction(stray, planned.begun, expected_revision=planned.before.revision),
             store.claim_event(NO_EVENT, now=NOW, lease_until=LATER),
-            store.end_event(NO_EVENT, state="cancelled", ended_at=LATER),
-            store.commit_compaction(
-                NO_EVENT, planned.fold, planned.after, expected_revision=planned.before.revision, ended_at=LATER
-            ),
+            store.get_event(NO_EVENT),
+            cancel(store, replace(planned, event=replace(planned.event, id=NO_EVENT))),
+            finish(store, replace(planned, event=replace(planned.event, id=NO_EVENT))),
+            store.renew_lease(NO_EVENT, attempt=1, lease_until=LATER),
+            store.release_event(NO_EVENT, attempt=1, problem="", not_before=None),
+            store.keep_draft(NO_EVENT, Draft(text="", tokens=0), attempt=1, extraction="off"),
+            store.reopen_event(NO_EVENT, planned.begun, expected_revision=planned.before.revision),
             store.read_layout(NO_EVENT),
             store.list_events(SessionId("ses_nobody"), after_ordinal=0, limit_count=1),
         ):
