@@ -13,6 +13,7 @@ class Draft:
         elided: The messages that the model read with their middle left out and named.
         faults: What was wrong with replies that were refused on the way.
         epoch: The session's epoch when its messages were read; in a later one it may hold erased words.
+        digest_secs: How long it took to write.
     """
 
     text: str
@@ -20,6 +21,7 @@ class Draft:
     elided: tuple[int, ...] = ()
     faults: tuple[str, ...] = ()
     epoch: int = 0
+    digest_secs: float = 0.0
 
 
 def draft_to_bytes(draft: Draft) -> bytes:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from everfold.core.certificate import Certificate, Covered, seal_certificate
 from everfold.core.drafts import Draft
 from everfold.core.folding import Digest, Fold, make_abstractive, report_fold
-from everfold.core.layout import Layout, ShownRange
-from everfold.core.planning import CompactionPlan, measure_body
+from everfold.core.layout import Layout, ShownRange, split_held
+from everfold.core.planning import CompactionPlan, measure_body, measure_frame
 
 
 def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | None:
@@ -22,6 +22,17 @@ def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | No
         if (shown.kind, shown.first_seq, shown.last_seq) == ("fine", first_seq, last_seq):
             return shown
     return None
+
+
+def measure_ahead(layout: Layout, first_seq: int) -> int:
+    """Tokens of the body before the digest of a range: what of it stays in a provider's cache when the digest changes."""
+    tokens = sum(held.tokens for held in layout.held if held.hold == "head")
+    for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
+        tokens += sum(held.tokens for held in kept)
+        if shown.first_seq >= first_seq:
+            break
+        tokens += measure_frame([held.seq for held in kept]) + shown.digest_tokens
+    return tokens
 
 
 def plan_revision(revised: CompactionPlan, layout: Layout, *, tokens_before: int) -> CompactionPlan:

@@ -72,6 +72,7 @@ class SessionState:
         away_since: When the user had spoken before that; None before the second message.
         gap_seq: The turn whose gap was dealt with last.
         cadence_turns: How many exchanges had finished when the cadence ran last.
+        refreshed_at: Up to when context sources have answered.
         succeeded_at: When a compaction was committed last.
         growth: How fast the log grows and how long a digest takes.
         stuck_count: Compactions in a row that did not get below the trigger.
@@ -105,6 +106,7 @@ class SessionState:
     away_since: datetime | None = None
     gap_seq: int = 0
     cadence_turns: int = 0
+    refreshed_at: datetime | None = None
     succeeded_at: datetime | None = None
     growth: Growth = STEADY
     stuck_count: int = 0
@@ -150,6 +152,7 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
         active_at=_from_text(value.pop("active_at", None)),
         away_since=_from_text(value.pop("away_since", None)),
         succeeded_at=_from_text(value.pop("succeeded_at", None)),
+        refreshed_at=_from_text(value.pop("refreshed_at", None)),
         **value,
     )
 
@@ -162,7 +165,7 @@ def _from_text(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-_TIMES = ("active_at", "away_since", "succeeded_at")
+_TIMES = ("active_at", "away_since", "succeeded_at", "refreshed_at")
 
 
 _PLAIN_FIELDS = tuple(

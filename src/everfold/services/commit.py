@@ -13,7 +13,7 @@ from everfold.core.folding import Fold, fold
 from everfold.core.messages import Note
 from everfold.core.planning import CompactionPlan, measure_notes, measure_window
 from everfold.core.pools import CoarsePool
-from everfold.core.revising import find_shown, fold_revision, plan_revision
+from everfold.core.revising import find_shown, fold_revision, measure_ahead, plan_revision
 from everfold.core.sessions import EventId
 from everfold.core.state import Awaited, SessionState
 from everfold.errors import ConflictError
@@ -64,7 +64,6 @@ class Committer:
         outcome: Outcome | None,
         draft: Draft | None = None,
         notes: Sequence[Note] = (),
-        digest_secs: float | None = None,
         is_patient: bool = False,
     ) -> Fold | None:
         """Put the first held event's layout in force. None when it is not the first held one any more.
@@ -74,7 +73,6 @@ class Committer:
             outcome: How it ends; None when its range stands under a continuity note from now on.
             draft: The model's digest; an extractive one is made when left out.
             notes: Notes that are known already.
-            digest_secs: How long the model's digest took.
             is_patient: Whether the model's digest, where it is still to come, waits for the next break.
         """
         live = self.live
@@ -86,7 +84,7 @@ class Committer:
             if done is None or base != (live.state.event_id, live.state.epoch):
                 base = (live.state.event_id, live.state.epoch)
                 done = await self._fold(event, notes, draft)
-            state = self._state_after(done, event, digest_secs)
+            state = self._state_after(done, event, draft)
             if outcome is None:
                 one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq, is_patient)
                 state = replace(state, awaited=(*state.awaited, one))
@@ -113,7 +111,7 @@ class Committer:
             return False
         return True
 
-    def _state_after(self, done: Fold, event: CompactionEvent, digest_secs: float | None) -> SessionState:
+    def _state_after(self, done: Fold, event: CompactionEvent, draft: Draft | None) -> SessionState:
         live, report = self.live, done.report
         state = live.state
         grown = max(report.tokens_before - event.plan.tokens_before, 0)
@@ -127,7 +125,7 @@ class Committer:
             events_count=state.events_count + 1,
             held_events=tuple(id_ for id_ in state.held_events if id_ != event.id),
             succeeded_at=state.succeeded_at if self.is_preview else self.clock.now(),
-            growth=state.growth if digest_secs is None else state.growth.digested(digest_secs),
+            growth=state.growth if draft is None else state.growth.digested(draft.digest_secs),
             stuck_count=stuck,
         )
 
@@ -164,9 +162,7 @@ class Committer:
         self.live.state = state
         self.live.digests.update({digest.id: digest for digest in done.digests})
 
-    async def revise(
-        self, event: CompactionEvent, draft: Draft, *, outcome: Outcome | None, digest_secs: float | None = None
-    ) -> Fold | None:
+    async def revise(self, event: CompactionEvent, draft: Draft, *, outcome: Outcome | None) -> Fold | None:
         """Put the model's digest in the place of the one that stands for the event's range.
 
         Without an outcome the event goes on for its extraction. None when the digest has been rolled up, or words of it
@@ -181,7 +177,7 @@ class Committer:
             plan = plan_revision(event.plan, live.layout, tokens_before=measure_window(live.state, live.layout))
             revision = self._revision(event, plan)
             done = fold_revision(plan, live.layout, draft, before, event.certificate, event_id=revision.id)
-            state = self._state_revised(done, revision, event if outcome else None, digest_secs)
+            state = self._state_revised(done, revision, event if outcome else None, draft)
             try:
                 await self.store.revise_compaction(
                     event.id, revision, done, state, expected_revision=live.state.revision, outcome=outcome
@@ -212,7 +208,7 @@ class Committer:
         )
 
     def _state_revised(
-        self, done: Fold, revision: CompactionEvent, settled: CompactionEvent | None, digest_secs: float | None
+        self, done: Fold, revision: CompactionEvent, settled: CompactionEvent | None, draft: Draft
     ) -> SessionState:
         state = self.live.state
         awaited = state.awaited
@@ -224,7 +220,7 @@ class Committer:
             event_id=revision.id,
             events_count=revision.ordinal,
             awaited=awaited,
-            growth=state.growth if digest_secs is None else state.growth.digested(digest_secs),
+            growth=state.growth.digested(draft.digest_secs),
         )
 
     async def settle(self, event: CompactionEvent, outcome: Outcome) -> bool:
@@ -235,10 +231,10 @@ class Committer:
         live = self.live
         while True:
             awaited = tuple(one for one in live.state.awaited if one.event_id != event.id)
-            cost = measure_notes(live.state.awaited, live.layout) - measure_notes(awaited, live.layout)
             state = replace(live.state, revision=live.state.revision + 1, awaited=awaited)
-            if cost:
-                state = state.with_break("compaction: settled", measure_window(state, live.layout))
+            if measure_notes(live.state.awaited, live.layout) != measure_notes(awaited, live.layout):
+                stable = measure_ahead(live.layout, event.plan.first_seq)
+                state = state.with_break("compaction: settled", measure_window(state, live.layout) - stable)
             if await self._try_end(event.id, outcome, state):
                 return True
             if (await self.store.get_event(event.id)).has_ended:
@@ -272,11 +268,15 @@ class Committer:
 
     async def release_latch(self) -> None:
         """Count no stuck compaction any more; left to the next window when another writer is first."""
+        await self.write_state(replace(self.live.state, revision=self.live.state.revision + 1, stuck_count=0))
+
+    async def write_state(self, state: SessionState) -> None:
+        """Replace the state; where another writer was first it is read again instead."""
         live = self.live
-        state = replace(live.state, revision=live.state.revision + 1, stuck_count=0)
         try:
             await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
         except ConflictError:
+            await live.reload(self.store)
             return
         live.state = state
 

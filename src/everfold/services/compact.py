@@ -15,6 +15,7 @@ from everfold.core.events import CompactionEvent, Outcome
 from everfold.core.folding import Fold
 from everfold.core.layout import Layout
 from everfold.core.messages import Note
+from everfold.core.occasions import find_occasion
 from everfold.core.planning import (
     CompactionPlan,
     Demand,
@@ -23,7 +24,7 @@ from everfold.core.planning import (
     measure_window,
     plan_compaction,
 )
-from everfold.core.room import Room, fit_slices, require_room
+from everfold.core.room import fit_slices, require_room
 from everfold.core.sessions import EventId
 from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.ports.stores import Store
@@ -60,10 +61,10 @@ class Compactor:
         return self.committer.is_preview
 
     async def find_due(self, limit_tokens: int | None = None) -> bool:
-        """Whether a compaction is due, held events counted as done."""
+        """Whether a compaction is due, held events counted as done, or an occasion has come."""
         layout = await self.live.project(self.store)
-        room, policy = self.live.room(limit_tokens), self.live.settings.policy
-        return find_trigger(self.live.state, layout, policy, room) is not None
+        state, room, policy = self.live.state, self.live.room(limit_tokens), self.live.settings.policy
+        return bool(find_trigger(state, layout, policy, room) or find_occasion(state, policy))
 
     async def compact(self, *, limit_tokens: int | None = None, demand: Demand | None = None) -> list[Fold]:
         """Run every compaction that is due for this limit (or the one that is asked for) now, and give what each did.
@@ -85,7 +86,7 @@ class Compactor:
                 plan, notes = await self.plan(limit_tokens=limit_tokens, demand=demand)
                 if plan is None:
                     break
-                done = await self._carry_out(plan, notes)
+                done = await self._carry_out(plan, notes, is_patient=plan.trigger == "gap")
             if done is None:
                 continue
             yield done
@@ -169,7 +170,7 @@ class Compactor:
             last_seq = await self.store.find_boundary(live.record.id, last_seq) or live.state.safe_seq
         return await self.store.read_notes(live.record.id, range(first_seq, last_seq + 1))
 
-    async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note]) -> Fold | None:
+    async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note], *, is_patient: bool = False) -> Fold | None:
         """Begin and commit in one breath; None when another worker was first and the state has been read again."""
         try:
             event = await self.begin(plan)
@@ -177,7 +178,7 @@ class Compactor:
             await self.live.reload(self.store)
             return None
         outcome = None if self.abilities.is_any and plan.folded else Outcome(state="done", digest="off")
-        return await self.committer.commit(event, outcome=outcome, notes=notes)
+        return await self.committer.commit(event, outcome=outcome, notes=notes, is_patient=is_patient)
 
     async def begin(self, plan: CompactionPlan) -> CompactionEvent:
         """Begin an event for what somebody is there to do.

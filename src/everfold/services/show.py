@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+from everfold.core.occasions import find_occasion
 from everfold.core.window import Window, build_window, shown_seqs
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.background import Background
 from everfold.services.live import LiveSession
+from everfold.services.occasions import meet_gap
 
 
 async def show_window(
@@ -43,6 +45,8 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
     """Fold what cannot wait, and see to it that what is due is done."""
     compactor = background.worker.compactor(live, is_preview=is_preview)
     compactor.require_room(limit_tokens)
+    if not is_preview and find_occasion(live.state, live.settings.policy) == "gap":
+        await meet_gap(compactor, background.worker.refresh, background.worker.clock.now())
     if limit_tokens is not None or (is_preview and background.is_synchronous):
         await compactor.compact(limit_tokens=limit_tokens)
     elif background.is_synchronous:

@@ -32,6 +32,7 @@ from everfold.services.commit import Committer
 from everfold.services.compact import Abilities, Compactor
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
+from everfold.services.occasions import Refresh, meet_cadence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,6 @@ class _Result:
     extraction: WorkState
     draft: Draft | None = None
     problem: str = ""
-    digest_secs: float | None = None
 
     @property
     def outcome(self) -> Outcome | None:
@@ -110,6 +110,7 @@ class Worker:
     policy: WorkPolicy = field(default_factory=WorkPolicy)
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
+    refresh: Refresh | None = None
     observers: Observers = field(default_factory=Observers)
 
     @property
@@ -164,7 +165,8 @@ class Worker:
         is_moving = True
         while is_moving:
             await live.reload(self.store)
-            is_moving = bool(await compactor.hold())
+            is_moving = await meet_cadence(compactor, self.refresh, self.clock.now())
+            is_moving = bool(await compactor.hold()) or is_moving
             for event_id in (*(one.event_id for one in live.state.awaited), *live.state.held_events):
                 done, has_moved = await self._advance(compactor, EventId(event_id))
                 folds += [] if done is None else [done]
@@ -258,7 +260,7 @@ class Worker:
             return replace(result, digest="failed" if is_last else "pending", problem=str(error))
         if written.draft is None:
             return replace(result, digest="failed", problem=written.problem)
-        return replace(result, digest="done", draft=written.draft, digest_secs=monotonic() - started)
+        return replace(result, digest="done", draft=replace(written.draft, digest_secs=monotonic() - started))
 
     async def _extract(self, task: Task, result: _Result, *, is_last: bool) -> _Result:
         if self.extract is None:
@@ -296,7 +298,7 @@ class Worker:
             return await self._finish_committed(compactor, event, result)
         if result.digest == "pending":
             return None, False
-        done = await committer.commit(event, outcome=outcome, draft=result.draft, digest_secs=result.digest_secs)
+        done = await committer.commit(event, outcome=outcome, draft=result.draft)
         return done, done is not None
 
     async def _finish_committed(
@@ -307,7 +309,7 @@ class Worker:
             waits = any(one.event_id == event.id and one.is_patient for one in live.state.awaited)
             if waits and not live.state.breaks:
                 return None, False
-            done = await committer.revise(event, result.draft, outcome=outcome, digest_secs=result.digest_secs)
+            done = await committer.revise(event, result.draft, outcome=outcome)
             if done is not None or find_shown(live.layout, event.plan.first_seq, event.plan.last_seq) is not None:
                 return done, done is not None
             outcome = outcome and replace(outcome, digest="off", problem=ROLLED_UP)

@@ -26,7 +26,6 @@ from everfold.testing.builders import (
     minute,
     open_session,
     plan_next_compaction,
-    session_record,
     talk,
     user,
 )

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.compaction import drop_drafts
+from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
 from everfold.core.erasing import Erasure
 from everfold.core.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents

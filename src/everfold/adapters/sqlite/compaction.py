@@ -10,8 +10,8 @@ from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import read_state, write_state
 from everfold.adapters.sqlite.places import Places
 from everfold.core.certificate import certificate_to_text
-from everfold.core.erasing import NewRecord
 from everfold.core.drafts import Draft, draft_to_bytes
+from everfold.core.erasing import NewRecord
 from everfold.core.events import CompactionEvent, Outcome, WorkState, plan_to_bytes, report_to_text
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout, layout_from_bytes, layout_to_bytes

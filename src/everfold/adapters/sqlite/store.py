@@ -17,8 +17,8 @@ from everfold.adapters.sqlite import compaction, history, log, sessions
 from everfold.adapters.sqlite.connection import Database, open_database, reading, translated
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
-from everfold.core.erasing import Erasure
 from everfold.core.drafts import Draft
+from everfold.core.erasing import Erasure
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
