@@ -112,9 +112,7 @@ class HookSettings(_Section):
     """How plug-ins are called."""
 
     timeout_secs: float = Field(10.0, gt=0, description="How long one call of one plug-in may take.")
-    strict: bool = Field(
-        False, description="Fold nothing while no plug-in succeeds in `on_pre_compress`, none being there included."
-    )
+    strict: bool = Field(False, description="Fold nothing unless at least one plug-in succeeds in `on_pre_compress`.")
 
 
 class SweepSettings(_Section):

@@ -13,6 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from everfold.core.happenings import Happening
+from everfold.services.feed import Subscription
 from everfold.services.replay import Replay
 from everfold.session import Session
 
@@ -45,6 +47,8 @@ class Blocking(Generic[T]):
         match given:
             case Session() | Replay():
                 return Blocking(given, self._portal)
+            case Subscription():
+                return self._listen(given)
             case AsyncIterator():
                 return self._iterate(given)
             case _:
@@ -64,6 +68,27 @@ class Blocking(Generic[T]):
         finally:
             if isinstance(items, AsyncGenerator):
                 self._portal.call(items.aclose)
+
+    def _listen(self, events: Subscription) -> Iterator[Happening]:
+        """Happenings as they come, from another thread than the engine's, which may end at any moment.
+
+        A subscription ends before its engine does, and what waits in it then is taken without the engine.
+        """
+
+        async def advance() -> Happening | None:
+            return await anext(events, None)
+
+        while not events.is_closed:
+            try:
+                happening = self._portal.call(advance)
+            except RuntimeError:
+                if events.is_closed:
+                    break
+                raise
+            if happening is not None:
+                yield happening
+        while (happening := events.take_waiting()) is not None:
+            yield happening
 
 
 @contextmanager

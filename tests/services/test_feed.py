@@ -50,7 +50,7 @@ async def test_a_waiting_reader_is_woken() -> None:
 
     async def reading() -> None:
         async for it in events:
-            read.append(it)  # noqa: PERF401 - the test looks on while it grows
+            read.append(it)
 
     events = feed.subscribe()
     async with anyio.create_task_group() as tasks:

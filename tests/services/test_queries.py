@@ -182,6 +182,7 @@ async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfo
         await second.resume()
         return trace.take()[0]
 
+    await resume()  # the store knows both sessions from here on
     quiet = await resume()
     assert "find_current_session" not in quiet
     events = engine.events()

@@ -14,6 +14,7 @@ from everfold.core.transcripts import TranscriptMessage
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError, NotFoundError
 from everfold.testing.builders import assistant, talk, user
 from everfold.testing.fakes import STARTED_AT, CountingIds, FakeClock
+from everfold.testing.hearing import Hearing
 
 SCRIPT = """
 import everfold
@@ -198,3 +199,52 @@ def test_a_plain_script(tmp_path: Path) -> None:
     assert int(count) < 60
     assert int(seq) == 7
     assert is_sound == "True"
+
+
+def test_events_are_iterated_until_the_engine_closes(url: str) -> None:
+    """What the engine does is iterated with `for`, in a thread that waits for it, and ends with the engine."""
+    told: list[str] = []
+    listening = threading.Event()
+
+    def listen() -> None:
+        events = engine.events()
+        listening.set()
+        told.extend(happening.kind for happening in events)
+
+    with everfold.open_sync(url) as engine:
+        thread = threading.Thread(target=listen)
+        thread.start()
+        assert listening.wait(10)
+        engine.session().new()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert told == ["session_switched", "session_switched"]
+
+
+def test_events_are_read_after_the_engine_closed(url: str) -> None:
+    """What happened before the engine closed can be read when its thread is gone."""
+    with everfold.open_sync(url) as engine:
+        events = engine.events()
+        session = engine.session()
+    assert [happening.session_id for happening in events] == [session.id]
+
+
+def test_events_can_be_left(url: str) -> None:
+    """A loop over events that is left early leaves nothing behind, and the engine goes on."""
+    with everfold.open_sync(url) as engine:
+        events = engine.events()
+        session = engine.session()
+        assert next(events).session_id == session.id
+        events.close()
+        session.append(user("Hello."))
+        assert not engine.wrapped._observers.feed.is_heard
+
+
+def test_hooks_are_called(url: str) -> None:
+    """Hooks are async also here, and run on the engine's thread before the call that they are about returns."""
+    plugin = Hearing()
+    before = threads()
+    with everfold.open_sync(url, hooks=[plugin]) as engine:
+        engine.session().append([user("Hello."), assistant("Hi.")])
+        assert plugin.hooks == ["on_session_switch", "on_turn_start", "on_turn_end"]
+    assert threads() == before

@@ -59,6 +59,9 @@ class Coordinator:
         strict: Refuse a compaction when no plug-in's `on_pre_compress` succeeded.
         feed: Where failures are told.
 
+    Attributes:
+        is_on: There is a plug-in with at least one hook.
+
     Raises:
         InvalidInputError: one of the plug-ins is none.
     """
@@ -83,17 +86,13 @@ class Coordinator:
         self._by_hook = {
             hook: tuple(it for it in plugins if getattr(type(it), hook) is not getattr(Hooks, hook)) for hook in _HOOKS
         }
+        self.is_on = any(self._by_hook.values())
         self._counters: OrderedDict[SessionId, dict[int, Counters]] = OrderedDict()
         self._switching: WeakValueDictionary[tuple[str, str], Lock] = WeakValueDictionary()
 
     def hears(self, hook: HookName) -> bool:
         """Some plug-in has this hook, so that what it takes is worth making."""
         return bool(self._by_hook[hook])
-
-    @property
-    def is_on(self) -> bool:
-        """There is a plug-in with at least one hook."""
-        return any(self._by_hook.values())
 
     @property
     def is_asked_before_folds(self) -> bool:

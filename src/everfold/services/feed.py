@@ -31,17 +31,20 @@ class Subscription(AsyncIterator[Happening]):
         self._arrived: Event | None = None
 
     async def __anext__(self) -> Happening:
-        while True:
-            if self._dropped_count:
-                dropped = HappeningsDropped(dropped_count=self._dropped_count)
-                self._dropped_count = 0
-                return dropped
-            if self._waiting:
-                return self._waiting.popleft()
+        while (happening := self.take_waiting()) is None:
             if self._is_closed:
                 raise StopAsyncIteration
             self._arrived = Event()
             await self._arrived.wait()
+        return happening
+
+    def take_waiting(self) -> Happening | None:
+        """The oldest happening that waits; None when none does. Before it comes word of those that were dropped."""
+        if self._dropped_count:
+            dropped = HappeningsDropped(dropped_count=self._dropped_count)
+            self._dropped_count = 0
+            return dropped
+        return self._waiting.popleft() if self._waiting else None
 
     @property
     def is_closed(self) -> bool:
