@@ -179,10 +179,10 @@ class SessionSwitched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """A sweep looked for work that was left behind, in all sessions."""
+    """A sweep found work that was left behind, in all sessions: so many events, of so many sessions."""
 
     found_count: int
-    claimed_count: int
+    sessions_count: int
     session_id: None = None
     kind: Literal["swept"] = "swept"
 

@@ -36,12 +36,18 @@ class RefreshRequest:
 
 def find_occasion(state: SessionState, policy: Policy) -> Occasion | None:
     """Which occasion has come and was not met yet. The gap goes first: a person waits."""
-    if policy.gap_secs and state.turn_seq > state.gap_seq and state.away_since and state.active_at:
-        if (state.active_at - state.away_since).total_seconds() >= policy.gap_secs:
-            return "gap"
+    if policy.gap_secs and state.turn_seq > state.gap_seq and _measure_gap(state) >= policy.gap_secs:
+        return "gap"
     if policy.continuous_interval and count_exchanges(state) - state.cadence_turns >= policy.continuous_interval:
         return "cadence"
     return None
+
+
+def _measure_gap(state: SessionState) -> float:
+    """How long the user was away before the newest message, in seconds; 0 before the second one."""
+    if state.active_at is None or state.away_since is None:
+        return 0.0
+    return (state.active_at - state.away_since).total_seconds()
 
 
 def count_exchanges(state: SessionState) -> int:

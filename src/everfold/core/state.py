@@ -114,6 +114,11 @@ class SessionState:
     calibration: Calibration = UNCALIBRATED
     epoch: int = 0
 
+    @property
+    def has_work(self) -> bool:
+        """Events are on their way: held, or committed with more to come."""
+        return bool(self.held_events or self.awaited)
+
     def with_break(self, reason: str, cost_tokens: int) -> "SessionState":
         """The state with one more break to report; its revision stays."""
         return replace(self, breaks=(*self.breaks, (reason, cost_tokens))[-REMEMBERED_BREAKS:])

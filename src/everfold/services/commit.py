@@ -5,13 +5,22 @@ done or made moot by somebody else.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Fold, fold
+from everfold.core.happenings import (
+    CompactionBegun,
+    CompactionCancelled,
+    CompactionCommitted,
+    CompactionDegraded,
+    CompactionRevised,
+    Happening,
+    LatchSet,
+)
 from everfold.core.messages import Note
-from everfold.core.planning import CompactionPlan, measure_notes, measure_window
+from everfold.core.planning import LATCH_COUNT, CompactionPlan, measure_notes, measure_window
 from everfold.core.pools import CoarsePool
 from everfold.core.revising import find_shown, fold_revision, measure_ahead, plan_revision
 from everfold.core.sessions import EventId
@@ -20,6 +29,7 @@ from everfold.errors import ConflictError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.live import LiveSession
+from everfold.services.observers import Observers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +40,7 @@ class Committer:
     live: LiveSession
     clock: Clock
     ids: Ids
+    observers: Observers = field(default_factory=Observers)
     is_preview: bool = False
 
     async def begin(self, plan: CompactionPlan, *, digest: WorkState, extraction: WorkState) -> CompactionEvent:
@@ -55,7 +66,22 @@ class Committer:
             await self.store.begin_compaction(event, state, expected_revision=live.state.revision)
         live.state = state
         live.held[event.id] = event
+        self._tell(
+            CompactionBegun(
+                session_id=live.record.id,
+                event_id=event.id,
+                ordinal=ordinal,
+                trigger=plan.trigger,
+                first_seq=plan.first_seq,
+                last_seq=plan.last_seq,
+                folded_count=len(plan.folded),
+            )
+        )
         return event
+
+    def _tell(self, happening: Happening) -> None:
+        if not self.is_preview:
+            self.observers.feed.publish(happening)
 
     async def commit(
         self,
@@ -89,10 +115,43 @@ class Committer:
                 one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq, is_patient)
                 state = replace(state, awaited=(*state.awaited, one))
             if self.is_preview or await self._try_commit(event, done, state, outcome):
+                self._tell_committed(event, done, before=live.state, after=state)
                 self._take(done, state)
+                if outcome is not None:
+                    self._tell_degraded(event, outcome)
                 return done
             notes = ()
         return None
+
+    def _tell_committed(self, event: CompactionEvent, done: Fold, *, before: SessionState, after: SessionState) -> None:
+        live = self.live
+        fine = next((digest for digest in done.digests if digest.kind == "fine"), None)
+        self._tell(
+            CompactionCommitted(
+                session_id=live.record.id,
+                event_id=event.id,
+                generator=fine.generator if fine else "extractive",
+                report=done.report,
+                elapsed_secs=(self.clock.now() - event.begun_at).total_seconds(),
+            )
+        )
+        if before.stuck_count < LATCH_COUNT <= after.stuck_count:
+            self._tell(
+                LatchSet(
+                    session_id=live.record.id,
+                    window_tokens=done.report.tokens_after,
+                    trigger_tokens=live.room().trigger_tokens,
+                )
+            )
+
+    def _tell_degraded(self, event: CompactionEvent, outcome: Outcome) -> None:
+        if outcome.state == "degraded":
+            reason = "digest" if outcome.digest == "failed" else "extraction"
+            self._tell(
+                CompactionDegraded(
+                    session_id=event.session_id, event_id=event.id, attempts_count=event.attempts, reason=reason
+                )
+            )
 
     async def _try_commit(
         self, event: CompactionEvent, done: Fold, state: SessionState, outcome: Outcome | None
@@ -190,6 +249,17 @@ class Committer:
                 continue
             live.held.clear()  # held events have moved up behind the revision
             self._take(done, state)
+            self._tell(
+                CompactionRevised(
+                    session_id=live.record.id,
+                    event_id=event.id,
+                    tokens_before=done.report.tokens_before,
+                    tokens_after=done.report.tokens_after,
+                    break_cost_tokens=done.report.break_cost_tokens,
+                )
+            )
+            if outcome is not None:
+                self._tell_degraded(event, outcome)
             return done
         return None
 
@@ -236,6 +306,7 @@ class Committer:
                 stable = measure_ahead(live.layout, event.plan.first_seq)
                 state = state.with_break("compaction: settled", measure_window(state, live.layout) - stable)
             if await self._try_end(event.id, outcome, state):
+                self._tell_degraded(event, outcome)
                 return True
             if (await self.store.get_event(event.id)).has_ended:
                 return False
@@ -264,6 +335,7 @@ class Committer:
             state = replace(live.state, revision=live.state.revision + 1, held_events=live.state.held_events[:-1])
             if await self._try_end(last, outcome, state):
                 cancelled.append(last)
+                self._tell(CompactionCancelled(session_id=live.record.id, event_id=last, reason="asked"))
         return cancelled
 
     async def release_latch(self) -> None:

@@ -49,9 +49,8 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
         await meet_gap(compactor, background.worker.refresh, background.worker.clock.now())
     if limit_tokens is not None or (is_preview and background.is_synchronous):
         await compactor.compact(limit_tokens=limit_tokens)
-    elif background.is_synchronous:
-        if live.state.held_events or live.state.awaited or await compactor.find_due():
-            await background.worker.work(live)
+    elif background.is_synchronous and (live.state.has_work or await compactor.find_due()):
+        await background.worker.work(live)
     await compactor.make_fit(limit_tokens=limit_tokens)
     if is_preview:
         return

@@ -6,14 +6,17 @@ Source: DESIGN sections 3.2 and 6.
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
+from everfold.core.happenings import Swept
 from everfold.core.sessions import SessionId
 from everfold.errors import StoreError
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
+from everfold.services.feed import Feed
 
 MOST_EVENTS = 1000
 """How many events one sweep looks at; the next one goes on, oldest first."""
@@ -26,6 +29,7 @@ class Sweeper:
     store: Store
     clock: Clock
     dispatcher: Dispatcher
+    feed: Feed
     lookback_secs: float = 604_800.0
     every_secs: float = 120.0
 
@@ -38,13 +42,13 @@ class Sweeper:
         sessions = list(dict.fromkeys(event.session_id for event in events))
         for session_id in sessions:
             self.dispatcher.submit(session_id)
+        if events:
+            self.feed.publish(Swept(found_count=len(events), sessions_count=len(sessions)))
         return sessions
 
     async def sweep_forever(self) -> None:
         """Sweep now and again and again. A store that does not serve is asked again the next time."""
         while True:
-            try:
+            with suppress(StoreError):  # turns report it to whoever makes them
                 await self.sweep()
-            except StoreError:
-                pass  # turns report it to whoever makes them
             await asyncio.sleep(self.every_secs)

@@ -20,7 +20,8 @@ from time import monotonic
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Fold
-from everfold.core.hooks import PendingFold
+from everfold.core.happenings import CompactionClaimed, CompactionReady, CompactionRetried
+from everfold.core.hooks import Hints
 from everfold.core.messages import Message
 from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
@@ -33,6 +34,7 @@ from everfold.services.compact import Abilities, Compactor
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
 from everfold.services.occasions import Refresh, meet_cadence
+from everfold.services.prepare import prepare_fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +126,14 @@ class Worker:
 
     def compactor(self, live: LiveSession, *, is_preview: bool = False) -> Compactor:
         """What plans and carries out the compactions of a session."""
-        committer = Committer(store=self.store, live=live, clock=self.clock, ids=self.ids, is_preview=is_preview)
+        committer = Committer(
+            store=self.store,
+            live=live,
+            clock=self.clock,
+            ids=self.ids,
+            observers=self.observers,
+            is_preview=is_preview,
+        )
         return Compactor(store=self.store, live=live, committer=committer, abilities=self.abilities)
 
     async def work_session(self, session_id: SessionId) -> list[Fold]:
@@ -184,7 +193,6 @@ class Worker:
     async def _advance(self, compactor: Compactor, event_id: EventId) -> tuple[Fold | None, bool]:
         """Take one event a step further: what was committed, and whether anything moved."""
         event = await self.store.get_event(event_id)
-        live = compactor.live
         if event.has_ended:
             return None, False
         if event.state == "ready":
@@ -200,7 +208,7 @@ class Worker:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
         if event.plan.folded and self.abilities.has_hooks:
             try:
-                await self._ask_hint(await self._task(compactor.live, event))
+                await self._prepare(compactor.live, event)
             except HookError:
                 return None, False  # strict: the transcript stays unfolded until a checkpoint succeeds
         return await self._finish(compactor, event, _result_of(event))
@@ -211,6 +219,9 @@ class Worker:
             event = await self.store.claim_event(event.id, now=now, lease_until=now + self._lease)
         except ConflictError:
             return None, False
+        self.observers.feed.publish(
+            CompactionClaimed(session_id=event.session_id, event_id=event.id, attempt=event.attempts)
+        )
         renewing = asyncio.create_task(self._renew(event))
         try:
             result = await self._do(compactor.live, event)
@@ -228,7 +239,7 @@ class Worker:
             return None, False
         done, has_moved = await self._finish(compactor, event, result)
         if result.outcome is None or not has_moved:
-            await self._release(event, result.problem, wait_secs=self.policy.grace_secs)
+            await self._retry_later(event, result)
             return done, False
         return done, has_moved
 
@@ -242,7 +253,7 @@ class Worker:
             event = replace(event, digest="off", problem=ROLLED_UP)
         task = await self._task(live, event)
         if self.abilities.has_hooks:
-            task = replace(task, hint=await self._ask_hint(task))
+            task = replace(task, hint=(await self._prepare(live, event)).text)
         result = _Result(digest=event.digest, extraction=event.extraction, problem=event.problem)
         if event.digest == "pending":
             result = await self._digest(task, result, is_last=is_last)
@@ -271,17 +282,13 @@ class Worker:
             return replace(result, extraction="failed" if is_last else "pending", problem=str(error))
         return replace(result, extraction="done")
 
-    async def _ask_hint(self, task: Task) -> str:
-        """What the plug-ins say to what is folded, before anything leaves.
+    async def _prepare(self, live: LiveSession, event: CompactionEvent) -> Hints:
+        """Let the plug-ins see what is folded, before anything leaves.
 
         Raises:
             HookError: strict, and no checkpoint succeeded.
         """
-        event = task.event
-        pending = PendingFold(
-            session=task.record, event_id=event.id, trigger=event.plan.trigger, messages=task.messages
-        )
-        return (await self.observers.coordinator.on_pre_compress(pending)).text
+        return await prepare_fold(self.observers.coordinator, self.store, live.record, event)
 
     async def _task(self, live: LiveSession, event: CompactionEvent) -> Task:
         state = await self.store.read_state(live.record.id)
@@ -325,7 +332,22 @@ class Worker:
             await self.store.keep_draft(event.id, result.draft, attempt=event.attempts, extraction=result.extraction)
         except ConflictError:
             return False  # the lease was lost, or words of it were erased
+        self.observers.feed.publish(
+            CompactionReady(session_id=event.session_id, event_id=event.id, generator="abstractive")
+        )
         return True
+
+    async def _retry_later(self, event: CompactionEvent, result: _Result) -> None:
+        await self._release(event, result.problem, wait_secs=self.policy.grace_secs)
+        if result.outcome is None:
+            self.observers.feed.publish(
+                CompactionRetried(
+                    session_id=event.session_id,
+                    event_id=event.id,
+                    attempt=event.attempts,
+                    reason="digest" if result.digest == "pending" else "extraction",
+                )
+            )
 
     async def _release(self, event: CompactionEvent, problem: str, *, wait_secs: float | None) -> None:
         """Give an event back; nothing where it has ended or is another worker's."""
