@@ -21,6 +21,7 @@ from everfold.core.messages import Message, Note
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
+from everfold.ports.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +216,7 @@ class HistoryStore(Protocol):
         ...
 
 
-class Store(SessionStore, LogStore, CompactionStore, HistoryStore, Protocol):
+class Store(SessionStore, LogStore, CompactionStore, HistoryStore, UsageStore, Protocol):
     """All of it in one place, so that one transaction can reach everything."""
 
     async def close(self) -> None:
