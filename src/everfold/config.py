@@ -53,6 +53,10 @@ _NOT_SHOWN = frozenset({"model.base_url", "model.api_key_env"})
 class ModelSettings(_Section):
     """The model, and what it can take. Without a name no model is called."""
 
+    context_limit: int = Field(DEFAULT_LIMIT_TOKENS, gt=0, description="The model's context limit in tokens.")
+    answer_tokens: int | None = Field(
+        None, ge=0, description="Room for the answer; the smaller of 8192 and 12 % of the limit when left out."
+    )
     name: str | None = Field(
         None,
         pattern=MODEL_PATTERN,
@@ -68,10 +72,6 @@ class ModelSettings(_Section):
         pattern=_VARIABLE_PATTERN,
         description="The variable that holds the key. Left out, the provider's usual one, unless `base_url` is set: "
         "then no key is sent.",
-    )
-    context_limit: int = Field(DEFAULT_LIMIT_TOKENS, gt=0, description="The model's context limit in tokens.")
-    answer_tokens: int | None = Field(
-        None, ge=0, description="Room for the answer; the smaller of 8192 and 12 % of the limit when left out."
     )
 
 
