@@ -60,7 +60,8 @@ class ModelSettings(_Section):
     name: str | None = Field(
         None,
         pattern=MODEL_PATTERN,
-        description="`openai:NAME`, `anthropic:NAME`, `ollama:NAME`, or `script:FILE` for a model that follows a script.",
+        description="What answers: `openai:NAME`, `anthropic:NAME`, `ollama:NAME`, or `script:FILE`, which follows a "
+        "script.",
     )
     base_url: str | None = Field(
         None,
