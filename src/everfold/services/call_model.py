@@ -19,7 +19,14 @@ import anyio
 
 from everfold.core.sessions import EventId, SessionId, UserId
 from everfold.core.usage import ModelCall, start_of_day
-from everfold.errors import EverfoldError, ModelReplyError, ModelUnavailableError, OverBudgetError
+from everfold.errors import (
+    EverfoldError,
+    ModelError,
+    ModelReplyError,
+    ModelUnavailableError,
+    OverBudgetError,
+    RateLimitedError,
+)
 from everfold.ports.models import Model, ModelReply, ModelRequest
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
@@ -176,7 +183,7 @@ class _Subject:
 
 def _may_come_back(error: EverfoldError) -> bool:
     """Whether the same attempt may succeed later; a store that did not take its record is not the model's failure."""
-    return error.retryable and error.code in ("model_unavailable", "rate_limited")
+    return error.retryable and isinstance(error, ModelError | RateLimitedError)
 
 
 def _over_budget(key: str, cap: float, spent: float, what: str) -> OverBudgetError:

@@ -147,6 +147,15 @@ async def test_how_an_answer_ended(provider: str, answer: bytes, finish: Finish,
     assert (reply.finish, reply.text) == (finish, text)
 
 
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+async def test_what_was_only_thought_is_not_said(provider: str) -> None:
+    """What a model thinks aloud, between marks or in a field of its own, is no part of its text."""
+    aloud = openai_answer("<think>Which berth was it? 12?</think>\n\nBerth: 40 m.")
+    assert (await ask(provider, Answer(body=aloud))).text.strip() == "Berth: 40 m."
+    apart = openai_answer("Berth: 40 m.").replace(b'"refusal": null', b'"reasoning_content": "Which berth?"')
+    assert (await ask(provider, Answer(body=apart))).text == "Berth: 40 m."
+
+
 TOO_LONG = [
     ("openai", openai_error(400, "Your input is too big.", code="context_length_exceeded")),
     ("openai", openai_error(400, "This model's maximum context length is 8192 tokens.", kind="BadRequestError")),
