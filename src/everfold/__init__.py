@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from everfold import errors
+    from everfold.adapters.system.otel import OtelTracer
     from everfold.bootstrap import open, open_sync  # noqa: A004 - `everfold.open` is what a user types
     from everfold.config import Settings, load_settings
     from everfold.core.events import CompactionEvent
     from everfold.core.folding import CompactionReport, Fold
+    from everfold.core.happenings import Happening
+    from everfold.core.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
     from everfold.core.messages import Message
     from everfold.core.rendering import render
     from everfold.core.sessions import SessionRecord
     from everfold.core.window import Window, WindowReport
     from everfold.engine import Everfold
+    from everfold.ports.hooks import Hooks
     from everfold.services.read import Page
     from everfold.services.search import SearchHit
     from everfold.services.verify import Verification
@@ -27,12 +31,21 @@ _HOMES = {
     "CompactionReport": "everfold.core.folding",
     "Everfold": "everfold.engine",
     "Fold": "everfold.core.folding",
+    "Happening": "everfold.core.happenings",
+    "Hooks": "everfold.ports.hooks",
+    "MemoryWrite": "everfold.core.hooks",
     "Message": "everfold.core.messages",
+    "OtelTracer": "everfold.adapters.system.otel",
     "Page": "everfold.services.read",
+    "PendingFold": "everfold.core.hooks",
     "SearchHit": "everfold.services.search",
     "Session": "everfold.session",
+    "SessionEnd": "everfold.core.hooks",
     "SessionRecord": "everfold.core.sessions",
+    "SessionSwitch": "everfold.core.hooks",
     "Settings": "everfold.config",
+    "TurnEnd": "everfold.core.hooks",
+    "TurnStart": "everfold.core.hooks",
     "Verification": "everfold.services.verify",
     "Window": "everfold.core.window",
     "WindowReport": "everfold.core.window",
@@ -47,12 +60,21 @@ __all__ = [
     "CompactionReport",
     "Everfold",
     "Fold",
+    "Happening",
+    "Hooks",
+    "MemoryWrite",
     "Message",
+    "OtelTracer",
     "Page",
+    "PendingFold",
     "SearchHit",
     "Session",
+    "SessionEnd",
     "SessionRecord",
+    "SessionSwitch",
     "Settings",
+    "TurnEnd",
+    "TurnStart",
     "Verification",
     "Window",
     "WindowReport",

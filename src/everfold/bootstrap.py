@@ -1,19 +1,23 @@
 """Opening Everfold: the only module that picks adapters."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
+from everfold.adapters.system.log_lines import LogLines
 from everfold.config import Settings, load_settings
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
+from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.ports.tracing import Tracer
 from everfold.services.call_model import ModelCaller
+from everfold.services.observers import make_observers
 from everfold.sync import Blocking, block_on
 
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -30,6 +34,8 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     config: Path | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
+    hooks: Sequence[Hooks] = (),
+    tracer: Tracer | None = None,
 ) -> AsyncIterator[Everfold]:
     """Open a store and give the engine; the store is let go at the end.
 
@@ -39,14 +45,29 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         config: The settings file; `everfold.toml` in the working folder when left out.
         clock: Tells the time; the machine's when left out.
         ids: Makes ids; random ones when left out.
+        hooks: Plug-ins, called in this order.
+        tracer: Takes spans: `everfold.OtelTracer()`, for example. None are made when left out.
 
     Raises:
-        InvalidInputError: the url or a setting does not fit.
+        InvalidInputError: the url or a setting does not fit, or a hook is no plug-in.
         StoreError: the store cannot be opened.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(config, settings)
+    observers = make_observers(
+        hooks=hooks,
+        timeout_secs=loaded.hooks.timeout_secs,
+        strict=loaded.hooks.strict,
+        sinks=(LogLines(),),
+        tracer=tracer,
+    )
     store = await open_store(url or loaded.store.url)
-    engine = Everfold(store, clock=clock or SystemClock(), ids=ids or RandomIds(), defaults=loaded.session_settings())
+    engine = Everfold(
+        store,
+        clock=clock or SystemClock(),
+        ids=ids or RandomIds(),
+        defaults=loaded.session_settings(),
+        observers=observers,
+    )
     try:
         yield engine
     finally:
@@ -60,9 +81,15 @@ def open_sync(
     config: Path | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
+    hooks: Sequence[Hooks] = (),
+    tracer: Tracer | None = None,
 ) -> AbstractContextManager[Blocking[Everfold]]:
-    """The same for programs without an event loop: every method of what it gives blocks."""
-    return block_on(open(url, settings=settings, config=config, clock=clock, ids=ids))
+    """The same for programs without an event loop: every method of what it gives blocks.
+
+    Hooks stay async, and run on the thread of the engine.
+    """
+    opening = open(url, settings=settings, config=config, clock=clock, ids=ids, hooks=hooks, tracer=tracer)
+    return block_on(opening)
 
 
 async def open_store(url: str) -> Store:

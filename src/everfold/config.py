@@ -132,6 +132,15 @@ class SpendSettings(_Section):
     )
 
 
+class HookSettings(_Section):
+    """How plug-ins are called."""
+
+    timeout_secs: float = Field(10.0, gt=0, description="How long one call of one plug-in may take.")
+    strict: bool = Field(
+        False, description="Fold nothing while no plug-in succeeds in `on_pre_compress`, none being there included."
+    )
+
+
 class Settings(BaseSettings):
     """Every setting of Everfold."""
 
@@ -143,6 +152,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings.model_validate({})
     compaction: CompactionSettings = CompactionSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
+    hooks: HookSettings = HookSettings.model_validate({})
 
     @classmethod
     def settings_customise_sources(

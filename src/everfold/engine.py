@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
+from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonValue, encode_json
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
@@ -14,8 +15,10 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.import_transcript import Imported, import_transcript
 from everfold.services.live import LiveSession, load_session
+from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
 from everfold.services.search import SearchHit, search_messages
+from everfold.services.switch import Switcher
 from everfold.session import Session
 
 DEFAULT_USER = "default"
@@ -25,11 +28,20 @@ DEFAULT_AGENT = "default"
 class Everfold:
     """A context and memory engine over one store. Make one with `everfold.open`."""
 
-    def __init__(self, store: Store, *, clock: Clock, ids: Ids, defaults: SessionSettings | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock,
+        ids: Ids,
+        defaults: SessionSettings | None = None,
+        observers: Observers | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
         self._defaults = SessionSettings() if defaults is None else defaults
+        self._observers = Observers() if observers is None else observers
 
     async def session(
         self,
@@ -61,7 +73,7 @@ class Everfold:
         live = await opener.find_current(user_id, agent_id)
         if live is None:
             _require_room(settings, SessionState(), "to be opened")
-            live = await opener.open_current(user_id, agent_id, settings)
+            live = await self._switcher.open_current(user_id, agent_id, settings)
         wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
         _require_room(wanted, live.state, live.record.id)
         return self._handle(await opener.change_settings(live, wanted))
@@ -84,7 +96,7 @@ class Everfold:
         settings = self._settings(self._defaults, limit, system, tools)
         _require_room(settings, SessionState(), "to be opened")
         user_id, agent_id = UserId(_name(user, "user")), AgentId(_name(agent, "agent"))
-        return self._handle(await self._opener.add(user_id, agent_id, settings))
+        return self._handle(await self._switcher.add(user_id, agent_id, settings))
 
     def import_transcript(
         self, transcript: Transcript, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, limit: int | None = None
@@ -140,13 +152,31 @@ class Everfold:
         """Problems of the store's own files; empty when there are none."""
         return await self._store.check_integrity()
 
+    def events(self, *, session: str | None = None) -> AsyncIterator[Happening]:
+        """What the engine does from now on, as it happens; ends when the engine closes.
+
+        A reader that is too slow loses the oldest happenings, and is told how many. What became of compactions is kept
+        in the store: `Session.events` lists it.
+
+        Args:
+            session: Only what is about the session with this id.
+        """
+        return self._observers.feed.subscribe(None if session is None else SessionId(session))
+
     async def close(self) -> None:
         """Let go of the store. Nothing is lost: every call before it was durable when it returned."""
-        await self._store.close()
+        try:
+            await self._store.close()
+        finally:
+            self._observers.feed.close()
 
     @property
     def _opener(self) -> Opener:
         return Opener(store=self._store, clock=self._clock, ids=self._ids)
+
+    @property
+    def _switcher(self) -> Switcher:
+        return Switcher(opener=self._opener, observers=self._observers)
 
     def _settings(
         self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
@@ -159,7 +189,7 @@ class Everfold:
         return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
 
     def _handle(self, live: LiveSession) -> Session:
-        return Session(live, store=self._store, clock=self._clock, ids=self._ids)
+        return Session(live, store=self._store, clock=self._clock, ids=self._ids, observers=self._observers)
 
 
 def _require_prompt(system: object, tools: object) -> None:

@@ -17,9 +17,10 @@
     │   ├── StoreUnavailableError     503  locked, full, read-only or out of reach
     │   ├── SchemaError               500  written by a newer Everfold, or its migrations were changed
     │   └── CorruptStoreError         500  the file is no database, or damaged
-    └── AccessError                   the caller may not
-        ├── UnauthenticatedError      401
-        └── ForbiddenError            403
+    ├── AccessError                   the caller may not
+    │   ├── UnauthenticatedError      401
+    │   └── ForbiddenError            403
+    └── HookError                     503  no plug-in did what `hooks.strict` waits for
 
 A message says what failed, on which id, what was expected and what came, and what to do. The ids are attributes too.
 """
@@ -189,3 +190,12 @@ class ForbiddenError(AccessError):
     """The caller is known and may not do this."""
 
     code = "forbidden"
+
+
+class HookError(EverfoldError):
+    """No plug-in saved what it should before a compaction, and `hooks.strict` keeps everything unfolded until one did."""
+
+    code = "hook"
+    http_status = 503
+    exit_code = 9
+    retryable = True

@@ -12,22 +12,26 @@ from everfold.core.origins import Origin
 from everfold.core.planning import Demand
 from everfold.core.rendering import Provider
 from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
+from everfold.core.spans import WINDOW, describe_window
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
 from everfold.core.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
-from everfold.services.append import append_messages, read_incoming
+from everfold.services.append import append_once, read_incoming
 from everfold.services.compact import Compactor
 from everfold.services.erase import erase_message
 from everfold.services.import_transcript import read_messages
 from everfold.services.live import LiveSession, load_session
+from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
 from everfold.services.read import Page, read_around, read_page, read_range
 from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
+from everfold.services.switch import Switcher
+from everfold.services.tell_turns import tell_turns
 from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
 
@@ -56,11 +60,14 @@ class Session:
     use the same session.
     """
 
-    def __init__(self, live: LiveSession, *, store: Store, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, live: LiveSession, *, store: Store, clock: Clock, ids: Ids, observers: Observers | None = None
+    ) -> None:
         self._live = live
         self._store = store
         self._clock = clock
         self._ids = ids
+        self._observers = Observers() if observers is None else observers
 
     @property
     def id(self) -> SessionId:
@@ -94,6 +101,8 @@ class Session:
     ) -> list[int]:
         """Append one message, or several all or none, and give their sequence numbers.
 
+        The hooks of a turn that begins or ends with them are called once they are stored.
+
         Args:
             messages: In OpenAI chat or Anthropic messages form; stored exactly as given.
             origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside.
@@ -121,7 +130,9 @@ class Session:
         ]
         if not incoming:
             return []
-        stored = await append_messages(self._store, self._live, incoming)
+        stored, plan = await append_once(self._store, self._live, incoming)
+        if plan is not None and self._observers.coordinator.is_on:
+            await tell_turns(self._observers.coordinator, self.record, plan)
         return [message.seq for message in stored]
 
     async def window(self, *, limit: int | None = None, volatile: str | None = None, preview: bool = False) -> Window:
@@ -137,7 +148,10 @@ class Session:
         """
         live = await self._preview_copy() if preview else self._live
         compactor = self._compactor(live, is_preview=preview)
-        return await show_window(self._store, live, compactor, limit_tokens=limit, volatile=volatile)
+        with self._observers.tracer.span(WINDOW) as span:
+            window = await show_window(self._store, live, compactor, limit_tokens=limit, volatile=volatile)
+            span.set_attributes(describe_window(self.id, window.report, is_preview=preview))
+        return window
 
     async def compact(
         self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False
@@ -271,7 +285,7 @@ class Session:
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
         """
-        return self._with(await self._opener.follow(self._live, "new"))
+        return self._with(await self._switcher.new(self._live))
 
     async def reset(self) -> "Session":
         """Like `new`, but what was learnt about the provider's token counts is learnt anew.
@@ -279,7 +293,7 @@ class Session:
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
         """
-        return self._with(await self._opener.follow(self._live, "reset"))
+        return self._with(await self._switcher.reset(self._live))
 
     async def branch(self, seq: int) -> "Session":
         """A session that shares the past up to a message and goes its own way; this one stays current.
@@ -287,7 +301,7 @@ class Session:
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
         """
-        return self._with(await self._opener.branch(self._live, seq, is_rewind=False))
+        return self._with(await self._switcher.branch(self._live, seq))
 
     async def rewind(self, seq: int) -> "Session":
         """A branch that becomes the current session.
@@ -295,18 +309,19 @@ class Session:
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
         """
-        return self._with(await self._opener.branch(self._live, seq, is_rewind=True))
+        return self._with(await self._switcher.rewind(self._live, seq))
 
     async def resume(self) -> None:
         """Make this session the current one of its user and agent again."""
-        await self._opener.resume(self.id)
+        await self._switcher.resume(self.record)
 
     @property
-    def _opener(self) -> Opener:
-        return Opener(store=self._store, clock=self._clock, ids=self._ids)
+    def _switcher(self) -> Switcher:
+        opener = Opener(store=self._store, clock=self._clock, ids=self._ids)
+        return Switcher(opener=opener, observers=self._observers)
 
     def _with(self, live: LiveSession) -> "Session":
-        return Session(live, store=self._store, clock=self._clock, ids=self._ids)
+        return Session(live, store=self._store, clock=self._clock, ids=self._ids, observers=self._observers)
 
     def _compactor(self, live: LiveSession, *, is_preview: bool) -> Compactor:
         return Compactor(store=self._store, live=live, clock=self._clock, ids=self._ids, is_preview=is_preview)

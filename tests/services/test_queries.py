@@ -169,3 +169,22 @@ async def test_compaction_off_runs_no_query(trace: Trace, tmp_path: Path, *, is_
     assert needed & set(statements) == (needed if is_enabled else set())
     if not is_enabled:
         assert statements == [*APPEND, *GLANCE] * (len(TALK) - 1)
+
+
+async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfold, trace: Trace) -> None:
+    """Resuming asks for the session before only where somebody is told of it."""
+    first = await engine.session()
+    second = await first.new()
+
+    async def resume() -> list[str]:
+        await first.resume()
+        trace.take()
+        await second.resume()
+        return trace.take()[0]
+
+    quiet = await resume()
+    assert "find_current_session" not in quiet
+    events = engine.events()
+    assert sorted(await resume()) == sorted([*quiet, "find_current_session"])
+    del events
+    assert await resume() == quiet

@@ -4,16 +4,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 import everfold
-from everfold import Session
+from everfold import Hooks, PendingFold, Session, TurnStart
 from everfold.bootstrap import open_caller, open_store
 from everfold.config import Settings, list_keys, load_settings
+from everfold.core.happenings import HookFailed
 from everfold.core.json_values import JsonObject
 from everfold.core.sessions import EventId
 from everfold.core.window import MessageEntry, RangeEntry
-from everfold.errors import EverfoldError
+from everfold.errors import EverfoldError, HookError
 from everfold.ports.models import ModelRequest
 from everfold.testing.builders import ADA, assistant, calls, result, talk, user
 from everfold.testing.fakes import CountingIds, FakeClock
@@ -173,7 +175,7 @@ MODEL_CASES: dict[str, ModelCase] = {
 
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
-    assert set(CASES) | set(MODEL_CASES) | {"store.url"} == set(list_keys())
+    assert set(CASES) | set(MODEL_CASES) | {"store.url", "hooks.timeout_secs", "hooks.strict"} == set(list_keys())
 
 
 def by_section(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
@@ -256,3 +258,34 @@ async def test_the_store_is_where_the_setting_says(tmp_path: Path) -> None:
             assert await engine.list_sessions() == []
             await engine.session()
         assert (tmp_path / name).exists()
+
+
+class Slow(Hooks):
+    """Takes a moment for every turn."""
+
+    async def on_turn_start(self, turn: TurnStart) -> None:  # noqa: ARG002 - a hook
+        """Take a moment."""
+        await anyio.sleep(0.05)
+
+
+@pytest.mark.parametrize(("timeout_secs", "failures"), [(0.001, 1), (10, 0)])
+async def test_a_hook_has_the_time_that_the_setting_gives(timeout_secs: float, failures: int) -> None:
+    """Changing `hooks.timeout_secs` changes whether a slow plug-in is cut off."""
+    async with everfold.open("memory://", settings={"hooks": {"timeout_secs": timeout_secs}}, hooks=[Slow()]) as engine:
+        events = engine.events()
+        await (await engine.session()).append(user("Hello."))
+    assert len([it async for it in events if isinstance(it, HookFailed)]) == failures
+
+
+async def test_strict_waits_for_a_plugin() -> None:
+    """Changing `hooks.strict` changes whether a fold goes on that no plug-in prepared."""
+    for is_strict in (True, False):
+        async with everfold.open("memory://", settings={"hooks": {"strict": is_strict}}) as engine:
+            session = await engine.session()
+            fold = PendingFold(session=session.record, event_id=EventId("evt_1"), trigger="tokens", messages=())
+            coordinator = session._observers.coordinator
+            if is_strict:
+                with pytest.raises(HookError):
+                    await coordinator.on_pre_compress(fold)
+            else:
+                assert (await coordinator.on_pre_compress(fold)).text == ""

@@ -19,6 +19,7 @@ from datetime import datetime
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
+from everfold.core.growth import Growth
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
 from everfold.core.origins import Origin, Source
@@ -117,6 +118,8 @@ class _LogEnd:
     open_step: OpenStep | None
     closed_calls: tuple[str, ...]
     said_before: tuple[str, ...]
+    active_at: datetime | None
+    away_since: datetime | None
 
 
 _MOVING = tuple(field.name for field in fields(_LogEnd))
@@ -159,8 +162,14 @@ class _Placing:
             (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
         )
         moved = {name: getattr(self.end, name) for name in _MOVING}
-        state = replace(self.before, revision=self.before.revision + 1, **moved)
+        state = replace(self.before, revision=self.before.revision + 1, growth=self._growth(), **moved)
         return AppendPlan(appended=appended, settled=settled, state=state)
+
+    def _growth(self) -> Growth:
+        growth = self.before.growth
+        for seq, item in self.incoming.items():
+            growth = growth.grown(self.messages[seq].tokens, item.said_at)
+        return growth
 
     def _appended(self, seq: int, item: Incoming) -> Appended:
         turn_seq, turns_count = self.turns[seq]
@@ -252,6 +261,7 @@ class _Placing:
         end = self.end
         end.turn_seq, end.turn_tokens = message.seq, message.tokens
         end.turns_count += 1
+        end.away_since, end.active_at = end.active_at, message.said_at
         if not end.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
             end.head_seq = message.seq
 

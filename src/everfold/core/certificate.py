@@ -33,7 +33,8 @@ class Certificate:
 
     Attributes:
         covered: The messages of the range, in order.
-        left: Messages of older ranges that left the window, and the coarse digest that read them.
+        left: Messages of older ranges that left the window, and the coarse digest that read them; for a revision, the
+            messages that its digest reads in the place of an earlier one.
         digests: The hash of each digest's text, by its id.
         coarse_last_seq: The coarse digest of this event read every message up to here; 0 when it made none.
         total_hash: SHA-256 over all of it, hex.
@@ -207,12 +208,15 @@ def check_never_neither(
     coarse = layout.coarse
     coarse_last_seq = coarse.last_seq if coarse else 0
     held = layout.held_seqs
+    read_again = {
+        left.seq for certificate in certificates for left in certificate.left if left.digest_id in shown_digests
+    }
     decided = 0
     for certificate in certificates:
         for covered in certificate.covered:
             decided = covered.seq
             is_shown = covered.seq in held or covered.group in {"fixed", "erased"}
-            is_read = covered.seq <= coarse_last_seq or covered.digest_id in shown_digests
+            is_read = covered.seq <= coarse_last_seq or covered.digest_id in shown_digests or covered.seq in read_again
             if not (is_shown or is_read):
                 problem = f"it is {covered.group}, not shown, and no digest that is shown has read it"
                 findings.append(Finding(event_id=event_id, seq=covered.seq, problem=problem))

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal, cast
 
 from everfold.core.certificate import Certificate
+from everfold.core.drafts import Draft
 from everfold.core.folding import CompactionReport
 from everfold.core.layout import HeldMessage
 from everfold.core.planning import CompactionPlan, Group, Trigger
@@ -14,7 +15,20 @@ from everfold.core.sessions import EventId, SessionId
 EventState = Literal["pending", "running", "ready", "done", "degraded", "cancelled"]
 """pending -> running (lease) -> ready -> done | degraded | cancelled. Source: DESIGN section 3.2."""
 
+WorkState = Literal["off", "pending", "done", "failed"]
+"""How far one piece of an event's work is. off: nobody is there to do it. failed: its attempts are exhausted."""
+
 ENDED_STATES: frozenset[EventState] = frozenset({"done", "degraded", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How an event ends. `problem` says why it is degraded; it is empty when it is not."""
+
+    state: Literal["done", "degraded", "cancelled"]
+    digest: WorkState
+    extraction: WorkState = "off"
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +38,13 @@ class CompactionEvent:
     Attributes:
         ordinal: 1, 2, 3 ... along the session's lineage.
         plan: What it was begun to do.
+        digest: The model's digest. It may be on its way while the extractive one is committed already.
+        extraction: The extraction from its messages.
         attempts: How often a worker claimed it.
-        lease_until: Until when the worker that claimed it may be trusted to be alive.
+        lease_until: Running: until when its worker may be trusted to be alive. Pending: not to be claimed before.
+        draft: The model's digest, verified and not yet committed.
+        revises: The event whose digest this one replaces.
+        problem: What went wrong with the last attempt, in words; empty when nothing did.
         certificate: What it did with every message; None until it is committed.
         report: What it did, in figures; None until it is committed.
     """
@@ -37,10 +56,25 @@ class CompactionEvent:
     plan: CompactionPlan
     begun_at: datetime
     ended_at: datetime | None = None
+    digest: WorkState = "off"
+    extraction: WorkState = "off"
     attempts: int = 0
     lease_until: datetime | None = None
+    draft: Draft | None = None
+    revises: EventId | None = None
+    problem: str = ""
     certificate: Certificate | None = None
     report: CompactionReport | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Nothing will be done about it any more, unless a person asks for it."""
+        return self.state in ENDED_STATES
+
+    @property
+    def is_committed(self) -> bool:
+        """Its layout was put in force, be it with a digest that stands until the model's is there."""
+        return self.certificate is not None
 
 
 def plan_to_bytes(plan: CompactionPlan) -> bytes:

@@ -16,6 +16,7 @@ from everfold.core.digests import (
     compose_fine_digest,
     compose_standing_block,
 )
+from everfold.core.drafts import Draft
 from everfold.core.extracts import ExtractLine
 from everfold.core.layout import HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
@@ -87,6 +88,8 @@ def fold(
     pool: CoarsePool | None,
     *,
     event_id: str,
+    draft: Draft | None = None,
+    tokens_before: int | None = None,
 ) -> Fold:
     """Carry out a plan.
 
@@ -96,17 +99,21 @@ def fold(
         notes: The messages of the range, of every fine range that joins the coarse digest, and those that leave.
         pool: The pool of the coarse digest that is shown, or None when there is none.
         event_id: The event that commits this; digest ids are made from it.
+        draft: The fine digest that a model wrote; an extractive one is made when left out.
+        tokens_before: The window less its fixed part now, when messages have come since the plan was made.
 
     What was erased after the plan was made is not brought back: the notes and the layout say what is left.
     """
     plan = _without_erased(plan, layout, notes)
+    if tokens_before is not None:
+        plan = replace(plan, tokens_before=tokens_before)
     standing = compose_standing_block(
         _standing_lines(plan, layout, notes),
         cap_tokens=plan.standing_cap_tokens,
         estimate=estimate_text_tokens,
         left_out=layout.standing_left_out,
     )
-    fine = _fine_digest(plan, notes, event_id)
+    fine = _fine_digest(plan, notes, event_id) if draft is None else _drafted(plan, draft, event_id)
     coarse = _coarse_digest(plan, layout, notes, pool, event_id, standing=standing.lines)
     new_layout = Layout(
         watermark=plan.last_seq,
@@ -126,7 +133,7 @@ def fold(
         digests=digests,
         layout=new_layout,
         certificate=certificate,
-        report=_report(plan, layout, new_layout, fine, coarse),
+        report=report_fold(plan, layout, new_layout, fine, coarse),
     )
 
 
@@ -191,6 +198,30 @@ def _fine_digest(plan: CompactionPlan, notes: Mapping[int, Note], event_id: str)
         text, id_=f"{event_id}.fine", event_id=event_id, kind="fine", first=plan.first_seq, last=plan.last_seq
     )
     return replace(digest, reads=folded)
+
+
+def _drafted(plan: CompactionPlan, draft: Draft, event_id: str) -> Digest | None:
+    if not plan.folded:
+        return None
+    return make_abstractive(
+        draft, event_id=event_id, first_seq=plan.first_seq, last_seq=plan.last_seq, reads=plan.folded
+    )
+
+
+def make_abstractive(draft: Draft, *, event_id: str, first_seq: int, last_seq: int, reads: tuple[int, ...]) -> Digest:
+    """The fine digest of a range that a model wrote, as the event commits it."""
+    return Digest(
+        id=f"{event_id}.fine",
+        event_id=event_id,
+        kind="fine",
+        generator="abstractive",
+        first_seq=first_seq,
+        last_seq=last_seq,
+        text=draft.text,
+        tokens=draft.tokens,
+        content_hash=hash_text(draft.text),
+        reads=reads,
+    )
 
 
 def _coarse_digest(
@@ -303,9 +334,10 @@ def _certify(
     )
 
 
-def _report(
+def report_fold(
     plan: CompactionPlan, before: Layout, after: Layout, fine: Digest | None, coarse: Digest | None
 ) -> CompactionReport:
+    """What putting one layout in the place of another did, in figures."""
     tail_tokens = plan.tokens_before - before.body_tokens - (after.sum_tokens - before.sum_tokens)
     tokens_after = after.body_tokens + tail_tokens
     stable = _stable_tokens(before, after)

@@ -35,6 +35,24 @@ def name_earlier(seqs: Sequence[int]) -> str:
     return f"[Above: {noun} {name_seqs(seqs)}]"
 
 
+def name_span(first_seq: int, last_seq: int) -> str:
+    """A range of messages in words."""
+    return f"message {first_seq}" if first_seq == last_seq else f"messages {first_seq}-{last_seq}"
+
+
+def continuity_note(first_seq: int, last_seq: int) -> str:
+    """The header of an extractive digest while the model's digest and the extraction for its range are on their way.
+
+    Source: DESIGN section 2, continuity note.
+    """
+    span = name_span(first_seq, last_seq)
+    return (
+        f"[{span[0].upper()}{span[1:]} left this window a moment ago; a fuller digest and the memory of them are still "
+        f"being written. Until then exact quotes from them stand below. Nothing is lost: read {span} by number from "
+        "history.]"
+    )
+
+
 def system_note(seq: int, text: str) -> str:
     """A system message in the middle of the log, for a provider that has no place for one there."""
     return f"[System message {seq}, at this place]\n{text}"

@@ -11,16 +11,20 @@ Source: DESIGN sections 3.1, 3.2 and 3.5.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
-from everfold.core.frames import EARLIER_TEXT, name_earlier
-from everfold.core.layout import HeldMessage, Layout, split_held
+from everfold.core.frames import EARLIER_TEXT, continuity_note, name_earlier
+from everfold.core.layout import HeldMessage, Layout, ShownRange, split_held
 from everfold.core.messages import Note
 from everfold.core.room import Policy, Room
-from everfold.core.state import SessionState
+from everfold.core.state import Awaited, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
-Trigger = Literal["tokens", "overflow", "turns", "rows", "manual"]
+Trigger = Literal["tokens", "overflow", "turns", "rows", "cadence", "gap", "manual", "revision"]
+"""Why an event was begun. revision: a model's digest takes the place of the extractive one of an earlier event."""
+
+Asked = Literal["manual", "cadence", "gap"]
 Group = Literal["fixed", "head", "kept", "folded", "erased"]
 
 LEAVE_RATIO = 0.8
@@ -50,10 +54,14 @@ LATCH_COUNT = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """A compaction that was asked for: leave the newest messages, prefer lines about the focus."""
+    """A compaction that was asked for, by a person or by an occasion.
+
+    Leaves the newest messages and prefers lines about the focus.
+    """
 
     keep_recent: int
     focus: str | None = None
+    trigger: Asked = "manual"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +116,49 @@ def measure_frame(kept_seqs: Sequence[int]) -> int:
 
 def measure_window(state: SessionState, layout: Layout) -> int:
     """Tokens of the window less its fixed part. An open step is withheld and does not count."""
-    return layout.body_tokens + state.safe_sum_tokens - layout.sum_tokens
+    tokens = layout.body_tokens + state.safe_sum_tokens - layout.sum_tokens
+    return tokens + measure_notes(state.awaited, layout) if state.awaited else tokens
+
+
+def list_noted(awaited: Sequence[Awaited], layout: Layout) -> list[Awaited]:
+    """The awaited ranges that are shown under their continuity note: those whose own digest still stands."""
+    fine = {(shown.first_seq, shown.last_seq) for shown in layout.ranges if shown.kind == "fine"}
+    return [one for one in awaited if (one.first_seq, one.last_seq) in fine]
+
+
+def measure_notes(awaited: Sequence[Awaited], layout: Layout) -> int:
+    """Tokens of the continuity notes that are shown."""
+    return sum(_measure_note(one.first_seq, one.last_seq) for one in list_noted(awaited, layout))
+
+
+@lru_cache(maxsize=512)
+def _measure_note(first_seq: int, last_seq: int) -> int:
+    return estimate_text_tokens(continuity_note(first_seq, last_seq))
+
+
+def project_layout(plan: CompactionPlan, layout: Layout) -> Layout:
+    """What the layout will be at most once a held event is committed: its digests at their caps.
+
+    Source: DESIGN section 3.2, plan on the projected window.
+    """
+    ranges = [shown for shown in layout.ranges if shown.last_seq > plan.join_through]
+    if plan.join_through:
+        ranges.insert(0, _projected(1, plan.join_through, "coarse", plan.coarse_cap_tokens))
+    if plan.groups:
+        ranges.append(_projected(plan.first_seq, plan.last_seq, "fine", plan.fine_cap_tokens))
+    layout = replace(
+        layout,
+        watermark=plan.last_seq,
+        sum_tokens=plan.sum_tokens,
+        turns_count=plan.turns_count,
+        held=plan.held,
+        ranges=tuple(ranges),
+    )
+    return replace(layout, body_tokens=measure_body(layout))
+
+
+def _projected(first_seq: int, last_seq: int, kind: Literal["fine", "coarse"], tokens: int) -> ShownRange:
+    return ShownRange(first_seq=first_seq, last_seq=last_seq, digest_id="", kind=kind, digest_tokens=tokens)
 
 
 def measure_floor(state: SessionState, layout: Layout) -> int:
@@ -160,7 +210,7 @@ def plan_compaction(
     Never cuts inside a step. Ties keep more. O(notes + held).
     """
     tokens = measure_window(state, layout)
-    trigger = "manual" if demand else find_trigger(state, layout, policy, room, tokens=tokens)
+    trigger = demand.trigger if demand else find_trigger(state, layout, policy, room, tokens=tokens)
     if trigger is None:
         return None
     walk = _Walk(state, layout, policy, room, trigger, tokens)
@@ -169,7 +219,7 @@ def plan_compaction(
         last_foldable = min(last_foldable, state.last_seq - demand.keep_recent)
     best = walk.candidate()
     for block in _blocks(notes):
-        if block[-1].seq > last_foldable or (trigger != "manual" and walk.is_enough(best)):
+        if block[-1].seq > last_foldable or (not demand and walk.is_enough(best)):
             break
         if walk.passed and len(walk.passed) + len(block) > policy.rows_per_digest:
             break
@@ -178,7 +228,7 @@ def plan_compaction(
             best = walk.candidate()
     best = best if best.passed_count == len(walk.passed) else walk.candidate()
     has_more = bool(walk.passed) and walk.passed[-1].seq < last_foldable
-    is_cut_short = has_more and (trigger == "manual" or not walk.is_enough(best))
+    is_cut_short = has_more and (demand is not None or not walk.is_enough(best))
     return walk.finish(best, demand, is_cut_short=is_cut_short)
 
 
@@ -342,7 +392,7 @@ class _Walk:
         """
         if self.trigger in {"overflow", "manual"}:
             return bool(folded_tokens or leaving or best.tokens_after < self.tokens or is_cut_short)
-        if self.trigger in {"turns", "rows"}:
+        if self.trigger in {"turns", "rows", "cadence", "gap"}:
             return best.passed_tokens >= self.room.min_fold_tokens
         return self.tokens - best.tokens_after >= self.room.min_fold_tokens
 

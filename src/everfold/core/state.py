@@ -2,8 +2,11 @@
 
 import json
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import NamedTuple
 
 from everfold.core.calibration import Calibration
+from everfold.core.growth import STEADY, Growth
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -26,6 +29,18 @@ class OpenStep:
     first_seq: int
     pending: tuple[str, ...]
     answered: tuple[str, ...] = ()
+
+
+class Awaited(NamedTuple):
+    """A range that left the window under its extractive digest, while the model's or the extraction is on its way.
+
+    A patient one is revised when the request's prefix breaks anyway; any other as soon as its digest is there.
+    """
+
+    event_id: str
+    first_seq: int
+    last_seq: int
+    is_patient: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +66,14 @@ class SessionState:
         said_before: Index texts of what was said last, for the context row of the next message.
         event_id: The compaction event whose layout is in force; empty before the first.
         events_count: The ordinal of that event; the next one has one more.
+        held_events: Events that were begun and not committed, in the order in which they will be: hold and swap.
+        awaited: Ranges that stand under a continuity note.
+        active_at: When the user spoke last; None before.
+        away_since: When the user had spoken before that; None before the second message.
+        gap_seq: The turn whose gap was dealt with last.
+        cadence_turns: How many exchanges had finished when the cadence ran last.
+        succeeded_at: When a compaction was committed last.
+        growth: How fast the log grows and how long a digest takes.
         stuck_count: Compactions in a row that did not get below the trigger.
         breaks: Breaks of the request's prefix that no window has reported yet: reason, and what it costs in tokens
             (`WHOLE_WINDOW` where nothing of the window stays). At most `REMEMBERED_BREAKS`, the newest.
@@ -76,6 +99,14 @@ class SessionState:
     said_before: tuple[str, ...] = ()
     event_id: str = ""
     events_count: int = 0
+    held_events: tuple[str, ...] = ()
+    awaited: tuple[Awaited, ...] = ()
+    active_at: datetime | None = None
+    away_since: datetime | None = None
+    gap_seq: int = 0
+    cadence_turns: int = 0
+    succeeded_at: datetime | None = None
+    growth: Growth = STEADY
     stuck_count: int = 0
     breaks: tuple[tuple[str, int], ...] = ()
     calibration: Calibration = UNCALIBRATED
@@ -92,6 +123,10 @@ def state_to_bytes(state: SessionState) -> bytes:
     value = {name: getattr(state, name) for name in _PLAIN_FIELDS}
     value["open_step"] = None if step is None else [step.first_seq, step.pending, step.answered]
     value["calibration"] = [state.calibration.factor, state.calibration.samples_count]
+    growth = state.growth
+    value["growth"] = [growth.tokens, _to_text(growth.at), growth.digest_secs]
+    for name in _TIMES:
+        value[name] = _to_text(getattr(state, name))
     return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
@@ -99,6 +134,7 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
     """The state that `state_to_bytes` wrote."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
     step, calibration = value.pop("open_step"), value.pop("calibration")
+    tokens, at, digest_secs = value.pop("growth", (0.0, None, 0.0))
     return SessionState(
         revision=revision,
         open_step=None
@@ -108,10 +144,29 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
         closed_calls=tuple(value.pop("closed_calls")),
         breaks=tuple((reason, cost) for reason, cost in value.pop("breaks")),
         said_before=tuple(value.pop("said_before")),
+        held_events=tuple(value.pop("held_events", ())),
+        awaited=tuple(Awaited(*row) for row in value.pop("awaited", ())),
+        growth=Growth(tokens=tokens, at=_from_text(at), digest_secs=digest_secs),
+        active_at=_from_text(value.pop("active_at", None)),
+        away_since=_from_text(value.pop("away_since", None)),
+        succeeded_at=_from_text(value.pop("succeeded_at", None)),
         **value,
     )
 
 
+def _to_text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _from_text(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+_TIMES = ("active_at", "away_since", "succeeded_at")
+
+
 _PLAIN_FIELDS = tuple(
-    field.name for field in fields(SessionState) if field.name not in {"revision", "open_step", "calibration"}
+    field.name
+    for field in fields(SessionState)
+    if field.name not in {"revision", "open_step", "calibration", "growth", *_TIMES}
 )

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from everfold.core.digests import LeftOut
+from everfold.core.frames import continuity_note
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
-from everfold.core.planning import measure_window
+from everfold.core.planning import list_noted, measure_notes, measure_window
 from everfold.core.room import Policy, Room
-from everfold.core.state import WHOLE_WINDOW, SessionState
+from everfold.core.state import WHOLE_WINDOW, Awaited, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 
 Slice = Literal["fixed", "head", "kept", "digest", "standing", "running", "tail", "volatile"]
@@ -33,11 +34,15 @@ class MessageEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeEntry:
-    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded."""
+    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded.
+
+    `note_text` is the continuity note over the digest; empty when nothing is awaited for the range.
+    """
 
     shown: ShownRange
     kept: tuple[Message, ...]
     digest_text: str
+    note_text: str = ""
     kind: Literal["range"] = "range"
 
 
@@ -139,18 +144,25 @@ class Body:
     """
 
     layout: Layout
+    awaited: tuple[Awaited, ...]
     entries: tuple[Entry, ...]
     by_slice: Mapping[Slice, int]
     message_count: int
 
 
-def build_body(layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str]) -> Body:
+def build_body(
+    layout: Layout,
+    messages: Mapping[int, Message],
+    digests: Mapping[str, str],
+    awaited: tuple[Awaited, ...] = (),
+) -> Body:
     """What a layout shows. O(what it shows).
 
     Args:
         layout: What is shown of the past.
         messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
         digests: The text of every digest that the layout shows, by id.
+        awaited: Ranges whose digest stands under a continuity note.
     """
     by_slice: dict[Slice, int] = {}
     held_of: dict[str, Slice] = {"head": "head", "running": "running"}
@@ -158,10 +170,11 @@ def build_body(layout: Layout, messages: Mapping[int, Message], digests: Mapping
         name = held_of.get(held.hold, "kept")
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
-    by_slice["digest"] = layout.body_tokens - sum(by_slice.values())
+    by_slice["digest"] = layout.body_tokens - sum(by_slice.values()) + measure_notes(awaited, layout)
     return Body(
         layout=layout,
-        entries=tuple(_body_entries(layout, messages, digests)),
+        awaited=awaited,
+        entries=tuple(_body_entries(layout, messages, digests, awaited)),
         by_slice=by_slice,
         message_count=sum(not messages[held.seq].is_erased for held in layout.held),
     )
@@ -219,7 +232,10 @@ def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
     return [*range(1, state.fixed_seq + 1), *held, *range(first_tail, state.safe_seq + 1)]
 
 
-def _body_entries(layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str]) -> list[Entry]:
+def _body_entries(
+    layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str], awaited: Sequence[Awaited]
+) -> list[Entry]:
+    noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
     entries: list[Entry] = [
         MessageEntry(message=messages[held.seq], slice="head") for held in layout.held if held.hold == "head"
     ]
@@ -230,6 +246,7 @@ def _body_entries(layout: Layout, messages: Mapping[int, Message], digests: Mapp
                     shown=shown,
                     kept=tuple(messages[held.seq] for held in kept),
                     digest_text=digests[shown.digest_id] if shown.digest_id else "",
+                    note_text=continuity_note(shown.first_seq, shown.last_seq) if shown.first_seq in noted else "",
                 )
             )
     if layout.standing_text:

@@ -14,13 +14,11 @@ from typing import Protocol
 
 from everfold.core.appending import AppendPlan
 from everfold.core.erasing import Erasure
-from everfold.core.events import CompactionEvent, EventState
-from everfold.core.folding import Digest, Fold
-from everfold.core.layout import Layout
 from everfold.core.messages import Message, Note
 from everfold.core.searching import SearchQuery
-from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
+from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.usage import UsageStore
 
 
@@ -122,60 +120,6 @@ class LogStore(Protocol):
         ...
 
 
-class CompactionStore(Protocol):
-    """Compaction events, digests, layouts and certificates."""
-
-    async def begin_compaction(self, event: CompactionEvent, *, expected_revision: int) -> None:
-        """Store a pending event. The session's state must be of the expected revision and stays as it is.
-
-        Raises:
-            ConflictError: the state is another, or an event of the session is on its way already.
-        """
-        ...
-
-    async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
-        """Make a pending event, or one whose lease has run out, running; counts the attempt.
-
-        Raises:
-            ConflictError: it has ended, or a living worker has it.
-        """
-        ...
-
-    async def commit_compaction(
-        self, event_id: EventId, fold: Fold, state: SessionState, *, expected_revision: int, ended_at: datetime
-    ) -> None:
-        """Write digests, layout, certificate and report, end the event as done, and put the layout in force.
-
-        `state` names the event; its revision is one more than expected.
-
-        Raises:
-            ConflictError: the event has ended, or the state is not of the expected revision.
-        """
-        ...
-
-    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
-        """End an event without a commit, as cancelled.
-
-        Raises:
-            ConflictError: it has ended.
-        """
-        ...
-
-    async def list_events(
-        self, session_id: SessionId, *, after_ordinal: int, limit_count: int
-    ) -> list[CompactionEvent]:
-        """Events of the session's lineage by ordinal, those that have not ended last."""
-        ...
-
-    async def read_layout(self, event_id: EventId) -> Layout:
-        """The layout that an event committed."""
-        ...
-
-    async def read_digests(self, digest_ids: Sequence[str]) -> dict[str, Digest]:
-        """Digests by id; unknown ones are left out. The pool comes with coarse ones."""
-        ...
-
-
 class HistoryStore(Protocol):
     """Search over messages, and the rare operations on what is stored."""
 
@@ -216,7 +160,7 @@ class HistoryStore(Protocol):
         ...
 
 
-class Store(SessionStore, LogStore, CompactionStore, HistoryStore, UsageStore, Protocol):
+class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, Protocol):
     """All of it in one place, so that one transaction can reach everything."""
 
     async def close(self) -> None:

@@ -54,17 +54,25 @@ def read_incoming(
 
 
 async def append_messages(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message]:
-    """Append messages and give them as they are stored, in their order.
+    """Append messages and give them as they are stored, in their order; errors as in `append_once`."""
+    stored, _ = await append_once(store, live, incoming)
+    return stored
 
-    An append that was done before under the same client ids gives what was stored then and changes nothing; a message
-    that was erased since comes as its tombstone.
+
+async def append_once(
+    store: Store, live: LiveSession, incoming: Sequence[Incoming]
+) -> tuple[list[Message], AppendPlan | None]:
+    """Append messages, and give them as they are stored, in their order, with the plan that was carried out.
+
+    An append that was done before under the same client ids gives what was stored then, and no plan, and changes
+    nothing; a message that was erased since comes as its tombstone.
 
     Raises:
         InvalidInputError: a message does not fit the log.
         ConflictError: a client id was used before for another message.
     """
     if (stored := await _find_repeat(store, live, incoming)) is not None:
-        return stored
+        return stored, None
     for _ in range(MOST_ATTEMPTS):
         before = live.state
         try:
@@ -80,10 +88,10 @@ async def append_messages(store: Store, live: LiveSession, incoming: Sequence[In
             stored = await _find_repeat(store, live, incoming)
             await live.reload(store)
             if stored is not None:
-                return stored
+                return stored, None
             continue
         live.take(plan)
-        return [appended.message for appended in plan.appended]
+        return [appended.message for appended in plan.appended], plan
     raise ConflictError(
         f"session {live.record.id}: {MOST_ATTEMPTS} appends in a row lost to other writers; append again",
         session=live.record.id,

@@ -1,10 +1,19 @@
-"""Compact: as long as something is due, plan, begin, fold, commit."""
+"""Compact: keep a session's window within its limit, and have done in the background what can wait.
+
+Theory of operation. What is due below the force ratio can wait: the window stays as it is, and a worker plans, begins,
+digests and commits beside the turns (hold and swap). Past the force ratio nothing waits: held events are promoted, their
+extractive digests committed at once, oldest first, and where that is not enough one more event begins and is committed
+in the same breath. What is still to come for such an event, a model's digest or the extraction, comes as a revision.
+
+Source: DESIGN sections 3.2 and 3.5.
+"""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from everfold.core.events import ENDED_STATES, CompactionEvent
-from everfold.core.folding import Fold, fold
+from everfold.core.events import CompactionEvent, Outcome
+from everfold.core.folding import Fold
+from everfold.core.layout import Layout
 from everfold.core.messages import Note
 from everfold.core.planning import (
     CompactionPlan,
@@ -14,28 +23,50 @@ from everfold.core.planning import (
     measure_window,
     plan_compaction,
 )
-from everfold.core.pools import CoarsePool
 from everfold.core.room import Room, fit_slices, require_room
 from everfold.core.sessions import EventId
-from everfold.core.state import SessionState
 from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock, Ids
+from everfold.services.commit import Committer
 from everfold.services.live import LiveSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """Which parts of an event's work somebody is there to do besides the extractive digest."""
+
+    has_model: bool = False
+    has_extractor: bool = False
+    has_hooks: bool = False
+
+    @property
+    def is_any(self) -> bool:
+        """Whether an event is anything more than its extractive digest."""
+        return self.has_model or self.has_extractor or self.has_hooks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compactor:
-    """Compacts one session. With `is_preview` it folds in memory only and the store is never written."""
+    """Plans the compactions of one session, and carries out those that cannot wait."""
 
     store: Store
     live: LiveSession
-    clock: Clock
-    ids: Ids
-    is_preview: bool = False
+    committer: Committer
+    abilities: Abilities = Abilities()
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether nothing is ever written."""
+        return self.committer.is_preview
+
+    async def find_due(self, limit_tokens: int | None = None) -> bool:
+        """Whether a compaction is due, held events counted as done."""
+        layout = await self.live.project(self.store)
+        room, policy = self.live.room(limit_tokens), self.live.settings.policy
+        return find_trigger(self.live.state, layout, policy, room) is not None
 
     async def compact(self, *, limit_tokens: int | None = None, demand: Demand | None = None) -> list[Fold]:
-        """Run every compaction that is due for this limit (or the one that is asked for), and give what each did.
+        """Run every compaction that is due for this limit (or the one that is asked for) now, and give what each did.
 
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit; raised before anything is begun.
@@ -45,26 +76,132 @@ class Compactor:
     async def compact_stepwise(
         self, *, limit_tokens: int | None = None, demand: Demand | None = None
     ) -> AsyncIterator[Fold]:
-        """The same, event by event."""
-        self._require_room(limit_tokens)
+        """The same, event by event. Events that are held come first: they were begun before."""
+        self.require_room(limit_tokens)
         while True:
-            room = self._room(limit_tokens)
-            plan, notes = await self._plan(room, demand)
-            if plan is None:
-                break
-            done = await self._carry_out(plan, notes, room)
+            if self.live.state.held_events:
+                done = await self.promote()
+            else:
+                plan, notes = await self.plan(limit_tokens=limit_tokens, demand=demand)
+                if plan is None:
+                    break
+                done = await self._carry_out(plan, notes)
             if done is None:
                 continue
             yield done
             if demand is not None and done.layout.watermark >= self.live.state.last_seq - demand.keep_recent:
                 break
-        await self._release_latch(limit_tokens)
-        self._require_fit(limit_tokens)
 
-    def _room(self, limit_tokens: int | None) -> Room:
-        return fit_slices(self.live.room(limit_tokens), measure_floor(self.live.state, self.live.layout))
+    async def make_fit(self, *, limit_tokens: int | None = None) -> list[Fold]:
+        """Fold until the window is within the force ratio, and no further; most often nothing.
 
-    def _require_room(self, limit_tokens: int | None) -> None:
+        Raises:
+            BudgetUnsatisfiableError: no window can fit the limit.
+        """
+        self.require_room(limit_tokens)
+        folds: list[Fold] = []
+        while measure_window(self.live.state, self.live.layout) > self.live.room(limit_tokens).force_tokens:
+            if self.live.state.held_events:
+                done = await self.promote()
+            else:
+                plan, notes = await self.plan(limit_tokens=limit_tokens)
+                if plan is None:
+                    break
+                done = await self._carry_out(plan, notes)
+            folds += [] if done is None else [done]
+        self.require_fit(limit_tokens)
+        return folds
+
+    async def hold(self) -> list[CompactionEvent]:
+        """Begin what is due, planned as if the held events were done; messages stay shown until it is committed.
+
+        Begins one event where there is nothing to wait for but its extractive digest.
+        """
+        begun: list[CompactionEvent] = []
+        while self.abilities.is_any or not (begun or self.live.state.held_events):
+            plan, _ = await self.plan()
+            if plan is None:
+                break
+            try:
+                begun.append(await self._begin(plan))
+            except ConflictError:
+                await self.live.reload(self.store)
+        return begun
+
+    def may_wait(self) -> bool:
+        """Whether there is room for what the log is expected to grow by while a model writes."""
+        state = self.live.state
+        left = self.live.room().force_tokens - measure_window(state, self.live.layout)
+        return left >= state.growth.expected_tokens
+
+    async def promote(self, *, is_patient: bool = False) -> Fold | None:
+        """Commit the first held event now; None when another worker was first.
+
+        Its extractive digest stands until the model's is there, or the model's at once where it is written already.
+        A patient one waits for the next break with it.
+        """
+        event = await self.store.get_event(EventId(self.live.state.held_events[0]))
+        if event.draft is not None and event.extraction in {"off", "done"}:
+            outcome: Outcome | None = Outcome(state="done", digest="done", extraction=event.extraction)
+            done = await self.committer.commit(event, outcome=outcome, draft=event.draft)
+            if done is not None or event.id not in self.live.state.held_events:
+                return done
+        outcome = None if self.abilities.is_any and event.plan.folded else Outcome(state="done", digest="off")
+        return await self.committer.commit(event, outcome=outcome, is_patient=is_patient)
+
+    async def plan(
+        self, *, limit_tokens: int | None = None, demand: Demand | None = None
+    ) -> tuple[CompactionPlan | None, Sequence[Note]]:
+        """What to do next, or None, and the notes that were read to decide it. Held events count as done."""
+        live, policy = self.live, self.live.settings.policy
+        layout = await live.project(self.store)
+        room = fit_slices(live.room(limit_tokens), measure_floor(live.state, layout))
+        if demand is None and find_trigger(live.state, layout, policy, room) is None:
+            return None, ()
+        notes = await self._read_next(layout)
+        return plan_compaction(live.state, layout, notes, policy, room, demand=demand), notes
+
+    async def _read_next(self, layout: Layout) -> Sequence[Note]:
+        """The notes of the next event's messages, at most."""
+        live = self.live
+        first_seq = layout.watermark + 1
+        last_seq = min(first_seq + live.settings.policy.rows_per_digest - 1, live.state.safe_seq)
+        if last_seq < live.state.safe_seq:
+            last_seq = await self.store.find_boundary(live.record.id, last_seq) or live.state.safe_seq
+        return await self.store.read_notes(live.record.id, range(first_seq, last_seq + 1))
+
+    async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note]) -> Fold | None:
+        """Begin and commit in one breath; None when another worker was first and the state has been read again."""
+        try:
+            event = await self._begin(plan)
+        except ConflictError:
+            await self.live.reload(self.store)
+            return None
+        outcome = None if self.abilities.is_any and plan.folded else Outcome(state="done", digest="off")
+        return await self.committer.commit(event, outcome=outcome, notes=notes)
+
+    async def _begin(self, plan: CompactionPlan) -> CompactionEvent:
+        has_more = bool(plan.folded)
+        return await self.committer.begin(
+            plan,
+            digest="pending" if has_more and self.abilities.has_model else "off",
+            extraction="pending" if has_more and self.abilities.has_extractor else "off",
+        )
+
+    async def release_latch(self) -> None:
+        """Compact automatically again, once the window is below its trigger."""
+        live = self.live
+        if not live.state.stuck_count or self.is_preview:
+            return
+        if measure_window(live.state, live.layout) < live.room().trigger_tokens:
+            await self.committer.release_latch()
+
+    def require_room(self, limit_tokens: int | None = None) -> None:
+        """Refuse a limit that no window can fit, before anything is begun.
+
+        Raises:
+            BudgetUnsatisfiableError: names the smallest limit that works.
+        """
         live = self.live
         require_room(
             live.room(limit_tokens),
@@ -74,7 +211,12 @@ class Compactor:
             session=live.record.id,
         )
 
-    def _require_fit(self, limit_tokens: int | None) -> None:
+    def require_fit(self, limit_tokens: int | None = None) -> None:
+        """Refuse a window that is still past the force ratio.
+
+        Raises:
+            BudgetUnsatisfiableError: names the smallest limit that works.
+        """
         live = self.live
         room, tokens = live.room(limit_tokens), measure_window(live.state, live.layout)
         if tokens > room.force_tokens:
@@ -85,126 +227,3 @@ class Compactor:
                 smallest_limit_tokens=smallest,
                 session=live.record.id,
             )
-
-    async def _plan(self, room: Room, demand: Demand | None) -> tuple[CompactionPlan | None, Sequence[Note]]:
-        """What to do next, or None, and the notes that were read to decide it."""
-        live, policy = self.live, self.live.settings.policy
-        if demand is None and find_trigger(live.state, live.layout, policy, room) is None:
-            return None, ()
-        first_seq = live.layout.watermark + 1
-        last_seq = min(first_seq + policy.rows_per_digest - 1, live.state.safe_seq)
-        if last_seq < live.state.safe_seq:
-            last_seq = await self.store.find_boundary(live.record.id, last_seq) or live.state.safe_seq
-        notes = await self.store.read_notes(live.record.id, range(first_seq, last_seq + 1))
-        return plan_compaction(live.state, live.layout, notes, policy, room, demand=demand), notes
-
-    async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note], room: Room) -> Fold | None:
-        """Begin, fold and commit; None when another worker was first and the state has been read again."""
-        if self.is_preview:
-            event_id = EventId(f"preview_{self.live.state.events_count + 1}")
-            done = await self._fold(plan, event_id, notes)
-            self._take(done, self._next_state(done, event_id, room))
-            return done
-        try:
-            event = await self._begin(plan)
-        except ConflictError:
-            await self.live.reload(self.store)
-            unfinished = await self._find_unfinished()
-            return None if unfinished is None else await self._commit(unfinished, (), room)
-        return await self._commit(event, notes, room)
-
-    async def _begin(self, plan: CompactionPlan) -> CompactionEvent:
-        live = self.live
-        event = CompactionEvent(
-            id=EventId(self.ids.new_id("evt_")),
-            session_id=live.record.id,
-            ordinal=live.state.events_count + 1,
-            state="pending",
-            plan=plan,
-            begun_at=self.clock.now(),
-        )
-        await self.store.begin_compaction(event, expected_revision=live.state.revision)
-        return event
-
-    async def _find_unfinished(self) -> CompactionEvent | None:
-        events = await self.store.list_events(
-            self.live.record.id, after_ordinal=self.live.state.events_count, limit_count=8
-        )
-        return next((event for event in events if event.state not in ENDED_STATES), None)
-
-    async def _commit(self, event: CompactionEvent, notes: Sequence[Note], room: Room) -> Fold | None:
-        """Commit an event, also when messages were appended meanwhile; None when another worker committed it.
-
-        After an erase it is folded again: what was read before still holds the words.
-        """
-        done = await self._fold(event.plan, event.id, notes)
-        while True:
-            state = self._next_state(done, event.id, room)
-            try:
-                await self.store.commit_compaction(
-                    event.id,
-                    done,
-                    state,
-                    expected_revision=self.live.state.revision,
-                    ended_at=self.clock.now(),
-                )
-            except ConflictError:
-                before = self.live.state
-                await self.live.reload(self.store)
-                if self.live.state.event_id != before.event_id or self.live.state.revision == before.revision:
-                    return None
-                if self.live.state.epoch != before.epoch:
-                    done = await self._fold(event.plan, event.id, ())
-                continue
-            self._take(done, state)
-            return done
-
-    async def _fold(self, plan: CompactionPlan, event_id: EventId, known: Sequence[Note]) -> Fold:
-        """The plan carried out; notes that are known are not read again."""
-        live = self.live
-        coarse = live.layout.coarse
-        joined_from = coarse.last_seq + 1 if coarse else 1
-        seqs = {*plan.leaving, *range(plan.first_seq, plan.last_seq + 1)}
-        seqs.update(range(joined_from, plan.join_through + 1))
-        notes = {note.seq: note for note in known if note.seq in seqs}
-        missing = sorted(seqs - notes.keys())
-        if missing:
-            notes.update({note.seq: note for note in await self.store.read_notes(live.record.id, missing)})
-        return fold(plan, live.layout, notes, await self._pool(plan), event_id=event_id)
-
-    async def _pool(self, plan: CompactionPlan) -> CoarsePool | None:
-        coarse = self.live.layout.coarse
-        if coarse is None or not plan.join_through:
-            return None
-        digests = await self.live.load_digests(self.store, [coarse.digest_id])
-        return digests[coarse.digest_id].pool
-
-    def _next_state(self, done: Fold, event_id: EventId, room: Room) -> SessionState:
-        state = self.live.state
-        stuck = state.stuck_count
-        if done.report.trigger != "manual":
-            stuck = stuck + 1 if done.report.tokens_after >= room.trigger_tokens else 0
-        return replace(
-            state.with_break(f"compaction: {done.report.trigger}", done.report.break_cost_tokens),
-            revision=state.revision + 1,
-            event_id=event_id,
-            events_count=state.events_count + 1,
-            stuck_count=stuck,
-        )
-
-    def _take(self, done: Fold, state: SessionState) -> None:
-        self.live.layout = done.layout
-        self.live.state = state
-        self.live.digests.update({digest.id: digest for digest in done.digests})
-
-    async def _release_latch(self, limit_tokens: int | None) -> None:
-        live = self.live
-        if not live.state.stuck_count or limit_tokens is not None or self.is_preview:
-            return
-        if measure_window(live.state, live.layout) < live.room().trigger_tokens:
-            state = replace(live.state, revision=live.state.revision + 1, stuck_count=0)
-            try:
-                await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
-            except ConflictError:
-                return  # another writer was first; the next window releases it
-            live.state = state

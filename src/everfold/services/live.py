@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from everfold.core.appending import AppendPlan
+from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
 from everfold.core.messages import Message, make_tombstone
+from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
 from everfold.core.sessions import EventId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
@@ -32,6 +34,7 @@ class LiveSession:
     layout: Layout = EMPTY_LAYOUT
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
+    held: dict[str, CompactionEvent] = field(default_factory=dict)
     _body: Body | None = None
 
     @property
@@ -79,12 +82,30 @@ class LiveSession:
 
     async def load_body(self, store: Store) -> Body:
         """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
-        if self._body is None or self._body.layout is not self.layout:
+        body = self._body
+        if body is None or body.layout is not self.layout or body.awaited != self.state.awaited:
             digest_ids = [shown.digest_id for shown in self.layout.ranges if shown.digest_id]
             digests = await self.load_digests(store, digest_ids)
             texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
-            self._body = build_body(self.layout, self.messages, texts)
-        return self._body
+            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited)
+        return body
+
+    async def load_held(self, store: Store) -> list[CompactionEvent]:
+        """The held events, in the order in which they will be committed; only those not remembered are read."""
+        ids = self.state.held_events
+        for id_ in ids:
+            if id_ not in self.held:
+                self.held[id_] = await store.get_event(EventId(id_))
+        if len(self.held) > len(ids):
+            self.held = {id_: self.held[id_] for id_ in ids}
+        return [self.held[id_] for id_ in ids]
+
+    async def project(self, store: Store) -> Layout:
+        """The layout as it will be at most once every held event is committed; the one in force where none is held."""
+        layout = self.layout
+        for event in await self.load_held(store) if self.state.held_events else ():
+            layout = project_layout(event.plan, layout)
+        return layout
 
     async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
         """The digests with these ids; only those that are not remembered are read."""

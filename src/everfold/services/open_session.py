@@ -39,14 +39,16 @@ class Opener:
     clock: Clock
     ids: Ids
 
-    async def open_current(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
-        """The current session of a user and an agent, made when there is none."""
+    async def open_current(
+        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings
+    ) -> tuple[LiveSession, bool]:
+        """The current session of a user and an agent, made when there is none, and whether it was made."""
         while True:
             live = await self.find_current(user_id, agent_id)
             if live is not None:
-                return live
+                return live, False
             try:
-                return await self._start(user_id, agent_id, settings, started_by="open", parent_id=None)
+                return await self._start(user_id, agent_id, settings, started_by="open", parent_id=None), True
             except ConflictError:
                 continue
 

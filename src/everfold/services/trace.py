@@ -87,7 +87,7 @@ def _trace_event(
     reach = find_reach(notes, before, tokens_before=event.report.tokens_before)
     last_seq = max(notes[reach - 1].seq if reach else 0, after.watermark)
     fixed_seq = live.state.fixed_seq
-    left = [covered.seq for covered in event.certificate.left]
+    left = [] if event.revises else [covered.seq for covered in event.certificate.left]
     return TracedEvent(
         event=event,
         report=event.report,

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from everfold.adapters.inmemory.log import check_next_revision
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.events import ENDED_STATES, CompactionEvent, EventState
+from everfold.core.drafts import Draft
+from everfold.core.events import ENDED_STATES, CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
 from everfold.core.sessions import EventId, SessionId
@@ -17,46 +18,31 @@ from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 class InMemoryCompactions(TablesHolder):
     """The compaction store's methods; see `everfold.ports.stores.CompactionStore`."""
 
-    async def begin_compaction(self, event: CompactionEvent, *, expected_revision: int) -> None:
-        """Store a pending event. The session's state must be of the expected revision and stays as it is."""
+    async def begin_compaction(self, event: CompactionEvent, state: SessionState, *, expected_revision: int) -> None:
+        """Store a pending event, and the state that names it among its held events."""
         tables = self._tables
-        tables.check_revision(event.session_id, expected_revision)
         if event.state != "pending":
             raise InvalidInputError(f"event {event.id} begins as {event.state!r}, expected 'pending'", event=event.id)
         if event.id in tables.events:
             raise ConflictError(f"event {event.id} exists already; give the new one an id of its own", event=event.id)
-        for other in tables.events.values():
-            if other.session_id == event.session_id and other.state not in ENDED_STATES:
-                raise ConflictError(
-                    f"session {event.session_id}: event {other.id} is {other.state}, so {event.id} cannot begin; "
-                    "wait for it, or cancel it",
-                    session=event.session_id,
-                    event=other.id,
-                )
+        _write_state(tables, event.session_id, state, expected_revision)
         tables.events[event.id] = event
 
-    async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
-        """Make a pending event, or one whose lease has run out, running; counts the attempt."""
-        tables = self._tables
-        event = _get_open_event(tables, event_id)
-        if event.state != "pending" and (event.lease_until is None or event.lease_until >= now):
-            raise ConflictError(
-                f"event {event_id} is {event.state} by a worker whose lease lasts until {event.lease_until}; "
-                "leave it alone until then",
-                event=event_id,
-            )
-        claimed = replace(event, state="running", attempts=event.attempts + 1, lease_until=lease_until)
-        tables.events[event_id] = claimed
-        return claimed
-
     async def commit_compaction(
-        self, event_id: EventId, fold: Fold, state: SessionState, *, expected_revision: int, ended_at: datetime
+        self,
+        event_id: EventId,
+        fold: Fold,
+        state: SessionState,
+        *,
+        expected_revision: int,
+        committed_at: datetime,
+        outcome: Outcome | None,
     ) -> None:
-        """Write digests, layout, certificate and report, end the event as done, and put the layout in force."""
+        """Write digests, layout, certificate and report, and put the layout in force."""
         tables = self._tables
         event = _get_open_event(tables, event_id)
-        tables.check_revision(event.session_id, expected_revision)
-        check_next_revision(event.session_id, state, expected_revision)
+        if event.is_committed:
+            raise ConflictError(f"event {event_id} was committed already; read it again", event=event_id)
         if state.event_id != event_id:
             raise InvalidInputError(
                 f"event {event_id}: the state to commit names {state.event_id!r} as the event in force; "
@@ -64,32 +50,66 @@ class InMemoryCompactions(TablesHolder):
                 event=event_id,
             )
         _check_new_digests(tables, fold)
-        tables.digests.update({digest.id: digest for digest in fold.digests})
-        tables.layouts[event_id] = fold.layout
-        tables.events[event_id] = replace(
-            event,
-            state="done",
-            ended_at=ended_at,
-            lease_until=None,
-            certificate=fold.certificate,
-            report=fold.report,
-        )
-        tables.states[event.session_id] = state
+        _write_state(tables, event.session_id, state, expected_revision)
+        _put_fold(tables, event, fold)
+        if outcome is not None:
+            _end(tables, event_id, outcome, committed_at)
+        elif any(digest.generator == "abstractive" for digest in fold.digests):
+            tables.events[event_id] = replace(tables.events[event_id], state="pending", digest="done", draft=None)
 
-    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
-        """End an event without a commit, as cancelled."""
+    async def revise_compaction(
+        self,
+        revised_id: EventId,
+        revision: CompactionEvent,
+        fold: Fold,
+        state: SessionState,
+        *,
+        expected_revision: int,
+        outcome: Outcome | None,
+    ) -> None:
+        """Store a revision, an event that is done, with what it commits; events that are held move up behind it."""
+        tables = self._tables
+        revised = _get_open_event(tables, revised_id)
+        if not revised.is_committed:
+            raise ConflictError(f"event {revised_id} is not committed; commit it first", event=revised_id)
+        _check_new_digests(tables, fold)
+        _write_state(tables, revision.session_id, state, expected_revision)
+        for held in list(tables.events.values()):
+            if held.session_id == revision.session_id and not (held.has_ended or held.is_committed):
+                tables.events[held.id] = replace(held, ordinal=held.ordinal + 1)
+        ended_at = revision.ended_at or revision.begun_at
+        _put_fold(tables, replace(revision, ended_at=ended_at, digest="done", revises=revised_id), fold)
+        tables.events[revised_id] = replace(revised, state="pending", digest="done", draft=None)
+        if outcome is not None:
+            _end(tables, revised_id, outcome, ended_at)
+
+    async def end_event(
+        self, event_id: EventId, outcome: Outcome, state: SessionState, *, expected_revision: int, ended_at: datetime
+    ) -> None:
+        """End an event and write a state, without a layout."""
         tables = self._tables
         event = _get_open_event(tables, event_id)
-        if state not in ENDED_STATES or state == "done":
-            raise InvalidInputError(
-                f"event {event_id} cannot end as {state!r} without a commit; expected 'cancelled'", event=event_id
+        _write_state(tables, event.session_id, state, expected_revision)
+        _end(tables, event_id, outcome, ended_at)
+
+    async def reopen_event(self, event_id: EventId, state: SessionState, *, expected_revision: int) -> None:
+        """Make a degraded event pending again, its attempts not counted, and write a state."""
+        tables = self._tables
+        event = tables.get_event(event_id)
+        if event.state != "degraded":
+            raise ConflictError(
+                f"event {event_id} is {event.state}; only a degraded one can be tried again", event=event_id
             )
-        tables.events[event_id] = replace(event, state=state, ended_at=ended_at, lease_until=None)
+        _write_state(tables, event.session_id, state, expected_revision)
+        extraction = "pending" if event.extraction == "failed" else event.extraction
+        tables.events[event_id] = replace(
+            event, state="pending", ended_at=None, attempts=0, digest="pending", extraction=extraction, problem=""
+        )
 
     async def list_events(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int
     ) -> list[CompactionEvent]:
-        """Events of the session's lineage by ordinal, those that have not ended last."""
+        """Events of the session's lineage by ordinal."""
         tables = self._tables
         last_ordinals = {part.session_id: part.last_ordinal for part in tables.get_session(session_id).lineage}
         events = [
@@ -99,7 +119,7 @@ class InMemoryCompactions(TablesHolder):
             and after_ordinal < event.ordinal
             and ((last := last_ordinals[event.session_id]) is None or event.ordinal <= last)
         ]
-        events.sort(key=lambda event: (event.state not in ENDED_STATES, event.ordinal))
+        events.sort(key=lambda event: event.ordinal)
         return events[: max(limit_count, 0)]
 
     async def read_layout(self, event_id: EventId) -> Layout:
@@ -117,6 +137,109 @@ class InMemoryCompactions(TablesHolder):
         """Digests by id; unknown ones are left out. The pool comes with coarse ones."""
         digests = self._tables.digests
         return {id_: digests[id_] for id_ in digest_ids if id_ in digests}
+
+
+class InMemoryWork(TablesHolder):
+    """The work store's methods; see `everfold.ports.compactions.WorkStore`."""
+
+    async def get_event(self, event_id: EventId) -> CompactionEvent:
+        """The event with this id."""
+        return self._tables.get_event(event_id)
+
+    async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
+        """Make an event running that nobody has; counts the attempt."""
+        tables = self._tables
+        event = _get_open_event(tables, event_id)
+        if event.state == "ready" or not _is_due(event, now):
+            raise ConflictError(
+                f"event {event_id} is {event.state} and not to be claimed before {event.lease_until}; leave it alone",
+                event=event_id,
+            )
+        claimed = replace(event, state="running", attempts=event.attempts + 1, lease_until=lease_until)
+        tables.events[event_id] = claimed
+        return claimed
+
+    async def renew_lease(self, event_id: EventId, *, attempt: int, lease_until: datetime) -> None:
+        """Have an event for longer."""
+        tables = self._tables
+        tables.events[event_id] = replace(_get_attempt(tables, event_id, attempt), lease_until=lease_until)
+
+    async def keep_draft(self, event_id: EventId, draft: Draft, *, attempt: int, extraction: WorkState) -> None:
+        """Make a running event ready: its digest is written and waits for its turn, its extraction is as given."""
+        tables = self._tables
+        event = _get_attempt(tables, event_id, attempt)
+        if tables.states[event.session_id].epoch != draft.epoch:
+            raise ConflictError(
+                f"event {event_id}: a message was erased while its digest was written; write it again", event=event_id
+            )
+        tables.events[event_id] = replace(
+            event, state="ready", lease_until=None, draft=draft, extraction=extraction, problem=""
+        )
+
+    async def release_event(
+        self, event_id: EventId, *, attempt: int, problem: str, not_before: datetime | None
+    ) -> None:
+        """Make a running event pending again, to be claimed from a moment on."""
+        tables = self._tables
+        event = _get_attempt(tables, event_id, attempt)
+        tables.events[event_id] = replace(event, state="pending", lease_until=not_before, problem=problem)
+
+    async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[CompactionEvent]:
+        """Events that nobody works on and somebody could, oldest first."""
+        waiting = [
+            event
+            for event in self._tables.events.values()
+            if not event.has_ended and event.begun_at > begun_after and (event.state == "ready" or _is_due(event, now))
+        ]
+        return sorted(waiting, key=lambda event: event.begun_at)[: max(limit_count, 0)]
+
+
+def drop_drafts(tables: Tables, session_id: SessionId) -> None:
+    """Forget what was written of events that have not ended: it may hold words of an erased message."""
+    for event in list(tables.events.values()):
+        if event.session_id == session_id and not event.has_ended:
+            state = "pending" if event.state == "ready" else event.state
+            tables.events[event.id] = replace(event, draft=None, state=state)
+
+
+def _is_due(event: CompactionEvent, now: datetime) -> bool:
+    return event.lease_until is None or event.lease_until < now
+
+
+def _get_attempt(tables: Tables, event_id: EventId, attempt: int) -> CompactionEvent:
+    event = tables.get_event(event_id)
+    if event.state != "running" or event.attempts != attempt:
+        raise ConflictError(
+            f"event {event_id} is {event.state} at attempt {event.attempts}, expected running at attempt {attempt}; "
+            "another worker has it",
+            event=event_id,
+        )
+    return event
+
+
+def _write_state(tables: Tables, session_id: SessionId, state: SessionState, expected_revision: int) -> None:
+    tables.check_revision(session_id, expected_revision)
+    check_next_revision(session_id, state, expected_revision)
+    tables.states[session_id] = state
+
+
+def _put_fold(tables: Tables, event: CompactionEvent, fold: Fold) -> None:
+    tables.digests.update({digest.id: digest for digest in fold.digests})
+    tables.layouts[event.id] = fold.layout
+    tables.events[event.id] = replace(event, certificate=fold.certificate, report=fold.report)
+
+
+def _end(tables: Tables, event_id: EventId, outcome: Outcome, ended_at: datetime) -> None:
+    tables.events[event_id] = replace(
+        tables.events[event_id],
+        state=outcome.state,
+        ended_at=ended_at,
+        lease_until=None,
+        digest=outcome.digest,
+        extraction=outcome.extraction,
+        problem=outcome.problem,
+        draft=None,
+    )
 
 
 def _get_open_event(tables: Tables, event_id: EventId) -> CompactionEvent:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from everfold.adapters.inmemory.sessions import give_record
+from everfold.adapters.inmemory.compaction import drop_drafts
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
 from everfold.core.erasing import Erasure
 from everfold.core.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
@@ -76,6 +77,8 @@ class InMemoryHistory(TablesHolder):
         tables.layouts.update({record.event_id: record.layout for record in erasure.records})
         tables.digests.update({digest.id: digest for digest in erasure.digests})
         tables.states.update(erasure.states)
+        for session_id, _ in erasure.states:
+            drop_drafts(tables, session_id)
 
     async def check_integrity(self) -> list[str]:
         """Always empty: there are no files."""

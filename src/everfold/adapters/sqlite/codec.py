@@ -10,7 +10,8 @@ from typing import cast
 from everfold.adapters.sqlite.connection import SqlValue
 from everfold.core.appending import Appended
 from everfold.core.certificate import certificate_from_text
-from everfold.core.events import CompactionEvent, EventState, plan_from_bytes, report_from_text
+from everfold.core.drafts import draft_from_bytes
+from everfold.core.events import CompactionEvent, EventState, WorkState, plan_from_bytes, report_from_text
 from everfold.core.extracts import ExtractLine, from_json, to_json
 from everfold.core.folding import Digest
 from everfold.core.json_values import JsonObject, decode_json
@@ -268,8 +269,9 @@ def read_session(row: Row) -> SessionRecord:
 
 
 def read_event(row: Row) -> CompactionEvent:
-    """An event from the first eleven columns of `find_event`."""
+    """An event from the first sixteen columns of `find_event`."""
     id_, session_id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report = row[:11]
+    digest, extraction, problem, revises, draft = row[11:16]
     return CompactionEvent(
         id=EventId(cast("str", id_)),
         session_id=SessionId(cast("str", session_id)),
@@ -282,6 +284,11 @@ def read_event(row: Row) -> CompactionEvent:
         lease_until=find_moment(lease_until),
         certificate=None if certificate is None else certificate_from_text(cast("str", certificate)),
         report=None if report is None else report_from_text(cast("str", report)),
+        digest=cast("WorkState", digest),
+        extraction=cast("WorkState", extraction),
+        problem=cast("str", problem),
+        revises=None if revises is None else EventId(cast("str", revises)),
+        draft=None if draft is None else draft_from_bytes(cast("bytes", draft)),
     )
 
 

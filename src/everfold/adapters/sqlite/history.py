@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import cast
 
 from everfold.adapters.sqlite.codec import blob_to_text, read_session, to_micros
-from everfold.adapters.sqlite.compaction import replace_records
+from everfold.adapters.sqlite.compaction import drop_drafts, replace_records
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import write_state
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
@@ -155,6 +155,7 @@ def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
         )
     for session_id, state in erasure.states:
         write_state(database, places, session_id, state, state.revision - 1)
+        drop_drafts(database, places, session_id)
 
 
 def list_sharing(database: Database, places: Places, session_id: SessionId, seq: int) -> list[SessionRecord]:

@@ -17,8 +17,9 @@ from everfold.adapters.sqlite import compaction, history, log, sessions, usage
 from everfold.adapters.sqlite.connection import Database, open_database, reading, translated
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
+from everfold.core.drafts import Draft
 from everfold.core.erasing import Erasure
-from everfold.core.events import CompactionEvent, EventState
+from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
 from everfold.core.messages import Message, Note
@@ -211,25 +212,79 @@ class SqliteStore:
 
     # --- compaction
 
-    async def begin_compaction(self, event: CompactionEvent, *, expected_revision: int) -> None:
+    async def begin_compaction(self, event: CompactionEvent, state: SessionState, *, expected_revision: int) -> None:
         """See the port."""
-        await self._write(compaction.begin_compaction, self._writer.places, event, expected_revision)
+        await self._write(compaction.begin_compaction, self._writer.places, event, state, expected_revision)
+
+    async def commit_compaction(
+        self,
+        event_id: EventId,
+        fold: Fold,
+        state: SessionState,
+        *,
+        expected_revision: int,
+        committed_at: datetime,
+        outcome: Outcome | None,
+    ) -> None:
+        """See the port."""
+        places = self._writer.places
+        await self._write(
+            compaction.commit_compaction, places, event_id, fold, state, expected_revision, committed_at, outcome
+        )
+
+    async def revise_compaction(
+        self,
+        revised_id: EventId,
+        revision: CompactionEvent,
+        fold: Fold,
+        state: SessionState,
+        *,
+        expected_revision: int,
+        outcome: Outcome | None,
+    ) -> None:
+        """See the port."""
+        places = self._writer.places
+        await self._write(
+            compaction.revise_compaction, places, revised_id, revision, fold, state, expected_revision, outcome
+        )
+
+    async def end_event(
+        self, event_id: EventId, outcome: Outcome, state: SessionState, *, expected_revision: int, ended_at: datetime
+    ) -> None:
+        """See the port."""
+        await self._write(
+            compaction.end_event, self._writer.places, event_id, outcome, state, expected_revision, ended_at
+        )
+
+    async def reopen_event(self, event_id: EventId, state: SessionState, *, expected_revision: int) -> None:
+        """See the port."""
+        await self._write(compaction.reopen_event, self._writer.places, event_id, state, expected_revision)
+
+    async def get_event(self, event_id: EventId) -> CompactionEvent:
+        """See the port."""
+        return await self._read(compaction.get_event, event_id)
 
     async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
         """See the port."""
         return await self._write(compaction.claim_event, event_id, now, lease_until)
 
-    async def commit_compaction(
-        self, event_id: EventId, fold: Fold, state: SessionState, *, expected_revision: int, ended_at: datetime
+    async def renew_lease(self, event_id: EventId, *, attempt: int, lease_until: datetime) -> None:
+        """See the port."""
+        await self._write(compaction.renew_lease, event_id, attempt, lease_until)
+
+    async def keep_draft(self, event_id: EventId, draft: Draft, *, attempt: int, extraction: WorkState) -> None:
+        """See the port."""
+        await self._write(compaction.keep_draft, self._writer.places, event_id, draft, attempt, extraction)
+
+    async def release_event(
+        self, event_id: EventId, *, attempt: int, problem: str, not_before: datetime | None
     ) -> None:
         """See the port."""
-        await self._write(
-            compaction.commit_compaction, self._writer.places, event_id, fold, state, expected_revision, ended_at
-        )
+        await self._write(compaction.release_event, event_id, attempt, problem, not_before)
 
-    async def end_event(self, event_id: EventId, *, state: EventState, ended_at: datetime) -> None:
+    async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[CompactionEvent]:
         """See the port."""
-        await self._write(compaction.end_event, event_id, state, ended_at)
+        return await self._read(compaction.list_waiting, now, begun_after, limit_count)
 
     async def list_events(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int

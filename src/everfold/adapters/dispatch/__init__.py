@@ -1,0 +1,1 @@
+"""Where background work runs: in this process."""

@@ -1,0 +1,33 @@
+"""A draft: a model's digest, verified and waiting for its turn to be committed."""
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The text of a fine digest that a model wrote, frame and extractive lines included.
+
+    Attributes:
+        tokens: Its size by the fixed estimate.
+        elided: The messages that the model read with their middle left out and named.
+        faults: What was wrong with replies that were refused on the way.
+        epoch: The session's epoch when its messages were read; in a later one it may hold erased words.
+    """
+
+    text: str
+    tokens: int
+    elided: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
+    epoch: int = 0
+
+
+def draft_to_bytes(draft: Draft) -> bytes:
+    """A draft as JSON. Keeps every code point."""
+    return json.dumps(asdict(draft), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def draft_from_bytes(content: bytes) -> Draft:
+    """The draft that `draft_to_bytes` wrote."""
+    value = json.loads(content.decode("utf-8", "surrogatepass"))
+    return Draft(elided=tuple(value.pop("elided")), faults=tuple(value.pop("faults")), **value)

@@ -1,0 +1,215 @@
+"""Happenings: what the engine did, as its feed tells it, in ids and figures.
+
+No happening holds a word of a message, a digest, a prompt or a hint, so that a feed may be logged and shown to whoever
+operates the engine.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from everfold.core.folding import CompactionReport
+from everfold.core.hooks import HookName, SwitchCause
+from everfold.core.planning import Trigger
+from everfold.core.sessions import EventId, SessionId
+
+Generator = Literal["extractive", "abstractive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionBegun:
+    """A compaction was planned and its event is stored."""
+
+    session_id: SessionId
+    event_id: EventId
+    ordinal: int
+    trigger: Trigger
+    first_seq: int
+    last_seq: int
+    folded_count: int
+    kind: Literal["compaction_begun"] = "compaction_begun"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionClaimed:
+    """A worker took an event. `attempt` is 1 at the first time."""
+
+    session_id: SessionId
+    event_id: EventId
+    attempt: int
+    kind: Literal["compaction_claimed"] = "compaction_claimed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRetried:
+    """An attempt failed and another one follows.
+
+    Attributes:
+        attempt: The one that failed.
+        reason: A code: of the error, or of the check that the digest did not pass.
+    """
+
+    session_id: SessionId
+    event_id: EventId
+    attempt: int
+    reason: str
+    kind: Literal["compaction_retried"] = "compaction_retried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionReady:
+    """A digest is finished and waits for the events before it."""
+
+    session_id: SessionId
+    event_id: EventId
+    generator: Generator
+    kind: Literal["compaction_ready"] = "compaction_ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionCommitted:
+    """A compaction is in force.
+
+    Attributes:
+        elapsed_secs: From its begin.
+        cost_usd: Of all model calls for it; None where no price is known.
+    """
+
+    session_id: SessionId
+    event_id: EventId
+    generator: Generator
+    report: CompactionReport
+    elapsed_secs: float
+    cost_usd: float | None = None
+    kind: Literal["compaction_committed"] = "compaction_committed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRevised:
+    """A model's digest took the place of the provisional one of the same event."""
+
+    session_id: SessionId
+    event_id: EventId
+    tokens_before: int
+    tokens_after: int
+    break_cost_tokens: int
+    kind: Literal["compaction_revised"] = "compaction_revised"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionDegraded:
+    """Attempts are exhausted: the extractive digest stays, until a person retries. `reason` is a code."""
+
+    session_id: SessionId
+    event_id: EventId
+    attempts_count: int
+    reason: str
+    kind: Literal["compaction_degraded"] = "compaction_degraded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionCancelled:
+    """A held event was given up; nothing had left the window. `reason` is a code."""
+
+    session_id: SessionId
+    event_id: EventId
+    reason: str
+    kind: Literal["compaction_cancelled"] = "compaction_cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled:
+    """A model was asked once.
+
+    Attributes:
+        session_id: None where it was not about one session.
+        event_id: None where it was not about a compaction.
+        error_code: Why it did not serve; None when it answered.
+    """
+
+    session_id: SessionId | None
+    event_id: EventId | None
+    purpose: str
+    model: str
+    elapsed_secs: float
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    error_code: str | None = None
+    kind: Literal["model_called"] = "model_called"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFailed:
+    """A hook of a plug-in raised, or took longer than it may.
+
+    Attributes:
+        error_name: The class of what was raised; `timeout` for one that took too long.
+        error: What was raised, for who subscribes in the same process. Never logged: it may quote a message.
+    """
+
+    session_id: SessionId
+    plugin: str
+    hook: HookName
+    error_name: str
+    error: Exception | None = field(default=None, repr=False, compare=False)
+    kind: Literal["hook_failed"] = "hook_failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatchSet:
+    """Automatic compaction pauses: it did not get the window below its trigger. Told once each time it is set."""
+
+    session_id: SessionId
+    window_tokens: int
+    trigger_tokens: int
+    kind: Literal["latch_set"] = "latch_set"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSwitched:
+    """Another session is used from now on. Fields as in `SessionSwitch`."""
+
+    session_id: SessionId
+    parent_id: SessionId | None
+    previous_id: SessionId | None
+    cause: SwitchCause
+    kind: Literal["session_switched"] = "session_switched"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """A sweep looked for work that was left behind, in all sessions."""
+
+    found_count: int
+    claimed_count: int
+    session_id: None = None
+    kind: Literal["swept"] = "swept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HappeningsDropped:
+    """A subscriber was too slow: as many of the oldest happenings are missing before the next one."""
+
+    dropped_count: int
+    session_id: None = None
+    kind: Literal["happenings_dropped"] = "happenings_dropped"
+
+
+Happening: TypeAlias = (
+    CompactionBegun
+    | CompactionClaimed
+    | CompactionRetried
+    | CompactionReady
+    | CompactionCommitted
+    | CompactionRevised
+    | CompactionDegraded
+    | CompactionCancelled
+    | ModelCalled
+    | HookFailed
+    | LatchSet
+    | SessionSwitched
+    | Swept
+    | HappeningsDropped
+)
+"""One thing that the engine did."""

@@ -1,0 +1,82 @@
+"""Revising: a model's digest takes the place of the extractive one that stands for a range already.
+
+A revision is an event of its own, over no new message: its layout is the one in force with one digest exchanged, and
+its certificate says again, for every message that the exchanged digest had read, which digest reads it now. So nothing
+that was committed ever changes, and a branch that was made before keeps what it had.
+
+Source: DESIGN section 3.2, overflow; G4.
+"""
+
+from dataclasses import replace
+
+from everfold.core.certificate import Certificate, Covered, seal_certificate
+from everfold.core.drafts import Draft
+from everfold.core.folding import Digest, Fold, make_abstractive, report_fold
+from everfold.core.layout import Layout, ShownRange
+from everfold.core.planning import CompactionPlan, measure_body
+
+
+def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | None:
+    """The range of one event, when its own digest still stands in the window."""
+    for shown in layout.ranges:
+        if (shown.kind, shown.first_seq, shown.last_seq) == ("fine", first_seq, last_seq):
+            return shown
+    return None
+
+
+def plan_revision(revised: CompactionPlan, layout: Layout, *, tokens_before: int) -> CompactionPlan:
+    """The plan of a revision: it moves nothing."""
+    return replace(
+        revised,
+        trigger="revision",
+        first_seq=layout.watermark + 1,
+        last_seq=layout.watermark,
+        groups=(),
+        held=layout.held,
+        leaving=(),
+        join_through=0,
+        tokens_before=tokens_before,
+        sum_tokens=layout.sum_tokens,
+        turns_count=layout.turns_count,
+    )
+
+
+def fold_revision(
+    plan: CompactionPlan, layout: Layout, draft: Draft, before: Digest, certificate: Certificate, *, event_id: str
+) -> Fold:
+    """Exchange one digest of the window.
+
+    Args:
+        plan: What `plan_revision` gave for this layout.
+        layout: The layout in force, which shows the digest.
+        draft: The model's digest.
+        before: The digest that it takes the place of.
+        certificate: That of the event which committed the range.
+        event_id: The revision's own event.
+    """
+    digest = make_abstractive(
+        draft, event_id=event_id, first_seq=before.first_seq, last_seq=before.last_seq, reads=before.reads
+    )
+    ranges = tuple(
+        replace(shown, digest_id=digest.id, digest_tokens=digest.tokens) if shown.digest_id == before.id else shown
+        for shown in layout.ranges
+    )
+    after = replace(layout, ranges=ranges)
+    after = replace(after, body_tokens=measure_body(after))
+    hashes = {covered.seq: covered.content_hash for covered in certificate.covered}
+    read_again = tuple(
+        Covered(seq=seq, group="folded", content_hash=hashes[seq], digest_id=digest.id) for seq in before.reads
+    )
+    sealed = seal_certificate(
+        Certificate(
+            event_id=event_id,
+            first_seq=plan.first_seq,
+            last_seq=plan.last_seq,
+            covered=(),
+            left=read_again,
+            digests=((digest.id, digest.content_hash),),
+        )
+    )
+    return Fold(
+        digests=(digest,), layout=after, certificate=sealed, report=report_fold(plan, layout, after, digest, None)
+    )

@@ -1,0 +1,296 @@
+"""Commit: what a compaction begins, and every way in which it ends, one transaction each.
+
+Whatever loses to another writer reads the session again and decides again; it gives None when what it wanted to do was
+done or made moot by somebody else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from everfold.core.drafts import Draft
+from everfold.core.events import CompactionEvent, Outcome, WorkState
+from everfold.core.folding import Fold, fold
+from everfold.core.messages import Note
+from everfold.core.planning import CompactionPlan, measure_notes, measure_window
+from everfold.core.pools import CoarsePool
+from everfold.core.revising import find_shown, fold_revision, plan_revision
+from everfold.core.sessions import EventId
+from everfold.core.state import Awaited, SessionState
+from everfold.errors import ConflictError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.live import LiveSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committer:
+    """Begins and ends the events of one session. With `is_preview` it changes what is remembered, never the store."""
+
+    store: Store
+    live: LiveSession
+    clock: Clock
+    ids: Ids
+    is_preview: bool = False
+
+    async def begin(self, plan: CompactionPlan, *, digest: WorkState, extraction: WorkState) -> CompactionEvent:
+        """Store an event that holds its messages in the window until it is committed.
+
+        Raises:
+            ConflictError: the session has moved on since the plan was made.
+        """
+        live = self.live
+        ordinal = live.state.events_count + len(live.state.held_events) + 1
+        event = CompactionEvent(
+            id=EventId(f"preview_{ordinal}" if self.is_preview else self.ids.new_id("evt_")),
+            session_id=live.record.id,
+            ordinal=ordinal,
+            state="pending",
+            plan=plan,
+            begun_at=self.clock.now(),
+            digest=digest,
+            extraction=extraction,
+        )
+        state = replace(live.state, revision=live.state.revision + 1, held_events=(*live.state.held_events, event.id))
+        if not self.is_preview:
+            await self.store.begin_compaction(event, state, expected_revision=live.state.revision)
+        live.state = state
+        live.held[event.id] = event
+        return event
+
+    async def commit(
+        self,
+        event: CompactionEvent,
+        *,
+        outcome: Outcome | None,
+        draft: Draft | None = None,
+        notes: Sequence[Note] = (),
+        digest_secs: float | None = None,
+        is_patient: bool = False,
+    ) -> Fold | None:
+        """Put the first held event's layout in force. None when it is not the first held one any more.
+
+        Args:
+            event: The event.
+            outcome: How it ends; None when its range stands under a continuity note from now on.
+            draft: The model's digest; an extractive one is made when left out.
+            notes: Notes that are known already.
+            digest_secs: How long the model's digest took.
+            is_patient: Whether the model's digest, where it is still to come, waits for the next break.
+        """
+        live = self.live
+        done: Fold | None = None
+        base: object = None
+        while live.state.held_events[:1] == (event.id,):
+            if draft is not None and draft.epoch != live.state.epoch:
+                return None  # it may hold words that were erased since
+            if done is None or base != (live.state.event_id, live.state.epoch):
+                base = (live.state.event_id, live.state.epoch)
+                done = await self._fold(event, notes, draft)
+            state = self._state_after(done, event, digest_secs)
+            if outcome is None:
+                one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq, is_patient)
+                state = replace(state, awaited=(*state.awaited, one))
+            if self.is_preview or await self._try_commit(event, done, state, outcome):
+                self._take(done, state)
+                return done
+            notes = ()
+        return None
+
+    async def _try_commit(
+        self, event: CompactionEvent, done: Fold, state: SessionState, outcome: Outcome | None
+    ) -> bool:
+        try:
+            await self.store.commit_compaction(
+                event.id,
+                done,
+                state,
+                expected_revision=self.live.state.revision,
+                committed_at=self.clock.now(),
+                outcome=outcome,
+            )
+        except ConflictError:
+            await self.live.reload(self.store)
+            return False
+        return True
+
+    def _state_after(self, done: Fold, event: CompactionEvent, digest_secs: float | None) -> SessionState:
+        live, report = self.live, done.report
+        state = live.state
+        grown = max(report.tokens_before - event.plan.tokens_before, 0)
+        stuck = state.stuck_count
+        if event.plan.trigger != "manual":
+            stuck = stuck + 1 if report.tokens_after - grown >= live.room().trigger_tokens else 0
+        return replace(
+            state.with_break(f"compaction: {event.plan.trigger}", report.break_cost_tokens),
+            revision=state.revision + 1,
+            event_id=event.id,
+            events_count=state.events_count + 1,
+            held_events=tuple(id_ for id_ in state.held_events if id_ != event.id),
+            succeeded_at=state.succeeded_at if self.is_preview else self.clock.now(),
+            growth=state.growth if digest_secs is None else state.growth.digested(digest_secs),
+            stuck_count=stuck,
+        )
+
+    async def _fold(self, event: CompactionEvent, known: Sequence[Note], draft: Draft | None) -> Fold:
+        """The event's plan carried out over the layout in force; notes that are known are not read again."""
+        live, plan = self.live, event.plan
+        coarse = live.layout.coarse
+        joined_from = coarse.last_seq + 1 if coarse else 1
+        seqs = {*plan.leaving, *range(plan.first_seq, plan.last_seq + 1)}
+        seqs.update(range(joined_from, plan.join_through + 1))
+        notes = {note.seq: note for note in known if note.seq in seqs}
+        missing = sorted(seqs - notes.keys())
+        if missing:
+            notes.update({note.seq: note for note in await self.store.read_notes(live.record.id, missing)})
+        return fold(
+            plan,
+            live.layout,
+            notes,
+            await self._pool(plan),
+            event_id=event.id,
+            draft=draft,
+            tokens_before=measure_window(live.state, live.layout),
+        )
+
+    async def _pool(self, plan: CompactionPlan) -> CoarsePool | None:
+        coarse = self.live.layout.coarse
+        if coarse is None or not plan.join_through:
+            return None
+        digests = await self.live.load_digests(self.store, [coarse.digest_id])
+        return digests[coarse.digest_id].pool
+
+    def _take(self, done: Fold, state: SessionState) -> None:
+        self.live.layout = done.layout
+        self.live.state = state
+        self.live.digests.update({digest.id: digest for digest in done.digests})
+
+    async def revise(
+        self, event: CompactionEvent, draft: Draft, *, outcome: Outcome | None, digest_secs: float | None = None
+    ) -> Fold | None:
+        """Put the model's digest in the place of the one that stands for the event's range.
+
+        Without an outcome the event goes on for its extraction. None when the digest has been rolled up, or words of it
+        were erased: then nothing is changed.
+        """
+        live = self.live
+        while draft.epoch == live.state.epoch and event.certificate is not None:
+            shown = find_shown(live.layout, event.plan.first_seq, event.plan.last_seq)
+            if shown is None or not shown.digest_id:
+                return None
+            before = (await live.load_digests(self.store, [shown.digest_id]))[shown.digest_id]
+            plan = plan_revision(event.plan, live.layout, tokens_before=measure_window(live.state, live.layout))
+            revision = self._revision(event, plan)
+            done = fold_revision(plan, live.layout, draft, before, event.certificate, event_id=revision.id)
+            state = self._state_revised(done, revision, event if outcome else None, digest_secs)
+            try:
+                await self.store.revise_compaction(
+                    event.id, revision, done, state, expected_revision=live.state.revision, outcome=outcome
+                )
+            except ConflictError:
+                revision_before = live.state.revision
+                await live.reload(self.store)
+                if live.state.revision == revision_before:
+                    return None  # another worker has ended the event
+                continue
+            live.held.clear()  # held events have moved up behind the revision
+            self._take(done, state)
+            return done
+        return None
+
+    def _revision(self, event: CompactionEvent, plan: CompactionPlan) -> CompactionEvent:
+        now = self.clock.now()
+        return CompactionEvent(
+            id=EventId(self.ids.new_id("evt_")),
+            session_id=self.live.record.id,
+            ordinal=self.live.state.events_count + 1,
+            state="done",
+            plan=plan,
+            begun_at=now,
+            ended_at=now,
+            digest="done",
+            revises=event.id,
+        )
+
+    def _state_revised(
+        self, done: Fold, revision: CompactionEvent, settled: CompactionEvent | None, digest_secs: float | None
+    ) -> SessionState:
+        state = self.live.state
+        awaited = state.awaited
+        if settled is not None:
+            awaited = tuple(one for one in awaited if one.event_id != settled.id)
+        return replace(
+            state.with_break("compaction: revision", done.report.break_cost_tokens),
+            revision=state.revision + 1,
+            event_id=revision.id,
+            events_count=revision.ordinal,
+            awaited=awaited,
+            growth=state.growth if digest_secs is None else state.growth.digested(digest_secs),
+        )
+
+    async def settle(self, event: CompactionEvent, outcome: Outcome) -> bool:
+        """End a committed event; the digest that stands for its range is final, and its continuity note goes.
+
+        False when somebody else has ended it.
+        """
+        live = self.live
+        while True:
+            awaited = tuple(one for one in live.state.awaited if one.event_id != event.id)
+            cost = measure_notes(live.state.awaited, live.layout) - measure_notes(awaited, live.layout)
+            state = replace(live.state, revision=live.state.revision + 1, awaited=awaited)
+            if cost:
+                state = state.with_break("compaction: settled", measure_window(state, live.layout))
+            if await self._try_end(event.id, outcome, state):
+                return True
+            if (await self.store.get_event(event.id)).has_ended:
+                return False
+
+    async def cancel(self, event_id: str) -> list[EventId]:
+        """Cancel a held event and every later held one of the session, the last first. Gives those cancelled.
+
+        Raises:
+            ConflictError: it is not held: it has ended, or its layout is in force.
+        """
+        live = self.live
+        await live.reload(self.store)
+        if event_id not in live.state.held_events:
+            event = await self.store.get_event(EventId(event_id))
+            raise ConflictError(
+                f"event {event_id} of session {live.record.id} is {event.state}"
+                f"{' and its digest is shown already' if event.is_committed else ''}; only a held event can be "
+                "cancelled",
+                session=live.record.id,
+                event=event_id,
+            )
+        cancelled: list[EventId] = []
+        while event_id in live.state.held_events:
+            last = EventId(live.state.held_events[-1])
+            outcome = Outcome(state="cancelled", digest="off")
+            state = replace(live.state, revision=live.state.revision + 1, held_events=live.state.held_events[:-1])
+            if await self._try_end(last, outcome, state):
+                cancelled.append(last)
+        return cancelled
+
+    async def release_latch(self) -> None:
+        """Count no stuck compaction any more; left to the next window when another writer is first."""
+        live = self.live
+        state = replace(live.state, revision=live.state.revision + 1, stuck_count=0)
+        try:
+            await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
+        except ConflictError:
+            return
+        live.state = state
+
+    async def _try_end(self, event_id: EventId, outcome: Outcome, state: SessionState) -> bool:
+        try:
+            await self.store.end_event(
+                event_id,
+                outcome,
+                state,
+                expected_revision=self.live.state.revision,
+                ended_at=self.clock.now(),
+            )
+        except ConflictError:
+            await self.live.reload(self.store)
+            return False
+        self.live.state = state
+        return True

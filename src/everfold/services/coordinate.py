@@ -1,0 +1,205 @@
+"""Coordinate: call the hooks of every plug-in, in their order, so that none can harm another or the session.
+
+A call is for one plug-in: it has that plug-in's own counters, its own time limit, and its error stays its own. A plug-in
+that does not have a hook is not called, and where nobody has it nothing is made, awaited or locked.
+"""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar, get_args
+from weakref import WeakValueDictionary
+
+from anyio import Lock, move_on_after
+
+from everfold.core.happenings import HookFailed
+from everfold.core.hooks import (
+    NO_HINTS,
+    Counters,
+    Hints,
+    HookCall,
+    HookName,
+    MemoryWrite,
+    PendingFold,
+    SessionEnd,
+    SessionSwitch,
+    TurnEnd,
+    TurnStart,
+    join_hints,
+)
+from everfold.core.sessions import SessionId, SessionRecord
+from everfold.errors import HookError, InvalidInputError
+from everfold.ports.hooks import Hooks
+from everfold.services.feed import Feed
+
+DEFAULT_TIMEOUT_SECS = 10.0
+
+MOST_SESSIONS = 4096
+"""How many sessions' counters are held at most; those used longest ago are forgotten first."""
+
+C = TypeVar("C", PendingFold, SessionSwitch, SessionEnd, TurnStart, TurnEnd, MemoryWrite)
+_HOOKS: tuple[HookName, ...] = get_args(HookName)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What stands in the place of an answer when a plug-in gave none."""
+
+
+_FAILED = _Failed()
+
+
+class Coordinator:
+    """The plug-ins of one engine, behind one object that has every hook.
+
+    Args:
+        plugins: Called in this order, one after the other.
+        timeout_secs: For each call of each plug-in.
+        strict: Refuse a compaction when no plug-in's `on_pre_compress` succeeded.
+        feed: Where failures are told.
+
+    Raises:
+        InvalidInputError: one of the plug-ins is none.
+    """
+
+    def __init__(
+        self,
+        plugins: Sequence[Hooks] = (),
+        *,
+        timeout_secs: float = DEFAULT_TIMEOUT_SECS,
+        strict: bool = False,
+        feed: Feed | None = None,
+    ) -> None:
+        for index, plugin in enumerate(plugins):
+            if not isinstance(plugin, Hooks):
+                raise InvalidInputError(
+                    f"hooks[{index}] is no plug-in; expected an object of a subclass of everfold.Hooks, got {plugin!r}"
+                )
+        self._timeout_secs = timeout_secs
+        self._strict = strict
+        self._feed = Feed() if feed is None else feed
+        self._names = {id(plugin): str(plugin.name) for plugin in plugins}
+        self._by_hook = {
+            hook: tuple(it for it in plugins if getattr(type(it), hook) is not getattr(Hooks, hook)) for hook in _HOOKS
+        }
+        self._counters: OrderedDict[SessionId, dict[int, Counters]] = OrderedDict()
+        self._switching: WeakValueDictionary[tuple[str, str], Lock] = WeakValueDictionary()
+
+    def hears(self, hook: HookName) -> bool:
+        """Some plug-in has this hook, so that what it takes is worth making."""
+        return bool(self._by_hook[hook])
+
+    @property
+    def is_on(self) -> bool:
+        """There is a plug-in with at least one hook."""
+        return any(self._by_hook.values())
+
+    @property
+    def is_asked_before_folds(self) -> bool:
+        """`on_pre_compress` is to be called before a fold: a plug-in has it, or strict asks for one that has."""
+        return self._strict or self.hears("on_pre_compress")
+
+    async def on_pre_compress(self, fold: PendingFold) -> Hints:
+        """Ask for hints, and let the plug-ins save what they need, before anything leaves.
+
+        Raises:
+            HookError: strict, and no plug-in succeeded; nothing may be folded.
+        """
+        plugins = self._by_hook["on_pre_compress"]
+        if not plugins and not self._strict:
+            return NO_HINTS
+        answers: list[tuple[str, str]] = []
+        for plugin in plugins:
+            hint = await self._call("on_pre_compress", plugin, plugin.on_pre_compress, fold)
+            if isinstance(hint, str):
+                answers.append((self._names[id(plugin)], hint))
+            elif hint is not _FAILED:
+                self._report("on_pre_compress", plugin, fold, TypeError(f"the hint is a {type(hint).__name__}"))
+        if self._strict and not answers:
+            raise HookError(
+                f"session {fold.session.id}: event {fold.event_id} folds nothing, because hooks.strict is on and none "
+                f"of {len(plugins)} plug-ins succeeded in on_pre_compress within {self._timeout_secs:g} s each; mend "
+                "the plug-in, or set hooks.strict = false",
+                session=fold.session.id,
+                event=fold.event_id,
+            )
+        return Hints(text=join_hints(answers), called_count=len(plugins), succeeded_count=len(answers))
+
+    async def on_session_switch(self, switch: SessionSwitch) -> None:
+        """Carry the counters over, or forget them, and tell every plug-in."""
+        if switch.previous_id is not None:
+            self._carry_counters(switch, switch.previous_id)
+        for plugin in self._by_hook["on_session_switch"]:
+            await self._call("on_session_switch", plugin, plugin.on_session_switch, switch)
+
+    async def on_session_end(self, end: SessionEnd) -> None:
+        """Tell every plug-in."""
+        for plugin in self._by_hook["on_session_end"]:
+            await self._call("on_session_end", plugin, plugin.on_session_end, end)
+
+    async def on_turn_start(self, turn: TurnStart) -> None:
+        """Tell every plug-in."""
+        for plugin in self._by_hook["on_turn_start"]:
+            await self._call("on_turn_start", plugin, plugin.on_turn_start, turn)
+
+    async def on_turn_end(self, turn: TurnEnd) -> None:
+        """Tell every plug-in."""
+        for plugin in self._by_hook["on_turn_end"]:
+            await self._call("on_turn_end", plugin, plugin.on_turn_end, turn)
+
+    async def on_memory_write(self, write: MemoryWrite) -> None:
+        """Tell every plug-in."""
+        for plugin in self._by_hook["on_memory_write"]:
+            await self._call("on_memory_write", plugin, plugin.on_memory_write, write)
+
+    @asynccontextmanager
+    async def switching(self, user_id: str, agent_id: str) -> AsyncIterator[None]:
+        """Held around a switch and its hooks, so that two switches of one user and agent are told in their order."""
+        if not self.is_on:
+            yield
+            return
+        lock = self._switching.setdefault((user_id, agent_id), Lock())
+        async with lock:
+            yield
+
+    async def _call(self, hook: HookName, plugin: Hooks, call: Callable[[C], Awaitable[object]], told: C) -> object:
+        """What the plug-in answers, or `_FAILED`. Only a cancellation of the caller passes through."""
+        counters = self._take_counters(told.session, plugin)
+        answer: object = _FAILED
+        with move_on_after(self._timeout_secs) as scope:
+            try:
+                answer = await call(replace(told, counters=counters))
+            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and must harm nobody
+                self._report(hook, plugin, told, error)
+        if scope.cancelled_caught:
+            self._report(hook, plugin, told, None)
+        return answer
+
+    def _report(self, hook: HookName, plugin: Hooks, told: HookCall, error: Exception | None) -> None:
+        self._feed.publish(
+            HookFailed(
+                session_id=told.session.id,
+                plugin=self._names[id(plugin)],
+                hook=hook,
+                error_name="timeout" if error is None else type(error).__name__,
+                error=error,
+            )
+        )
+
+    def _take_counters(self, session: SessionRecord, plugin: Hooks) -> Counters:
+        by_plugin = self._counters.setdefault(session.id, {})
+        self._counters.move_to_end(session.id)
+        if len(self._counters) > MOST_SESSIONS:
+            self._counters.popitem(last=False)
+        return by_plugin.setdefault(id(plugin), {})
+
+    def _carry_counters(self, switch: SessionSwitch, previous_id: SessionId) -> None:
+        """A branch begins with what its parent counts, and the parent goes on; else there is one session to count for."""
+        if switch.cause == "branch":
+            found = self._counters.get(previous_id, {})
+            counters = {plugin: dict(counts) for plugin, counts in found.items()}
+        else:
+            counters = self._counters.pop(previous_id, {})
+        if counters and not switch.is_reset:
+            self._counters[switch.session.id] = counters

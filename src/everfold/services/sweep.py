@@ -1,0 +1,50 @@
+"""Sweep: find the events that nobody works on any more, and have their sessions worked on.
+
+What a killed process left behind, what failed and has waited long enough, and what was finished before its predecessor.
+
+Source: DESIGN sections 3.2 and 6.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+
+from everfold.core.sessions import SessionId
+from everfold.errors import StoreError
+from everfold.ports.dispatch import Dispatcher
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock
+
+MOST_EVENTS = 1000
+"""How many events one sweep looks at; the next one goes on, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweeper:
+    """Looks for stale events at the start, and every `every_secs` after it."""
+
+    store: Store
+    clock: Clock
+    dispatcher: Dispatcher
+    lookback_secs: float = 604_800.0
+    every_secs: float = 120.0
+
+    async def sweep(self) -> list[SessionId]:
+        """Submit every session that has a stale event, and give them."""
+        now = self.clock.now()
+        events = await self.store.list_waiting(
+            now=now, begun_after=now - timedelta(seconds=self.lookback_secs), limit_count=MOST_EVENTS
+        )
+        sessions = list(dict.fromkeys(event.session_id for event in events))
+        for session_id in sessions:
+            self.dispatcher.submit(session_id)
+        return sessions
+
+    async def sweep_forever(self) -> None:
+        """Sweep now and again and again. A store that does not serve is asked again the next time."""
+        while True:
+            try:
+                await self.sweep()
+            except StoreError:
+                pass  # turns report it to whoever makes them
+            await asyncio.sleep(self.every_secs)

@@ -1,0 +1,100 @@
+"""Switch: open, follow, branch and resume sessions, and tell the hooks and the feed of it.
+
+Everything is told after the store has committed it, so that whoever is told finds the new session when it asks.
+Nothing is flushed before a switch, because nothing is ever pending: every append was durable when it returned.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from everfold.core.happenings import SessionSwitched
+from everfold.core.hooks import SessionEnd, SessionSwitch, SwitchCause
+from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.services.live import LiveSession
+from everfold.services.observers import Observers
+from everfold.services.open_session import Opener
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switcher:
+    """An opener that is heard."""
+
+    opener: Opener
+    observers: Observers
+
+    async def open_current(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
+        """The current session of a user and an agent, made when there is none."""
+        async with self.observers.coordinator.switching(user_id, agent_id):
+            live, is_new = await self.opener.open_current(user_id, agent_id, settings)
+            if is_new:
+                await self._tell(live.record, None, "open")
+        return live
+
+    async def add(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
+        """A new, empty session; told only where it became the current one."""
+        async with self.observers.coordinator.switching(user_id, agent_id):
+            live = await self.opener.add(user_id, agent_id, settings)
+            if live.record.is_current:
+                await self._tell(live.record, None, "open")
+        return live
+
+    async def new(self, live: LiveSession) -> LiveSession:
+        """See `Opener.follow`."""
+        return await self._follow(live, lambda: self.opener.follow(live, "new"), "new")
+
+    async def reset(self, live: LiveSession) -> LiveSession:
+        """See `Opener.follow`."""
+        return await self._follow(live, lambda: self.opener.follow(live, "reset"), "reset")
+
+    async def branch(self, live: LiveSession, seq: int) -> LiveSession:
+        """See `Opener.branch`. The session that was branched goes on and has no end."""
+        async with self.observers.coordinator.switching(live.record.user_id, live.record.agent_id):
+            branched = await self.opener.branch(live, seq, is_rewind=False)
+            await self._tell(branched.record, live.record, "branch")
+        return branched
+
+    async def rewind(self, live: LiveSession, seq: int) -> LiveSession:
+        """See `Opener.branch`. What ends is the current session, which need not be the one that is rewound."""
+        async with self.observers.coordinator.switching(live.record.user_id, live.record.agent_id):
+            before = await self._find_current(live.record)
+            rewound = await self.opener.branch(live, seq, is_rewind=True)
+            await self._tell(rewound.record, before, "rewind")
+        return rewound
+
+    async def resume(self, record: SessionRecord) -> LiveSession:
+        """See `Opener.resume`. A session that is current already is not switched to."""
+        async with self.observers.coordinator.switching(record.user_id, record.agent_id):
+            before = await self._find_current(record)
+            live = await self.opener.resume(record.id)
+            if before is None or before.id != record.id:
+                await self._tell(live.record, before, "resume")
+        return live
+
+    async def _follow(
+        self, live: LiveSession, follow: Callable[[], Awaitable[LiveSession]], cause: SwitchCause
+    ) -> LiveSession:
+        async with self.observers.coordinator.switching(live.record.user_id, live.record.agent_id):
+            following = await follow()
+            await self._tell(following.record, live.record, cause)
+        return following
+
+    async def _find_current(self, record: SessionRecord) -> SessionRecord | None:
+        """The session that is about to end; asked for only where somebody is told of it."""
+        if self.observers.coordinator.is_on or self.observers.feed.is_heard:
+            return await self.opener.store.find_current_session(record.user_id, record.agent_id)
+        return None
+
+    async def _tell(self, record: SessionRecord, before: SessionRecord | None, cause: SwitchCause) -> None:
+        """End what was before, then switch."""
+        previous_id: SessionId | None = None if before is None else before.id
+        self.observers.feed.publish(
+            SessionSwitched(session_id=record.id, parent_id=record.parent_id, previous_id=previous_id, cause=cause)
+        )
+        coordinator = self.observers.coordinator
+        if not coordinator.is_on:
+            return
+        if before is not None and cause != "branch":
+            await coordinator.on_session_end(SessionEnd(session=replace(before, is_current=False), cause=cause))
+        await coordinator.on_session_switch(
+            SessionSwitch(session=record, parent_id=record.parent_id, previous_id=previous_id, cause=cause)
+        )

@@ -1,0 +1,317 @@
+"""Work: bring a session's compaction events to their end, beside its turns.
+
+Theory of operation. One worker at a time is at a session in one process (the dispatcher sees to it), and one at an event
+in all processes (the claim sees to it). The worker begins what is due, then goes through the events in their order: it
+has the model's digest written and the extraction made, keeps the draft, and commits the first held event, or revises one
+that was committed under a continuity note. An attempt that fails gives the event back for later; when the attempts are
+exhausted the extractive digest is final and the event is degraded. Whatever stops a worker, at any step, the next one
+goes on from what is stored.
+
+Source: DESIGN section 3.2.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from time import monotonic
+
+from everfold.core.drafts import Draft
+from everfold.core.events import CompactionEvent, Outcome, WorkState
+from everfold.core.folding import Fold
+from everfold.core.messages import Message
+from everfold.core.revising import find_shown
+from everfold.core.sessions import EventId, SessionId, SessionRecord
+from everfold.errors import ConflictError, EverfoldError, HookError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.commit import Committer
+from everfold.services.compact import Abilities, Compactor
+from everfold.services.live import LiveSession, load_session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkPolicy:
+    """How background work is done. The fields are settings of the same name; see docs/reference/settings.md.
+
+    Attributes:
+        lease_secs: For how long a claimed event is a worker's own; renewed while it works.
+        attempts: How often an event is tried before its extractive digest is final.
+        grace_secs: How long a failed event waits for its next attempt.
+        summary_timeout_secs: How long a person waits for a digest that they asked for.
+        is_synchronous: Work is done by whoever finds it due, before the window is shown.
+    """
+
+    lease_secs: float = 180.0
+    attempts: int = 3
+    grace_secs: float = 600.0
+    summary_timeout_secs: float = 90.0
+    is_synchronous: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What one event's work is done on: exactly the messages that it folds, in order."""
+
+    record: SessionRecord
+    event: CompactionEvent
+    messages: tuple[Message, ...]
+    epoch: int
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What came of a model's digest: a verified draft, or why there is none."""
+
+    draft: Draft | None
+    problem: str = ""
+
+
+WriteDigest = Callable[[Task], Awaitable[Written]]
+Extract = Callable[[Task], Awaitable[None]]
+AskHint = Callable[[Task], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """What an attempt has come to."""
+
+    digest: WorkState
+    extraction: WorkState
+    draft: Draft | None = None
+    problem: str = ""
+    digest_secs: float | None = None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the event ends; None while a piece is on its way."""
+        if "pending" in {self.digest, self.extraction}:
+            return None
+        is_failed = "failed" in {self.digest, self.extraction}
+        return Outcome(
+            state="degraded" if is_failed else "done",
+            digest=self.digest,
+            extraction=self.extraction,
+            problem=self.problem if is_failed or self.digest == "off" else "",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Works on the sessions of one store."""
+
+    store: Store
+    clock: Clock
+    ids: Ids
+    policy: WorkPolicy = field(default_factory=WorkPolicy)
+    write_digest: WriteDigest | None = None
+    extract: Extract | None = None
+    ask_hint: AskHint | None = None
+
+    @property
+    def abilities(self) -> Abilities:
+        """Which parts of an event's work this worker can do besides the extractive digest."""
+        return Abilities(
+            has_model=self.write_digest is not None,
+            has_extractor=self.extract is not None,
+            has_hooks=self.ask_hint is not None,
+        )
+
+    def compactor(self, live: LiveSession, *, is_preview: bool = False) -> Compactor:
+        """What plans and carries out the compactions of a session."""
+        committer = Committer(store=self.store, live=live, clock=self.clock, ids=self.ids, is_preview=is_preview)
+        return Compactor(store=self.store, live=live, committer=committer, abilities=self.abilities)
+
+    async def work_session(self, session_id: SessionId) -> list[Fold]:
+        """Do what there is to do for a session, and give what was committed."""
+        return await self.work(await load_session(self.store, await self.store.get_session(session_id)))
+
+    async def work(self, live: LiveSession) -> list[Fold]:
+        """The same for one that is loaded. Ends when nothing is due, or what is left waits for others or for later."""
+        compactor = self.compactor(live)
+        folds: list[Fold] = []
+        is_moving = True
+        while is_moving:
+            await live.reload(self.store)
+            is_moving = bool(await compactor.hold())
+            for event_id in (*(one.event_id for one in live.state.awaited), *live.state.held_events):
+                done, has_moved = await self._advance(compactor, EventId(event_id))
+                folds += [] if done is None else [done]
+                is_moving = is_moving or has_moved
+        await compactor.release_latch()
+        return folds
+
+    async def upgrade(self, live: LiveSession) -> None:
+        """Show the digests that wait for a break, since one is to be reported anyway."""
+        for one in live.state.awaited:
+            event = await self.store.get_event(EventId(one.event_id))
+            if one.is_patient and event.state == "ready":
+                await self._finish(self.compactor(live), event, _result_of(event))
+
+    async def _advance(self, compactor: Compactor, event_id: EventId) -> tuple[Fold | None, bool]:
+        """Take one event a step further: what was committed, and whether anything moved."""
+        event = await self.store.get_event(event_id)
+        live = compactor.live
+        if event.has_ended:
+            return None, False
+        if event.state == "ready":
+            return await self._finish(compactor, event, _result_of(event))
+        if "pending" not in {event.digest, event.extraction}:
+            return await self._commit_extractive(compactor, event)
+        if not event.is_committed and self.abilities.has_model and not compactor.may_wait():
+            promoted = await compactor.promote(is_patient=True)
+            return promoted, promoted is not None
+        return await self._attempt(compactor, event)
+
+    async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
+        """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
+        if event.plan.folded and self.ask_hint is not None:
+            try:
+                await self.ask_hint(await self._task(compactor.live, event))
+            except HookError:
+                return None, False  # strict: the transcript stays unfolded until a checkpoint succeeds
+        return await self._finish(compactor, event, _result_of(event))
+
+    async def _attempt(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
+        now = self.clock.now()
+        try:
+            event = await self.store.claim_event(event.id, now=now, lease_until=now + self._lease)
+        except ConflictError:
+            return None, False
+        renewing = asyncio.create_task(self._renew(event))
+        try:
+            result = await self._do(compactor.live, event)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._release(event, "the engine was closed", wait_secs=None))
+            raise
+        except HookError as error:
+            await self._release(event, str(error), wait_secs=self.policy.grace_secs)
+            return None, False
+        finally:
+            renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await renewing
+        if result.draft is not None and not await self._keep(event, result):
+            return None, False
+        done, has_moved = await self._finish(compactor, event, result)
+        if result.outcome is None or not has_moved:
+            await self._release(event, result.problem, wait_secs=self.policy.grace_secs)
+            return done, False
+        return done, has_moved
+
+    async def _do(self, live: LiveSession, event: CompactionEvent) -> _Result:
+        """Everything that an attempt does before it commits."""
+        is_last = event.attempts >= self.policy.attempts
+        if event.attempts > self.policy.attempts:
+            return _Result(digest="failed", extraction=_failed(event.extraction), problem=event.problem or DIED)
+        is_rolled_up = event.is_committed and not find_shown(live.layout, event.plan.first_seq, event.plan.last_seq)
+        if is_rolled_up and event.digest == "pending":
+            event = replace(event, digest="off", problem=ROLLED_UP)
+        task = await self._task(live, event)
+        if self.ask_hint is not None:
+            task = replace(task, hint=await self.ask_hint(task))
+        result = _Result(digest=event.digest, extraction=event.extraction, problem=event.problem)
+        if event.digest == "pending":
+            result = await self._digest(task, result, is_last=is_last)
+        if event.extraction == "pending":
+            result = await self._extract(task, result, is_last=is_last)
+        return result
+
+    async def _digest(self, task: Task, result: _Result, *, is_last: bool) -> _Result:
+        if self.write_digest is None:
+            return replace(result, digest="failed", problem="no model is configured")
+        started = monotonic()
+        try:
+            written = await self.write_digest(task)
+        except EverfoldError as error:
+            return replace(result, digest="failed" if is_last else "pending", problem=str(error))
+        if written.draft is None:
+            return replace(result, digest="failed", problem=written.problem)
+        return replace(result, digest="done", draft=written.draft, digest_secs=monotonic() - started)
+
+    async def _extract(self, task: Task, result: _Result, *, is_last: bool) -> _Result:
+        if self.extract is None:
+            return replace(result, extraction="failed", problem="no extraction is configured")
+        try:
+            await self.extract(task)
+        except EverfoldError as error:
+            return replace(result, extraction="failed" if is_last else "pending", problem=str(error))
+        return replace(result, extraction="done")
+
+    async def _task(self, live: LiveSession, event: CompactionEvent) -> Task:
+        state = await self.store.read_state(live.record.id)
+        messages = await self.store.read_messages(live.record.id, event.plan.folded)
+        return Task(record=live.record, event=event, messages=tuple(messages), epoch=state.epoch)
+
+    async def _finish(self, compactor: Compactor, event: CompactionEvent, result: _Result) -> tuple[Fold | None, bool]:
+        """Commit, revise or settle an event with what an attempt has come to."""
+        committer, outcome = compactor.committer, result.outcome
+        await compactor.live.reload(self.store)
+        if not event.is_committed:
+            event = await self.store.get_event(event.id)  # an overflow may have promoted it meanwhile
+        if event.is_committed:
+            return await self._finish_committed(compactor, event, result)
+        if result.digest == "pending":
+            return None, False
+        done = await committer.commit(event, outcome=outcome, draft=result.draft, digest_secs=result.digest_secs)
+        return done, done is not None
+
+    async def _finish_committed(
+        self, compactor: Compactor, event: CompactionEvent, result: _Result
+    ) -> tuple[Fold | None, bool]:
+        committer, outcome, live = compactor.committer, result.outcome, compactor.live
+        if result.draft is not None:
+            waits = any(one.event_id == event.id and one.is_patient for one in live.state.awaited)
+            if waits and not live.state.breaks:
+                return None, False
+            done = await committer.revise(event, result.draft, outcome=outcome, digest_secs=result.digest_secs)
+            if done is not None or find_shown(live.layout, event.plan.first_seq, event.plan.last_seq) is not None:
+                return done, done is not None
+            outcome = outcome and replace(outcome, digest="off", problem=ROLLED_UP)
+        if outcome is None:
+            return None, False
+        return None, await committer.settle(event, outcome)
+
+    async def _keep(self, event: CompactionEvent, result: _Result) -> bool:
+        """Keep a draft before it is committed, so that a crash does not cost the model's work."""
+        if result.draft is None:
+            return False
+        try:
+            await self.store.keep_draft(event.id, result.draft, attempt=event.attempts, extraction=result.extraction)
+        except ConflictError:
+            return False  # the lease was lost, or words of it were erased
+        return True
+
+    async def _release(self, event: CompactionEvent, problem: str, *, wait_secs: float | None) -> None:
+        """Give an event back; nothing where it has ended or is another worker's."""
+        not_before = None if wait_secs is None else self.clock.now() + timedelta(seconds=wait_secs)
+        with suppress(ConflictError):
+            await self.store.release_event(event.id, attempt=event.attempts, problem=problem, not_before=not_before)
+
+    async def _renew(self, event: CompactionEvent) -> None:
+        """Have the event for longer, until the lease is lost."""
+        with suppress(ConflictError):
+            while True:
+                await asyncio.sleep(self.policy.lease_secs / 3)
+                lease_until = self.clock.now() + self._lease
+                await self.store.renew_lease(event.id, attempt=event.attempts, lease_until=lease_until)
+
+    @property
+    def _lease(self) -> timedelta:
+        return timedelta(seconds=self.policy.lease_secs)
+
+
+ROLLED_UP = "its range had joined the coarse digest before the model's digest was there"
+DIED = "every worker that tried it stopped before it was done"
+
+
+def _result_of(event: CompactionEvent) -> _Result:
+    """What an event has come to by what is stored of it."""
+    digest: WorkState = "done" if event.draft is not None else event.digest
+    return _Result(digest=digest, extraction=event.extraction, draft=event.draft, problem=event.problem)
+
+
+def _failed(extraction: WorkState) -> WorkState:
+    return "failed" if extraction == "pending" else extraction

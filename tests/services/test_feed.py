@@ -1,0 +1,144 @@
+"""The feed: everything in its order, nobody held up, and nothing kept for who is gone."""
+
+import gc
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+
+import everfold
+from everfold.core.happenings import Happening, HappeningsDropped, SessionSwitched, Swept
+from everfold.core.sessions import SessionId
+from everfold.services.feed import Feed
+
+
+def switched(number: int) -> SessionSwitched:
+    """A happening of the session with this number."""
+    return SessionSwitched(session_id=SessionId(f"ses_{number}"), parent_id=None, previous_id=None, cause="open")
+
+
+async def take(events: AsyncIterator[Happening], count: int) -> list[Happening]:
+    """The next happenings."""
+    return [await anext(events) for _ in range(count)]
+
+
+async def test_every_subscriber_gets_everything_in_order() -> None:
+    """Each subscription has its own copy of all that happens after it was made."""
+    feed = Feed()
+    feed.publish(switched(0))
+    first = feed.subscribe()
+    feed.publish(switched(1))
+    second = feed.subscribe()
+    feed.publish(switched(2))
+    assert await take(first, 2) == [switched(1), switched(2)]
+    assert await take(second, 1) == [switched(2)]
+
+
+async def test_one_session() -> None:
+    """A subscription to a session gets what is about it, and nothing that is about none."""
+    feed = Feed()
+    events = feed.subscribe(SessionId("ses_2"))
+    for happening in (switched(1), switched(2), Swept(found_count=1, claimed_count=1), switched(2)):
+        feed.publish(happening)
+    feed.close()
+    assert [it async for it in events] == [switched(2), switched(2)]
+
+
+async def test_a_waiting_reader_is_woken() -> None:
+    """A reader that waits gets what is published later, and ends when the feed closes."""
+    feed, read = Feed(), list[Happening]()
+
+    async def reading() -> None:
+        async for it in events:
+            read.append(it)  # noqa: PERF401 - the test looks on while it grows
+
+    events = feed.subscribe()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(reading)
+        for number in range(3):
+            await anyio.wait_all_tasks_blocked()
+            assert len(read) == number
+            feed.publish(switched(number))
+        await anyio.wait_all_tasks_blocked()
+        feed.close()
+    assert read == [switched(number) for number in range(3)]
+
+
+async def test_a_slow_reader_loses_the_oldest_and_is_told() -> None:
+    """A full queue forgets its oldest happenings; the reader is told how many, where they are missing."""
+    feed = Feed(most_waiting=3)
+    events = feed.subscribe()
+    for number in range(10):
+        feed.publish(switched(number))
+    assert await take(events, 4) == [HappeningsDropped(dropped_count=7), switched(7), switched(8), switched(9)]
+    feed.publish(switched(10))
+    assert await take(events, 1) == [switched(10)]
+
+
+async def test_closing_gives_what_waits() -> None:
+    """What was published before the feed closed is still read; what comes after, and a later subscription, is empty."""
+    feed = Feed()
+    events = feed.subscribe()
+    feed.publish(switched(1))
+    feed.close()
+    feed.publish(switched(2))
+    assert [it async for it in events] == [switched(1)]
+    assert [it async for it in feed.subscribe()] == []
+
+
+async def test_a_subscription_can_be_closed() -> None:
+    """Closing a subscription ends it at once, without what waits, and leaves the others."""
+    feed = Feed()
+    first, second = feed.subscribe(), feed.subscribe()
+    feed.publish(switched(1))
+    await first.aclose()
+    feed.publish(switched(2))
+    assert [it async for it in first] == []
+    assert await take(second, 2) == [switched(1), switched(2)]
+
+
+async def test_who_is_gone_is_forgotten() -> None:
+    """A subscription that nobody holds any more, a loop that was left for example, costs nothing further."""
+    feed = Feed()
+    for _ in range(3):
+        feed.publish(switched(0))
+        events = feed.subscribe()
+        feed.publish(switched(1))
+        async for _ in events:
+            break
+    assert feed.is_heard
+    del events
+    gc.collect()
+    assert not feed.is_heard
+
+
+async def test_sinks_take_everything() -> None:
+    """A sink is given every happening, whoever else listens."""
+    taken: list[Happening] = []
+
+    class Taking:
+        def take(self, happening: Happening) -> None:
+            """Keep it."""
+            taken.append(happening)
+
+    feed = Feed([Taking()])
+    feed.publish(switched(1))
+    assert taken == [switched(1)]
+    assert not feed.is_heard
+
+
+@pytest.mark.parametrize("session", [None, "ses_of_nobody"])
+async def test_the_engine_ends_its_events(url: str, session: str | None) -> None:
+    """Events end when the engine closes, for a reader that waits as for one that comes later."""
+    read: list[Happening] = []
+
+    async def reading() -> None:
+        read.extend([it async for it in engine.events(session=session)])
+
+    async with anyio.create_task_group() as tasks:
+        async with everfold.open(url) as engine:
+            tasks.start_soon(reading)
+            await anyio.wait_all_tasks_blocked()
+            await engine.session()
+        assert [it async for it in engine.events()] == []
+    assert len(read) == (1 if session is None else 0)

@@ -1,0 +1,44 @@
+"""Happenings hold ids and figures only."""
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+from everfold.core.folding import CompactionReport
+from everfold.core.happenings import CompactionCommitted, Happening, HookFailed
+from everfold.core.sessions import EventId, SessionId
+
+PLAIN = {int, float, bool, datetime, SessionId, EventId, CompactionReport, type(None)}
+NAMED = {"reason", "purpose", "model", "error_code", "plugin", "error_name", "trigger"}
+"""Texts that are codes and names; `trigger` is one in a report."""
+
+
+@pytest.mark.parametrize("cls", get_args(Happening))
+def test_no_field_can_hold_words(cls: type) -> None:
+    """Every field is a figure, an id, one of a few literals, or a code; an error is not part of what is shown."""
+    hints = get_type_hints(cls)
+    for field in fields(cls):
+        kinds = set(get_args(hints[field.name])) if get_origin(hints[field.name]) is not Literal else set()
+        kinds = kinds or {hints[field.name]}
+        if cls is HookFailed and field.name == "error":
+            assert not field.repr
+            continue
+        words = {kind for kind in kinds if kind not in PLAIN and get_origin(kind) is not Literal}
+        assert words <= ({str} if field.name in NAMED else set()), field.name
+
+
+@pytest.mark.parametrize("cls", get_args(Happening))
+def test_the_kind_is_the_name(cls: type) -> None:
+    """The kind by which happenings are told apart is the name of the class, and there is one for each."""
+    kind = get_type_hints(cls)["kind"]
+    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__).lstrip("_")
+    assert get_args(kind) == (words,)
+
+
+def test_a_report_holds_figures() -> None:
+    """The one value inside a happening that is no plain one holds figures and a trigger."""
+    hints = get_type_hints(CompactionReport)
+    assert {name for name, kind in hints.items() if kind is not int} == {"trigger"}
+    assert get_type_hints(CompactionCommitted)["report"] is CompactionReport
