@@ -1,10 +1,13 @@
 """Opening Everfold: the only module that picks adapters."""
 
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
+from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines
@@ -12,14 +15,19 @@ from everfold.config import Settings, load_settings
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.hooks import Hooks
+from everfold.ports.models import Model
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
 from everfold.services.background import Background
+from everfold.services.call_model import ModelCaller
 from everfold.services.observers import Observers, make_observers
 from everfold.services.sweep import Sweeper
 from everfold.services.work import Worker, WorkPolicy
 from everfold.sync import Blocking, block_on
+
+_KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+"""Where each provider's own documentation has its key."""
 
 _FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one from the root) or `memory://`"
 
@@ -141,3 +149,70 @@ async def open_store(url: str) -> Store:
 
         return await SqliteStore.open(url.removeprefix("sqlite:///"))
     raise InvalidInputError(f"the store url {url!r} has no form that is known; expected {_FORMS}")
+
+
+def open_caller(settings: Settings, store: Store, *, clock: Clock, ids: Ids) -> ModelCaller | None:
+    """What calls the compaction model, within the limits of the settings; None when no model is configured.
+
+    Raises:
+        InvalidInputError: the model cannot be had; see `open_model`.
+    """
+    model = open_model(settings, settings.compaction.model or settings.model.name)
+    if model is None:
+        return None
+    return ModelCaller(
+        model=model,
+        store=store,
+        clock=clock,
+        ids=ids,
+        timeout_secs=settings.compaction.summary_timeout_secs,
+        retries=settings.compaction.retries,
+        per_event_usd=settings.spend.per_event_usd,
+        per_day_usd=settings.spend.per_day_usd,
+    )
+
+
+def open_model(settings: Settings, name: str | None) -> Model | None:
+    """The model with this name, or None for none; nothing is loaded then.
+
+    `model.base_url` and `model.api_key_env` are for models of the provider of `model.name`, and for any where that is
+    left out: the server of one provider is never asked for a model of another.
+
+    Raises:
+        InvalidInputError: its script, its key or the extra `models` is missing.
+    """
+    if name is None:
+        return None
+    provider, _, rest = name.partition(":")
+    if provider == "script":
+        from everfold.adapters.models.scripted import load_script
+
+        return load_script(Path(rest))
+    given = settings.model
+    is_meant = given.name is None or given.name.startswith(f"{provider}:")
+    base_url, variable = (given.base_url, given.api_key_env) if is_meant else (None, None)
+    if variable is None and base_url is None:
+        variable = _KEY_VARIABLES.get(provider)
+    if find_spec("pydantic_ai") is None:
+        raise InvalidInputError(f"the model {name} needs the extra `models`: pip install 'everfold[models]'")
+    api_key = _read_key(name, variable)
+
+    def make() -> Model:
+        from everfold.adapters.models.pydantic_ai import Place, PydanticAIModel
+
+        return PydanticAIModel(Place(provider=provider, name=rest, base_url=base_url, api_key=api_key))
+
+    return LazyModel(name, make)
+
+
+def _read_key(name: str, variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise InvalidInputError(
+            f"the model {name} needs a key: the variable {variable} is not set; set it, or name another one in "
+            "model.api_key_env",
+            variable=variable,
+        )
+    return key

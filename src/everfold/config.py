@@ -31,9 +31,6 @@ _NEAR_RATIO = 0.85
 
 _POLICY = Policy()
 
-ENGINE_KEYS = ("lease_secs", "synchronous")
-"""Keys of the compaction section that say how an engine works; the others are held by each session."""
-
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,13 +42,42 @@ class StoreSettings(_Section):
     url: str = Field("sqlite:///everfold.db", description="The store: `sqlite:///FILE` or `memory://`.")
 
 
+MODEL_PATTERN = r"^(openai|anthropic|ollama|script):\S(.*\S)?$"
+"""A model by its provider and its name there, or a script by its file."""
+_URL_PATTERN = r"^https?://[^\s@]+$"
+_VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
+_NOT_SHOWN = frozenset({"model.base_url", "model.api_key_env"})
+"""Keys into which a person may paste a secret by mistake: what was given is not repeated."""
+
+
 class ModelSettings(_Section):
-    """What the model can take."""
+    """The model, and what it can take. Without a name no model is called."""
 
     context_limit: int = Field(DEFAULT_LIMIT_TOKENS, gt=0, description="The model's context limit in tokens.")
     answer_tokens: int | None = Field(
         None, ge=0, description="Room for the answer; the smaller of 8192 and 12 % of the limit when left out."
     )
+    name: str | None = Field(
+        None,
+        pattern=MODEL_PATTERN,
+        description="What answers: `openai:NAME`, `anthropic:NAME`, `ollama:NAME`, or `script:FILE`, which follows a "
+        "script.",
+    )
+    base_url: str | None = Field(
+        None,
+        pattern=_URL_PATTERN,
+        description="The server, where it is not the provider's own: with `openai:`, any OpenAI-compatible one.",
+    )
+    api_key_env: str | None = Field(
+        None,
+        pattern=_VARIABLE_PATTERN,
+        description="The variable that holds the key. Left out, the provider's usual one, unless `base_url` is set: "
+        "then no key is sent.",
+    )
+
+
+_NOT_POLICY = frozenset({"model", "summary_timeout_secs", "retries", "lease_secs", "synchronous"})
+"""Settings of compaction that a session does not hold: they say how its work is done, not what is folded."""
 
 
 class CompactionSettings(_Section):
@@ -106,6 +132,20 @@ class CompactionSettings(_Section):
     synchronous: bool = Field(
         default=False, description="Do background work inline, before a window is shown: for scripts and tests."
     )
+    model: str | None = Field(
+        None, pattern=MODEL_PATTERN, description="The model that writes digests; `model.name` when left out."
+    )
+    summary_timeout_secs: float = Field(90.0, gt=0, description="How long a model may take for one answer.")
+    retries: int = Field(1, ge=0, description="Further attempts after an error that may pass.")
+
+
+class SpendSettings(_Section):
+    """What models may cost, in US dollars. A call whose price is not known counts nothing; its record says so."""
+
+    per_event_usd: float | None = Field(None, gt=0, description="No call for a compaction that has cost so much.")
+    per_day_usd: float | None = Field(
+        None, gt=0, description="No call once all calls since midnight UTC have cost so much."
+    )
 
 
 class HookSettings(_Section):
@@ -135,6 +175,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings.model_validate({})
     compaction: CompactionSettings = CompactionSettings.model_validate({})
     sweep: SweepSettings = SweepSettings.model_validate({})
+    spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
 
     @classmethod
@@ -155,10 +196,8 @@ class Settings(BaseSettings):
         Raises:
             InvalidInputError: the settings contradict each other.
         """
-        values = self.compaction.model_dump()
+        values = self.compaction.model_dump(exclude=set(_NOT_POLICY))
         values["message_cap_tokens"] = values.pop("message_cap")
-        for name in ENGINE_KEYS:
-            values.pop(name)
         policy = Policy(answer_tokens=self.model.answer_tokens, **values)
         return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
 
@@ -222,7 +261,8 @@ def _explain(error: ValidationError) -> str:
             hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_keys())}"
             lines.append(f"the setting {key!r} is unknown{hint}")
         else:
-            lines.append(f"the setting {key!r} does not fit: {problem['msg']}, got {problem['input']!r}")
+            got = "something else" if key in _NOT_SHOWN else repr(problem["input"])
+            lines.append(f"the setting {key!r} does not fit: {problem['msg']}, got {got}")
     return "\n".join(lines)
 
 

@@ -7,4 +7,5 @@ pytest.register_assert_rewrite(
     "everfold.testing.contract_log",
     "everfold.testing.contract_compaction",
     "everfold.testing.contract_history",
+    "everfold.testing.contract_usage",
 )

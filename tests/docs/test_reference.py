@@ -15,9 +15,9 @@ from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_keys
 from everfold.errors import EverfoldError
-from everfold.ports import stores
+from everfold.ports import stores, usage
 
-PARTS = [stores.SessionStore, stores.LogStore, stores.CompactionStore, stores.HistoryStore]
+PARTS = [stores.SessionStore, stores.LogStore, stores.CompactionStore, stores.HistoryStore, usage.UsageStore]
 
 
 def read_page(project: Path, name: str) -> str:

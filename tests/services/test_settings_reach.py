@@ -1,7 +1,7 @@
 """Every setting reaches the engine: a case a key, in which nothing but that key differs and something else happens."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -9,18 +9,22 @@ import pytest
 
 import everfold
 from everfold import Hooks, PendingFold, Session, TurnStart
-from everfold.config import list_keys
+from everfold.bootstrap import open_caller, open_store
+from everfold.config import Settings, list_keys, load_settings
 from everfold.core.happenings import HookFailed
 from everfold.core.json_values import JsonObject
 from everfold.core.sessions import EventId
 from everfold.core.window import MessageEntry, RangeEntry
-from everfold.errors import HookError
-from everfold.testing.builders import assistant, calls, result, talk, user
+from everfold.errors import EverfoldError, HookError
+from everfold.ports.models import ModelRequest
+from everfold.testing.builders import ADA, assistant, calls, result, talk, user
 from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.model_server import ModelServer
 from everfold.testing.proofs import list_all_events
 
 pytestmark = pytest.mark.anyio
 LIMIT = 4000
+MODEL_REQUEST = ModelRequest(purpose="digest", instructions="Write.", prompt="12 Berth.", max_output_tokens=99)
 Look = Callable[[Session], Awaitable[object]]
 
 
@@ -139,17 +143,53 @@ CASES: dict[str, Case] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class ModelCase:
+    """One key that says how a model is called, with what is set besides; `SCRIPTS` and servers are named by place."""
+
+    value: object
+    given: Mapping[str, object]
+
+
+SCRIPTS = {
+    "one": '{"text": "one", "cost_usd": 1.0}',
+    "two": '{"text": "two"}',
+    "slow": '{"text": "slow", "secs": 0.1}',
+    "busy": '{"fault": "unavailable"}',
+}
+MODEL_CASES: dict[str, ModelCase] = {
+    "model.name": ModelCase(value="script:{one}", given={}),
+    "model.base_url": ModelCase(
+        value="{second_url}/v1", given={"model.name": "openai:any", "model.base_url": "{first_url}/v1"}
+    ),
+    "model.api_key_env": ModelCase(
+        value="HARBOUR_KEY", given={"model.name": "openai:any", "model.base_url": "{first_url}/v1"}
+    ),
+    "compaction.model": ModelCase(value="script:{two}", given={"model.name": "script:{one}"}),
+    "compaction.summary_timeout_secs": ModelCase(value=0.01, given={"model.name": "script:{slow}"}),
+    "compaction.retries": ModelCase(value=0, given={"model.name": "script:{busy}"}),
+    "spend.per_event_usd": ModelCase(value=1.5, given={"model.name": "script:{one}"}),
+    "spend.per_day_usd": ModelCase(value=1.5, given={"model.name": "script:{one}"}),
+}
+
+
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
-    assert set(CASES) | {"store.url", "hooks.timeout_secs", "hooks.strict"} == set(list_keys())
+    assert set(CASES) | set(MODEL_CASES) | {"store.url", "hooks.timeout_secs", "hooks.strict"} == set(list_keys())
+
+
+def by_section(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Settings by section and key."""
+    settings: dict[str, dict[str, object]] = {}
+    for key, value in values.items():
+        section, name = key.split(".")
+        settings.setdefault(section, {})[name] = value
+    return settings
 
 
 async def play(case: Case, changed: Mapping[str, object]) -> object:
     """What is seen after a conversation under some settings."""
-    settings: dict[str, dict[str, object]] = {}
-    for key, value in {**(case.given or {}), **changed}.items():
-        section, name = key.split(".")
-        settings.setdefault(section, {})[name] = value
+    settings = by_section({**(case.given or {}), **changed})
     async with everfold.open("memory://", settings=settings, clock=FakeClock(), ids=CountingIds()) as engine:
         session = await engine.session(limit=case.limit)
         for wire in case.wires:
@@ -166,6 +206,49 @@ async def test_it_changes_what_the_engine_does(key: str) -> None:
     plain = await play(case, {})
     assert await play(case, {}) == plain
     assert await play(case, {key: case.value}) != plain
+
+
+async def ask(values: Mapping[str, object], folder: Path) -> object:
+    """What comes of three calls of the model for one event, which attempts are recorded, and what two servers got."""
+    places = {name: str(folder / name) for name in SCRIPTS}
+    for name, text in SCRIPTS.items():
+        (folder / name).write_text(text, "utf-8")
+    with ModelServer() as first, ModelServer() as second:
+        places |= {"first_url": first.url, "second_url": second.url}
+        filled = {key: value.format(**places) if isinstance(value, str) else value for key, value in values.items()}
+        said, attempts = await call_thrice(load_settings(overrides=by_section(filled)))
+        return said, attempts, [[it.headers["authorization"] for it in server.asked] for server in (first, second)]
+
+
+async def no_wait(_: float) -> None:
+    """A wait between attempts that takes no time."""
+
+
+async def call_thrice(settings: Settings) -> tuple[list[str], list[tuple[int, str]]]:
+    """What three calls say, and which attempts they took."""
+    store = await open_store("memory://")
+    caller = open_caller(settings, store, clock=FakeClock(), ids=CountingIds())
+    if caller is None:
+        return [], []
+    said = []
+    for _ in range(3):
+        try:
+            reply = await replace(caller, sleep=no_wait).call(MODEL_REQUEST, user_id=ADA, event_id=EventId("evt_1"))
+            said.append(reply.text)
+        except EverfoldError as error:
+            said.append(error.code)
+    await caller.model.close()
+    return said, [(it.attempt, it.outcome) for it in await store.list_calls(limit_count=99)]
+
+
+@pytest.mark.parametrize("key", MODEL_CASES)
+async def test_it_changes_how_a_model_is_called(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changing this key alone changes what is asked, answered or spent, and leaving it alone changes nothing."""
+    monkeypatch.setenv("HARBOUR_KEY", "sk-harbour")
+    case = MODEL_CASES[key]
+    plain = await ask(case.given, tmp_path)
+    assert await ask(case.given, tmp_path) == plain
+    assert await ask({**case.given, key: case.value}, tmp_path) != plain
 
 
 async def test_the_store_is_where_the_setting_says(tmp_path: Path) -> None:

@@ -183,6 +183,14 @@ def test_contradictions(compaction: Mapping[str, object]) -> None:
         ("compaction.message_cap", 0),
         ("compaction.min_fold_tokens", -1),
         ("store.url", None),
+        ("model.name", "gpt-5-mini"),
+        ("model.name", "oracle:delphi"),
+        ("model.name", "openai:"),
+        ("compaction.model", "script: "),
+        ("compaction.summary_timeout_secs", 0),
+        ("compaction.retries", -1),
+        ("spend.per_event_usd", 0),
+        ("spend.per_day_usd", -1),
     ],
 )
 @pytest.mark.usefixtures("folder")
@@ -192,6 +200,26 @@ def test_values_that_do_not_fit(key: str, value: object) -> None:
     with pytest.raises(InvalidInputError, match=rf"'{section}\.{name}' does not fit") as caught:
         load_settings(overrides={section: {name: value}})
     assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("api_key_env", "sk-a-key-itself"), ("base_url", "https://me:secret@example.org/v1"), ("base_url", "secret")],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_secret_in_the_wrong_place_is_not_repeated(key: str, value: str) -> None:
+    """A key where the name of its variable belongs, or a password in an address, is refused without being shown."""
+    with pytest.raises(InvalidInputError, match=f"'model.{key}' does not fit") as caught:
+        load_settings(overrides={"model": {key: value}})
+    assert value not in str(caught.value)
+
+
+@pytest.mark.usefixtures("folder")
+def test_how_a_digest_is_made_is_not_the_sessions() -> None:
+    """Which model writes, for how long and how often it is asked does not change what a session holds."""
+    plain = load_settings().session_settings()
+    compaction = {"model": "openai:any", "summary_timeout_secs": 5, "retries": 0}
+    assert load_settings(overrides={"compaction": compaction}).session_settings() == plain
 
 
 def test_a_file_that_is_none(folder: Path) -> None:

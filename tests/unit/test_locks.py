@@ -45,6 +45,7 @@ def test_locks_hold_what_the_project_asks_for(project: Path) -> None:
     """Nothing was added to pyproject.toml without locking it; `make lock` does."""
     settings = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
     groups = settings["dependency-groups"]
-    asked = [*settings["project"]["dependencies"], *settings["project"]["optional-dependencies"]["cli"]]
+    extras = settings["project"]["optional-dependencies"]
+    asked = [*settings["project"]["dependencies"], *extras["cli"], *extras["models"]]
     names = {re.split(r"[^\w.-]", it)[0] for it in [*asked, *groups["dev"], *groups["bench"]]}
     assert names <= set(_read_pins(project, "bench"))

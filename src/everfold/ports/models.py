@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Purpose = Literal["digest", "extraction", "dream", "hand", "chat"]
-"""What a model call is for; its cost is recorded under it."""
+from everfold.core.usage import Purpose
 
 Finish = Literal["complete", "length", "refusal", "tool_call"]
 """How a reply ended. length: cut off at its bound. refusal: the model or the provider's filter declined. tool_call: it

@@ -19,6 +19,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
+from everfold.ports.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +160,7 @@ class HistoryStore(Protocol):
         ...
 
 
-class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, Protocol):
+class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, Protocol):
     """All of it in one place, so that one transaction can reach everything."""
 
     async def close(self) -> None:

@@ -18,7 +18,8 @@ from everfold.testing.contract_erase import EraseContract
 from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_sessions import SessionContract
+from everfold.testing.contract_usage import UsageContract
 
 
-class StoreContract(SessionContract, LogContract, CompactionContract, HistoryContract, EraseContract):
+class StoreContract(SessionContract, LogContract, CompactionContract, HistoryContract, EraseContract, UsageContract):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -19,6 +19,7 @@ from everfold.core.origins import Source
 from everfold.core.searching import SearchText
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, UserId, find_stretches
 from everfold.core.state import SessionState
+from everfold.core.usage import ModelCall
 from everfold.core.wire import read_wire
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 
@@ -125,6 +126,7 @@ class Tables:
     events: dict[EventId, CompactionEvent] = field(default_factory=dict)
     layouts: dict[EventId, Layout] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
+    calls: dict[str, ModelCall] = field(default_factory=dict)
     last_key: int = 0
 
     def get_session(self, session_id: SessionId) -> SessionRecord:

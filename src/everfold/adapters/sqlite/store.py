@@ -1,7 +1,7 @@
 """The SQLite store: the ports over one file.
 
 One thread writes and one reads, each with its own connection, so that a long search never holds up an append. The
-functions that do the work are in `sessions`, `log`, `compaction` and `history`.
+functions that do the work are in `sessions`, `log`, `compaction`, `history` and `usage`.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import apsw
 
-from everfold.adapters.sqlite import compaction, history, log, sessions
+from everfold.adapters.sqlite import compaction, history, log, sessions, usage
 from everfold.adapters.sqlite.connection import Database, open_database, reading, translated
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
@@ -26,6 +26,7 @@ from everfold.core.messages import Message, Note
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
+from everfold.core.usage import ModelCall
 from everfold.errors import EverfoldError, StoreUnavailableError
 from everfold.ports.stores import Hit, StoredContent
 
@@ -329,3 +330,25 @@ class SqliteStore:
     async def check_integrity(self) -> list[str]:
         """See the port."""
         return await self._read(history.check_integrity)
+
+    # --- usage
+
+    async def record_call(self, call: ModelCall) -> None:
+        """See the port."""
+        await self._write(usage.record_call, call)
+
+    async def sum_cost_usd(self, *, since: datetime | None = None, event_id: EventId | None = None) -> float:
+        """See the port."""
+        return await self._read(usage.sum_cost_usd, since, event_id)
+
+    async def list_calls(
+        self,
+        *,
+        user_id: UserId | None = None,
+        session_id: SessionId | None = None,
+        event_id: EventId | None = None,
+        after: str | None = None,
+        limit_count: int,
+    ) -> list[ModelCall]:
+        """See the port."""
+        return await self._read(usage.list_calls, user_id, session_id, event_id, after, limit_count)

@@ -1,0 +1,1 @@
+"""Models: what answers a request for text. Nothing here is imported until a model is configured."""

@@ -1,0 +1,201 @@
+"""A model that follows a script: for demonstrations, and for tests that need every fault at its moment.
+
+A script is a file of JSON objects, one a line (JSONL), or one JSON list of them. Each object is a step; a call takes the
+next one, and the last one is repeated for ever. A file without steps answers with echo digests. A step is one of:
+
+    {"text": "..."}          answers with this text
+    {"digest": "echo"}       answers with lines of the prompt, under a heading: a digest of sorts
+    {"fault": "KIND"}        answers wrongly, or not at all; "text" beside it is what it says meanwhile
+
+with, where wanted, `"secs": 2` (waits first), `"times": 3` (the step serves so many calls) and `"cost_usd": 0.01` (what the
+answer costs; else not known). The faults:
+
+    exception        raises an error that is none of ours         empty          answers nothing
+    timeout          never answers                                whitespace     answers white space only
+    unavailable      cannot be reached                            refusal        declines
+    rate_limit       wants fewer requests                         tool_call      asks for a tool
+    context_length   finds the request too large                  length         is cut off at its bound
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Literal, NoReturn, Self, cast
+
+import anyio
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from everfold.core.json_values import JsonValue, parse_json
+from everfold.core.tokens import estimate_text_tokens
+from everfold.errors import ContextLengthError, InvalidInputError, ModelUnavailableError, RateLimitedError
+from everfold.ports.models import Finish, ModelReply, ModelRequest
+
+Fault = Literal[
+    "exception",
+    "timeout",
+    "unavailable",
+    "rate_limit",
+    "context_length",
+    "empty",
+    "whitespace",
+    "refusal",
+    "tool_call",
+    "length",
+]
+"""What can go wrong with a call; see the module."""
+
+_FINISH_BY_FAULT: dict[Fault, Finish] = {"refusal": "refusal", "tool_call": "tool_call", "length": "length"}
+_TEXT_BY_FAULT: dict[Fault, str] = {
+    "whitespace": " \n\t\n ",
+    "refusal": "I'm sorry, but I can't help with that.",
+    "length": "## What was said\n- The first of many things that were said is that",
+}
+_ECHO_SHARE = 0.2
+"""How much of the prompt an echo digest repeats: less than the quarter of its source that a digest may have."""
+_ECHO_LINE_CHARS = 160
+_ECHO_HEADING = "## What was said"
+_NUMBERED = re.compile(r"[\s\[(#*-]*\d+\b")
+
+
+class Step(BaseModel):
+    """What one call, or a few, get; see the module."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    text: str | None = None
+    digest: Literal["echo"] | None = None
+    fault: Fault | None = None
+    secs: float = Field(default=0.0, ge=0)
+    times: int = Field(default=1, ge=1)
+    cost_usd: float | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.text is None and self.digest is None and self.fault is None:
+            raise ValueError("expected `text`, `digest` or `fault`")
+        return self
+
+
+class ScriptedModel:
+    """Follows a script; see `everfold.ports.models.Model`.
+
+    Args:
+        steps: What the calls get, in order; the last one is repeated.
+        name: Its setting.
+        sleep: Waits so many seconds; a test may give another.
+
+    Attributes:
+        requests: What was asked, in order.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step] = (),
+        *,
+        name: str = "script:given",
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        self._steps = [step for step in steps or (Step(digest="echo"),) for _ in range(step.times)]
+        self._name = name
+        self._sleep = sleep
+        self.requests: list[ModelRequest] = []
+
+    @property
+    def name(self) -> str:
+        """Its setting."""
+        return self._name
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """Do what the next step says."""
+        step = self._steps[min(len(self.requests), len(self._steps) - 1)]
+        self.requests.append(request)
+        if step.secs:
+            await self._sleep(step.secs)
+        if step.fault == "timeout":
+            await anyio.sleep_forever()
+        if step.fault in ("exception", "unavailable", "rate_limit", "context_length"):
+            _raise(step.fault, step.text or "so the script says", self._name)
+        text = _say(step, request)
+        return ModelReply(
+            text=text,
+            finish=_FINISH_BY_FAULT.get(step.fault, "complete") if step.fault else "complete",
+            model="script",
+            input_tokens=estimate_text_tokens(request.instructions) + estimate_text_tokens(request.prompt),
+            output_tokens=estimate_text_tokens(text),
+            cost_usd=step.cost_usd,
+        )
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def load_script(path: Path) -> ScriptedModel:
+    """The model that follows the script in a file.
+
+    Raises:
+        InvalidInputError: the file cannot be read, or a step is none; its place and what was expected are named.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"the script {path} cannot be read: {error}", path=str(path)) from error
+    return ScriptedModel([_read_step(value, at) for value, at in _split(text, path)], name=f"script:{path}")
+
+
+def _split(text: str, path: Path) -> list[tuple[JsonValue, str]]:
+    """Each value of a script, with the place it stands at."""
+    if text.lstrip().startswith("["):
+        values = cast("list[JsonValue]", parse_json(text))
+        return [(value, f"{path}, step {number}") for number, value in enumerate(values, start=1)]
+    lines = [(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [(parse_json(line, first_line=number), f"{path}, line {number}") for line, number in lines]
+
+
+def _read_step(value: JsonValue, at: str) -> Step:
+    try:
+        return Step.model_validate(value)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = ".".join(map(str, problem["loc"])) or "the step"
+        raise InvalidInputError(
+            f"{at}: {key} does not fit: {problem['msg']}, got {problem['input']!r}; a step has `text`, `digest` or "
+            "`fault`, and may have `secs`, `times` and `cost_usd`"
+        ) from error
+
+
+def _raise(fault: Fault, text: str, name: str) -> NoReturn:
+    if fault == "unavailable":
+        raise ModelUnavailableError(f"the model {name} cannot be reached: {text}; try again", model=name)
+    if fault == "rate_limit":
+        raise RateLimitedError(f"the model {name} wants fewer requests: {text}; wait, then try again", model=name)
+    if fault == "context_length":
+        raise ContextLengthError(f"the request is larger than the model {name} takes: {text}; send less", model=name)
+    raise RuntimeError(text)
+
+
+def _say(step: Step, request: ModelRequest) -> str:
+    if step.text is not None:
+        return step.text
+    if step.fault is not None:
+        return _TEXT_BY_FAULT.get(step.fault, "")
+    return echo_digest(request.prompt, max_tokens=request.max_output_tokens)
+
+
+def echo_digest(prompt: str, *, max_tokens: int) -> str:
+    """Lines from all over a prompt, in order, as a list under a heading; numbered lines where there are any.
+
+    At most a fifth of the prompt and `max_tokens`, but for the heading and one line.
+    """
+    lines = [line.strip() for line in prompt.splitlines() if line.strip()]
+    lines = [line for line in lines if _NUMBERED.match(line)] or lines
+    points = [f"- {line[:_ECHO_LINE_CHARS]}" for line in lines]
+    room_tokens = min(max_tokens, int(estimate_text_tokens(prompt) * _ECHO_SHARE)) - estimate_text_tokens(_ECHO_HEADING)
+    count = len(points)
+    while count > 1 and sum(map(estimate_text_tokens, _spread(points, count))) > room_tokens:
+        count = count * 2 // 3
+    return "\n".join([_ECHO_HEADING, *_spread(points, count)])
+
+
+def _spread(points: list[str], count: int) -> list[str]:
+    """So many of the points, evenly spread."""
+    return [points[index * len(points) // count] for index in range(count)]

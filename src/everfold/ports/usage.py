@@ -1,0 +1,42 @@
+"""Usage: where calls of a model are recorded, so that spending can be seen and capped."""
+
+from datetime import datetime
+from typing import Protocol
+
+from everfold.core.sessions import EventId, SessionId, UserId
+from everfold.core.usage import ModelCall
+
+
+class UsageStore(Protocol):
+    """What calls of a model used. Records are never changed; they hold nothing of what was said."""
+
+    async def record_call(self, call: ModelCall) -> None:
+        """Keep one attempt.
+
+        Raises:
+            ConflictError: a call with this id was recorded before.
+        """
+        ...
+
+    async def sum_cost_usd(self, *, since: datetime | None = None, event_id: EventId | None = None) -> float:
+        """The known cost of all calls that started at or after a moment, of one event, or both; 0 when there are none.
+
+        A call of unknown cost counts 0.
+        """
+        ...
+
+    async def list_calls(
+        self,
+        *,
+        user_id: UserId | None = None,
+        session_id: SessionId | None = None,
+        event_id: EventId | None = None,
+        after: str | None = None,
+        limit_count: int,
+    ) -> list[ModelCall]:
+        """Calls in the order of their recording, after the one with the given id.
+
+        Raises:
+            NotFoundError: no call has the id `after`.
+        """
+        ...
