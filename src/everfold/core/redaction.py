@@ -66,7 +66,22 @@ _NAMED: Final = re.compile(
     r"(?:[\s:=>\"'`*,\]]|\b(?:is|was|now|here|to|value|key|be|set)\b){1,24})(?P<value>[\w+/=.~-]{16,400})",
     re.IGNORECASE,
 )
-_NAMES: Final = ("secret", "key", "credential", "token", "bearer", "pass", "pwd", "authorization", "-u", "--user")
+_NAMES: Final = (
+    "secret",
+    "api",
+    "access",
+    "auth",
+    "private",
+    "signing",
+    "encryption",
+    "credential",
+    "token",
+    "bearer",
+    "pass",
+)
+_FLAGS: Final = ("--pass", "-pass", "-token", "-api-key", "-secret", "-auth-token", "-access-token")
+
+_LONG: Final = re.compile(r"[\w+/=.~-]{16}")
 
 _PLACEHOLDER: Final = re.compile(
     r"^(?:[<{\[($%*.•x]|\\?u?\$\{|your|my_|none\b|null\b|true\b|false\b|str(?:ing)?\b|int\b|bool\b|optional\b|required\b|changeme\b|example|redacted|undefined\b"
@@ -89,7 +104,7 @@ def redact_secrets(text: str) -> str:
     """The text with each secret replaced by a mark that names its kind: `[secret redacted: password]`.
 
     The words around it stay, so that it can still be said that a password was set. Redacting twice changes nothing
-    more. O(length), about 20 ns a character.
+    more. O(length), about 0.1 microseconds a character.
     """
     if "PRIVATE KEY" in text:
         text = _redact_private_keys(text)
@@ -99,13 +114,23 @@ def redact_secrets(text: str) -> str:
         text = _PLAIN_SK.sub(_replacing("API key", _is_key), text)
     if "://" in text:
         text = _IN_URL.sub(_replacing("password", _is_written_out), text)
+    return _redact_named(text)
+
+
+def _redact_named(text: str) -> str:
+    """The same for what only the word before it tells."""
     lowered = text.lower()
-    if any(name in lowered for name in _NAMES):
+    if "authorization" in lowered:
         text = _HEADER.sub(_replacing("credential", _is_written_out), text)
+    if "bearer" in lowered:
         text = _BEARER.sub(_replacing("bearer token", _is_random), text)
+    if any(flag in lowered for flag in _FLAGS):
         text = _FLAG.sub(_replacing("password", _is_written_out), text)
+    if "-u" in text:
         text = _LOGIN.sub(_replacing("password", _is_password), text)
+    if "passw" in lowered or "passphrase" in lowered or "passcode" in lowered or "pwd" in lowered:
         text = _PASSWORD.sub(_replace_password, text)
+    if any(name in lowered for name in _NAMES) and _LONG.search(text):
         text = _NAMED.sub(_replacing("token", _is_random), text)
     return text
 
