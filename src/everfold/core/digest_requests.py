@@ -16,7 +16,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from everfold.core.frames import fence_untrusted
@@ -69,7 +69,7 @@ Rules:
 - No preamble, no closing words, no code fence around the answer."""
 
 _HEADER: Final = re.compile(
-    r"^#(\d+) \[(user|assistant|tool result|external|system)(?: [^\n\]]*)?, (\d{4}-\d\d-\d\d) \d\d:\d\d [A-Z][a-z]{2}\]$",
+    r"^#(\d+) \[(user|assistant|tool result|external|system)(?: [^\n\]]*)?, (\d{4}-\d\d-\d\d \d\d:\d\d) [A-Z][a-z]{2}\]$",
     re.MULTILINE,
 )
 
@@ -101,6 +101,7 @@ class DigestRequest:
     """One request for the text of a digest, and what its answer is measured by.
 
     Attributes:
+        wishes: The part of the prompt that carries hint and focus; empty when there is none.
         input_text: The record as the model sees it, headers included, secrets redacted, without the marks around it.
         read_seqs: The messages that are in it, rising.
         elided: Those of them whose middle was left out and named.
@@ -113,6 +114,7 @@ class DigestRequest:
     last_seq: int
     instructions: str
     prompt: str
+    wishes: str
     input_text: str
     read_seqs: tuple[int, ...]
     elided: tuple[int, ...]
@@ -122,11 +124,14 @@ class DigestRequest:
 
 
 class Spoken(NamedTuple):
-    """One message of a record: its number, its role, the day it was said, and its text. No header: 0, "", None."""
+    """One message of a record: its number, its role, when it was said by its header, and its text.
+
+    What stands before the first header is 0, "", None.
+    """
 
     seq: int
     role: str
-    day: date | None
+    said_at: datetime | None
     text: str
 
 
@@ -245,14 +250,13 @@ def split_record(text: str) -> list[Spoken]:
     spoken = [Spoken(0, "", None, text[:first])] if text[:first].strip() else []
     for header, following in zip(headers, [*headers[1:], None], strict=True):
         body = text[header.end() + 1 : following.start() if following else len(text)]
-        day = _read_day(header[3])
-        spoken.append(Spoken(int(header[1]), header[2], day, body.rstrip("\n")))
+        spoken.append(Spoken(int(header[1]), header[2], _read_moment(header[3]), body.rstrip("\n")))
     return spoken
 
 
-def _read_day(text: str) -> date | None:
+def _read_moment(text: str) -> datetime | None:
     try:
-        return date.fromisoformat(text)
+        return datetime.fromisoformat(f"{text}+00:00")
     except ValueError:
         return None
 
@@ -328,6 +332,7 @@ def _make_request(
         last_seq=seqs[-1],
         instructions=_instruct(output_tokens),
         prompt=f"{about}{_fence_record(record, key)}\n\nWrite the record of messages #{seqs[0]} to #{seqs[-1]} now.",
+        wishes=about,
         input_text="\n".join(f"{entry.header}\n{text}" for entry, text in zip(entries, texts, strict=True)),
         read_seqs=seqs,
         elided=tuple(entry.message.seq for entry, text in zip(entries, texts, strict=True) if text is not entry.text),
