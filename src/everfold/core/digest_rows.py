@@ -3,7 +3,8 @@
 Source: DESIGN 3.4, reference with start and end markers; external lines fenced, each line keeps its authority.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 
 from everfold.core.extracts import ExtractLine
 
@@ -45,6 +46,25 @@ class DigestFrame:
 def name_range(first_seq: int, last_seq: int) -> str:
     """A range of messages as `3-9`, or its one number."""
     return f"{first_seq}" if first_seq == last_seq else f"{first_seq}-{last_seq}"
+
+
+def write_rows(
+    lines: Sequence[ExtractLine], speakers: Mapping[int, str], day: date | None
+) -> tuple[list[str], date | None]:
+    """A row a message with its number, who said it, and its quotes; and the day of the last one.
+
+    The date stands where it is not that of the row before, which for the first is `day`.
+    """
+    rows: list[str] = []
+    last_seq = -1
+    for line in lines:
+        if line.seq == last_seq:
+            rows[-1] += f" | {quote_line(line)}"
+            continue
+        dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
+        day, last_seq = line.said_at.date(), line.seq
+        rows.append(f"{dated}#{line.seq} {label_line(line, speakers)}: {quote_line(line)}")
+    return rows, day
 
 
 def label_line(line: ExtractLine, speakers: Mapping[int, str]) -> str:

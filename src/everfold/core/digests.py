@@ -19,7 +19,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Final
 
-from everfold.core.digest_rows import DigestFrame, Estimate, label_line, name_range, neutralise, quote_line
+from everfold.core.digest_rows import DigestFrame, Estimate, label_line, name_range, neutralise, quote_line, write_rows
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 from everfold.core.pools import CoarsePool, scatter_line
@@ -390,14 +390,8 @@ def _render(chosen: Sequence[ExtractLine], frame: DigestFrame, speakers: dict[in
         if not group:
             continue
         rows.append(f"{title}:")
-        last_seq = -1
-        for line in group:
-            if line.seq == last_seq:
-                rows[-1] += f" | {quote_line(line)}"
-                continue
-            dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
-            day, last_seq = line.said_at.date(), line.seq
-            rows.append(f"{dated}#{line.seq} {label_line(line, speakers)}: {quote_line(line)}")
+        written, day = write_rows(group, speakers, day)
+        rows += written
     rows.append(frame.tail)
     return "\n".join(rows)
 
