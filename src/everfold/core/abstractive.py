@@ -112,8 +112,10 @@ def _lay_floor(
 def _write_standing(
     sources: Sequence[DigestSource], speakers: Mapping[int, str], cap_tokens: int, estimate: Estimate
 ) -> tuple[tuple[str, ...], tuple[ExtractLine, ...]]:
-    """Rows of the standing statements that hold, in their order; where not all fit, what was to be remembered and then
-    the newest first, the others named by range."""
+    """Rows of the standing statements that hold, in their order, and the lines that they quote.
+
+    Where not all fit: what was to be remembered, then the newest first; the others are named by range.
+    """
     current = list_current(line for source in sources for line in source.lines)
     standing = sorted(
         (line for line in current if line.standing), key=lambda line: (line.kind != "remember", -line.seq)
@@ -121,16 +123,19 @@ def _write_standing(
     for count in range(_bound_count(standing, cap_tokens, estimate), 0, -1):
         shown = sorted(standing[:count], key=lambda line: (line.seq, line.start))
         rows, _ = write_rows(shown, speakers, None)
-        missing = sorted({line.seq for line in standing[count:]})
-        more = f"{len(standing) - count} more, messages {name_range(missing[0], missing[-1])}: read them from history."
-        written = (_STANDING_TITLE, *rows, *([more] if missing else ()))
+        missing = _point_to([line.seq for line in standing[count:]])
+        written = (_STANDING_TITLE, *rows, *([missing] if missing else ()))
         if estimate("\n".join(written)) <= cap_tokens:
             return written, tuple(shown)
-    if not standing:
-        return (), ()
-    seqs = sorted({line.seq for line in standing})
-    row = f"{_STANDING_TITLE} messages {name_range(seqs[0], seqs[-1])}, in history."
-    return ((row,) if estimate(row) <= cap_tokens else ()), ()
+    missing = _point_to([line.seq for line in standing])
+    return ((missing,) if missing and estimate(missing) <= cap_tokens else ()), ()
+
+
+def _point_to(seqs: Sequence[int]) -> str:
+    """Where standing statements are read that have no place here; empty when there are none."""
+    if not seqs:
+        return ""
+    return f"{len(seqs)} standing statements more, messages {name_range(min(seqs), max(seqs))}: read them from history."
 
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
