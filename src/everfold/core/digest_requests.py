@@ -248,8 +248,9 @@ def split_record(text: str) -> list[Spoken]:
     headers = list(_HEADER.finditer(text))
     first = headers[0].start() if headers else len(text)
     spoken = [Spoken(0, "", None, text[:first])] if text[:first].strip() else []
-    for header, following in zip(headers, [*headers[1:], None], strict=True):
-        body = text[header.end() + 1 : following.start() if following else len(text)]
+    ends = [*(header.start() for header in headers[1:]), len(text)]
+    for header, end in zip(headers, ends, strict=False):  # without a header, one end is left over
+        body = text[header.end() + 1 : end]
         spoken.append(Spoken(int(header[1]), header[2], _read_moment(header[3]), body.rstrip("\n")))
     return spoken
 

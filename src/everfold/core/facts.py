@@ -18,7 +18,6 @@ from typing import Final, Literal, NamedTuple
 
 from everfold.core.digest_requests import Spoken
 from everfold.core.held_dates import HeldDates, find_dates
-from everfold.core.signals import cut_pieces
 from everfold.core.statement_rules import list_word_set
 
 FactKind = Literal["url", "email", "path", "identifier", "date", "time", "number"]
@@ -28,6 +27,7 @@ SMALL_COUNT: Final = 12
 _MOST_SEARCHES: Final = 40
 _INVISIBLE: Final = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _EDGES: Final = ".,!?:;…*_~-\u2013\u2014'\u2019\"\u201c\u201d„«»|&·•+="
+_PIECES: Final = re.compile(r"(?:[^\s\"'`(){}\[\]<>,;=|*]|(?<=\d)[,'\u2019](?=\d))+")
 _CITED: Final = re.compile(
     r"#\d+(?:\s?(?:[-\u2013,]|and|to|und|et|y)\s?#?\d+)*|\bmessages?\s\d+(?:\s?(?:[-\u2013,]|and|to)\s?#?\d+)*"
 )
@@ -47,7 +47,12 @@ _EXTENSION: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,'\u2019]\d+)*")
 _NUMERIC: Final = re.compile(
-    r"(?:[~≈<>+±#x\u00d7-]|us|eur|usd|gbp|no\.?|nr\.?)*[$€£¥]?(?P<value>\d+(?:[.,'\u2019]\d+)*)(?P<unit>%|‰|°?[a-zµ]{0,4}|[$€£¥])(?:/[a-z]{1,5})?"
+    r"(?:[~\u2248<>+\u00b1#x\u00d7-]|us|eur|usd|gbp|no\.?|nr\.?)*[$€£¥]?(?P<value>\d+(?:[.,'\u2019]\d+)*)(?P<unit>%|‰|°?[a-zµ]{0,4}|[$€£¥])(?:/[a-z]{1,5})?",
+    re.IGNORECASE,
+)
+_UNITS: Final = list_word_set(
+    "% ‰ $ € £ ¥ k m mn mio bn b st nd rd th x ms ns s sec secs min mins h hr hrs d w y yr yrs kb mb gb tb kib mib gib kg g mg lb lbs oz km cm mm mi ft"
+    " px pt usd eur gbp chf jpy l ml mph kmh kwh kw w v hz khz mhz ghz bps mbps gbps dpi rpm °c °f ° c f pp tok"
 )
 _RANGE: Final = re.compile(
     r"[$€£¥]?\d[\d.,:]*(?:%|[a-z]{0,3})(?:[-\u2013\u2014/x\u00d7:]+[$€£¥]?\d[\d.,:]*(?:%|[a-z]{0,3}))+"
@@ -77,10 +82,11 @@ _NAMES: Final = list_word_set(
 )
 """Written with a capital inside, and no identifier."""
 _DOTTED: Final = re.compile(r"[./\\:@]+|->|::")
+_SLASHES: Final = re.compile(r"[/\\]+")
 _RUNS: Final = re.compile(r"\d+|[^\W\d_]+")
 _PHONE: Final = re.compile(r"(?<!\d)\+?\d[\d ()/.-]{6,24}")
 _WORD: Final = re.compile(r"[a-z]+")
-_UNITS: Final = {
+_SMALL_WORDS: Final = {
     word: value
     for value, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
@@ -91,7 +97,7 @@ _TENS: Final = {
     for value, word in enumerate("- - twenty thirty forty fifty sixty seventy eighty ninety".split())
     if word != "-"
 }
-_NUMBER_WORDS: Final = frozenset((*_UNITS, *_TENS, "hundred", "dozen"))
+_NUMBER_WORDS: Final = frozenset((*_SMALL_WORDS, *_TENS, "hundred", "dozen"))
 
 
 class Fact(NamedTuple):
@@ -110,7 +116,20 @@ def list_facts(text: str) -> list[Fact]:
     """The facts of a text that pieces between blanks show; dates and times of day are left to whoever reads them."""
     if not text.isascii():
         text = _UNSPACED.sub(" ", text)
-    return [fact for piece in cut_pieces(text) if not piece.isalpha() for fact in _classify(piece)]
+    return [fact for piece in _PIECES.findall(text) if not _is_word(piece) for fact in _classify(piece)]
+
+
+def _is_word(piece: str) -> bool:
+    return piece.isalpha() and (piece[1:].islower() or piece.isupper() or len(piece) == 1)
+
+
+def _read_numeric(bare: str) -> re.Match[str] | None:
+    """A number with a unit that is one; a capital alone is a seat or a size, save for thousands and millions."""
+    match = _NUMERIC.fullmatch(bare)
+    if match is None or not (unit := match["unit"]):
+        return match
+    is_unit = unit.lower() in _UNITS and (len(unit) > 1 or not unit.isupper() or unit in {"K", "M"})
+    return match if is_unit else None
 
 
 def _classify(piece: str) -> Iterator[Fact]:
@@ -122,7 +141,7 @@ def _classify(piece: str) -> Iterator[Fact]:
         yield Fact("url", bare.rstrip("/"))
     elif _EMAIL.fullmatch(lowered):
         yield Fact("email", bare)
-    elif _NUMERIC.fullmatch(lowered):
+    elif _read_numeric(bare):
         yield Fact("number", bare)
     elif _RANGE.fullmatch(lowered):
         yield from (Fact("number", one) for one in re.split(r"[-\u2013\u2014/x\u00d7]", bare) if one)
@@ -238,7 +257,8 @@ class HeldFacts:
         if self.stands(lowered):
             return True
         if fact.kind == "path" or (fact.kind == "identifier" and _DOTTED.search(lowered)):
-            parts = [part for part in _DOTTED.split(lowered) if part.strip(_EDGES)]
+            joints = _SLASHES if fact.kind == "path" else _DOTTED
+            parts = [part for part in joints.split(lowered) if part.strip(_EDGES)]
             return len(parts) > 1 and all(self.stands(part) for part in parts)
         return fact.kind == "identifier" and self._stands_spaced(lowered)
 
@@ -269,8 +289,12 @@ class HeldFacts:
         match = _NUMERIC.fullmatch(lowered)
         if match is None:
             return all(self._holds_value(one, "") for one in _NUMBER.findall(lowered))
-        is_bare = lowered.strip("~#x-") == match["value"] + match["unit"] and match["unit"] in _COUNT_UNITS
-        return self._holds_value(match["value"], match["unit"], is_bare=is_bare)
+        value, unit = match["value"], match["unit"].lower()
+        is_bare = lowered.strip("~#x-") == value + unit and unit in _COUNT_UNITS
+        if self._holds_value(value, unit, is_bare=is_bare):
+            return True
+        listed = value.split(",")
+        return len(listed) > 2 and all(self._holds_value(one, "", is_bare=True) for one in listed)  # noqa: PLR2004  (a list)
 
     def _holds_value(self, value: str, unit: str, *, is_bare: bool = False) -> bool:
         if is_bare and value.isdigit() and int(value) <= SMALL_COUNT:
@@ -327,6 +351,8 @@ def _read_numbers(lowered: str) -> frozenset[str]:
     for value in set(_NUMBER.findall(lowered)):
         if len(value) <= 40:  # noqa: PLR2004  (a longer one is data)
             numbers.update(_forms(value))
+            if "," in value:
+                numbers.update(_trim(part) for part in value.split(",") if part.isdigit() and len(part) != 3)  # noqa: PLR2004  (thousands)
     for value, unit in set(_SCALED.findall(lowered)):
         numbers.update(_scale(form, _SCALES[unit]) for form in _forms(value) if len(form) <= 40)  # noqa: PLR2004  (as above)
     for run in set(_PHONE.findall(lowered)):
@@ -342,7 +368,7 @@ def _read_number_words(lowered: str) -> Iterator[str]:
     for word in _WORD.findall(lowered):
         if not is_open and word not in _NUMBER_WORDS:
             continue
-        if (value := _UNITS.get(word, _TENS.get(word))) is not None:
+        if (value := _SMALL_WORDS.get(word, _TENS.get(word))) is not None:
             part += value
             is_open = True
             yield str(value)

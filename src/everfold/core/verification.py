@@ -213,7 +213,7 @@ def _check_end(text: str, finish: Finish) -> list[Fault]:
     words = _WORD.findall(bare.lower())
     is_open = is_open or last.count("`") % 2 == 1 or any(bare.count(left) > bare.count(right) for left, right in _PAIRS)
     if is_open or (words and words[-1] in _OPEN_ENDS and bare[-1:].isalpha() and len(words) > 2):  # noqa: PLR2004  (a line)
-        return [Fault(kind="incomplete", detail=f"its last line was unfinished: {last[-60:]!r}")]
+        return [Fault(kind="incomplete", detail="its last line was unfinished")]
     return []
 
 

@@ -148,10 +148,12 @@ class _Writing:
         by_seq = {message.seq: message for message in messages}
         for request in requests:
             own = [by_seq[seq] for seq in request.read_seqs]
+            taken_count = len(self.bodies)
             try:
                 await self._write_one(request, own, input_cap_tokens)
             except ContextLengthError as error:
                 self.faults.append(Fault(kind="context_length", detail=str(error)))
+                del self.bodies[taken_count:], self.answered[taken_count:]
                 await self._write_all(own, request.cap_tokens, input_cap_tokens // 2)
 
     def _plan(
