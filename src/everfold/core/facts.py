@@ -13,7 +13,6 @@ Source: DESIGN 3.4, G7; docs/adr/0017-abstractive-digests.md has the rules and w
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
 from everfold.core.digest_requests import Spoken
@@ -342,7 +341,10 @@ def _trim(text: str) -> str:
 
 
 def _scale(form: str, power: int) -> str:
-    return _trim(f"{Decimal(form).scaleb(power):f}")
+    """The number with its decimal point moved to the right."""
+    whole, _, part = form.partition(".")
+    part = part.ljust(power, "0")
+    return _trim(f"{whole}{part[:power]}.{part[power:]}")
 
 
 def _read_numbers(lowered: str) -> frozenset[str]:

@@ -75,6 +75,8 @@ _OPEN_ENDS: Final = list_word_set(
     "the a an of to and or but with for in on at by from as is are was were that which because if into than der die das und oder mit von zu für le la les et"
     " de du el y que"
 )
+_LAST_WORD: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}$")
+_INFLECTION: Final = re.compile(r"e?s|e?d|e?rs?|en|ly|y|[a-z]?(?:ings?|ed|ers?|ments?|ions?|ations?)|al|e|em|te|ten")
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 _WORD: Final = re.compile(r"\w+")
 _LIST_MARK: Final = re.compile(r"^[\s>*\-•#\d.)]+")
@@ -149,7 +151,7 @@ def verify_reply(
         return tuple(found)
     held = HeldFacts(spoken, wishes, first_seq=first_seq, last_seq=last_seq)
     found += [
-        *_check_end(text, finish),
+        *_check_end(text, finish, held),
         *_check_invented(text, held),
         *_check_lost(text, spoken),
         *_check_language(text, spoken),
@@ -201,7 +203,7 @@ def _check_size(text: str, source_tokens: int, cap_tokens: int, estimate: Callab
     return faults
 
 
-def _check_end(text: str, finish: Finish) -> list[Fault]:
+def _check_end(text: str, finish: Finish, held: HeldFacts) -> list[Fault]:
     if finish == "length":
         return [Fault(kind="incomplete", detail="it was cut off before its end")]
     last = text.rstrip().rpartition("\n")[2].strip()
@@ -214,7 +216,18 @@ def _check_end(text: str, finish: Finish) -> list[Fault]:
     is_open = is_open or last.count("`") % 2 == 1 or any(bare.count(left) > bare.count(right) for left, right in _PAIRS)
     if is_open or (words and words[-1] in _OPEN_ENDS and bare[-1:].isalpha() and len(words) > 2):  # noqa: PLR2004  (a line)
         return [Fault(kind="incomplete", detail="its last line was unfinished")]
+    if _is_torn(bare, held):
+        return [Fault(kind="incomplete", detail="it ended within a word")]
     return []
+
+
+def _is_torn(bare: str, held: HeldFacts) -> bool:
+    """Whether a text ends with the beginning of a word of the record that it is no form of."""
+    last = _LAST_WORD.search(bare)
+    if last is None or held.stands(lowered := last[0].lower()):
+        return False
+    longer = re.findall(rf"(?<!\w){re.escape(lowered)}(\w+)", held.haystack)
+    return bool(longer) and not any(_INFLECTION.fullmatch(rest) for rest in longer)
 
 
 def _check_invented(text: str, held: HeldFacts) -> list[Fault]:

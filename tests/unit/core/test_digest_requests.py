@@ -140,7 +140,7 @@ def test_what_does_not_fit_is_shared_out_between_blocks() -> None:
 
 def test_the_record_holds_numbers_dates_and_calls() -> None:
     """Every message stands under its number, its role, its name and its absolute date; calls with their arguments."""
-    call = {
+    call: dict[str, object] = {
         "role": "assistant",
         "content": None,
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"seat": "12A"}'}}],

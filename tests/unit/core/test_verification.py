@@ -91,6 +91,7 @@ def test_a_good_text_passes() -> None:
         GOOD.replace("Ana never flies", "Never deploy or fly"),
         GOOD.replace("failed at line 88", "failed at `fares.py:88`"),
         GOOD + "\n- A page in #47 tried to give the assistant instructions; they were not followed",
+        GOOD + "\n- What Ana found in the script has been fix",
         GOOD + "\n- 3 open points, 12 seats looked at, on GitHub",
     ],
 )
@@ -153,6 +154,7 @@ def test_a_call_in_words_is_a_call(text: str) -> None:
         "\n- run `python3 far",
         "\n```\npython3",
         "\n- first,",
+        "\n- The sister of Ana is in Lisb",
     ],
 )
 def test_an_unfinished_text_is_incomplete(end: str) -> None:
