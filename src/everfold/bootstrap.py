@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
-from everfold.adapters.system.log_lines import LogLines
+from everfold.adapters.system.log_lines import LogLines, log_failed_work
 from everfold.config import Settings, load_settings
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
@@ -21,6 +22,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
 from everfold.services.background import Background
 from everfold.services.call_model import ModelCaller
+from everfold.services.digest_event import digest_event
 from everfold.services.observers import Observers, make_observers
 from everfold.services.sweep import Sweeper
 from everfold.services.work import Worker, WorkPolicy
@@ -114,13 +116,24 @@ def make_background(store: Store, settings: Settings, *, clock: Clock, ids: Ids,
     sweep = settings.sweep
     policy = WorkPolicy(
         lease_secs=settings.compaction.lease_secs,
+        summary_timeout_secs=settings.compaction.summary_timeout_secs,
         attempts=sweep.attempts,
         grace_secs=sweep.grace_secs,
         is_synchronous=settings.compaction.synchronous,
     )
-    dispatcher = InProcessDispatcher()
+    dispatcher = InProcessDispatcher(on_error=log_failed_work)
+    caller = open_caller(settings, store, clock=clock, ids=ids, observers=observers)
+    worker = Worker(
+        store=store,
+        clock=clock,
+        ids=ids,
+        policy=policy,
+        write_digest=None if caller is None else partial(digest_event, caller),
+        observers=observers,
+    )
     return Background(
-        worker=Worker(store=store, clock=clock, ids=ids, policy=policy, observers=observers),
+        worker=worker,
+        close_model=None if caller is None else caller.model.close,
         dispatcher=dispatcher,
         sweeper=Sweeper(
             store=store,
@@ -151,7 +164,9 @@ async def open_store(url: str) -> Store:
     raise InvalidInputError(f"the store url {url!r} has no form that is known; expected {_FORMS}")
 
 
-def open_caller(settings: Settings, store: Store, *, clock: Clock, ids: Ids) -> ModelCaller | None:
+def open_caller(
+    settings: Settings, store: Store, *, clock: Clock, ids: Ids, observers: Observers | None = None
+) -> ModelCaller | None:
     """What calls the compaction model, within the limits of the settings; None when no model is configured.
 
     Raises:
@@ -169,6 +184,7 @@ def open_caller(settings: Settings, store: Store, *, clock: Clock, ids: Ids) -> 
         retries=settings.compaction.retries,
         per_event_usd=settings.spend.per_event_usd,
         per_day_usd=settings.spend.per_day_usd,
+        observers=observers or Observers(),
     )
 
 

@@ -1,6 +1,7 @@
 """Background: what an engine does beside the turns, from its opening to its closing."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ class Background:
     worker: Worker
     dispatcher: Dispatcher
     sweeper: Sweeper
+    close_model: Callable[[], Awaitable[None]] | None = None
     _sweeping: asyncio.Task[None] | None = field(default=None, init=False)
 
     @property
@@ -40,4 +42,7 @@ class Background:
             self._sweeping.cancel()
             with suppress(asyncio.CancelledError):
                 await self._sweeping
-        return await self.dispatcher.close(drain_secs=drain_secs)
+        stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
+        if self.close_model is not None:
+            await self.close_model()
+        return stopped_count

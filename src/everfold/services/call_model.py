@@ -12,7 +12,7 @@ record says so (`is_uncounted`).
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import anyio
@@ -30,6 +30,8 @@ from everfold.errors import (
 from everfold.ports.models import Model, ModelReply, ModelRequest
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
+from everfold.services.ask_model import ask_model
+from everfold.services.observers import Observers
 
 BACKOFF_SECS = 1.0
 """The longest wait before the first retry; it doubles with each. About as long as providers ask for when they are busy."""
@@ -59,6 +61,7 @@ class ModelCaller:
     retries: int = 1
     per_event_usd: float | None = None
     per_day_usd: float | None = None
+    observers: Observers = field(default_factory=Observers)
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
     jitter: Callable[[], float] = random.random
 
@@ -112,7 +115,7 @@ class ModelCaller:
                 await self.store.record_call(self._make_record(request, subject, attempt, started_at, outcome, reply))
 
         try:
-            reply = await self._ask(request)
+            reply = await self._ask(request, subject)
         except EverfoldError as error:
             await record(error.code)
             raise
@@ -123,10 +126,12 @@ class ModelCaller:
         await record(reply.finish, reply)
         return reply
 
-    async def _ask(self, request: ModelRequest) -> ModelReply:
+    async def _ask(self, request: ModelRequest, subject: "_Subject") -> ModelReply:
         with anyio.move_on_after(self.timeout_secs) as limit:
             try:
-                return await self.model.reply(request)
+                return await ask_model(
+                    self.observers, self.model, request, session_id=subject.session_id, event_id=subject.event_id
+                )
             except EverfoldError:
                 raise
             except Exception as error:

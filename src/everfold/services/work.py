@@ -22,7 +22,7 @@ from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Fold
 from everfold.core.happenings import CompactionClaimed, CompactionReady, CompactionRetried
 from everfold.core.hooks import Hints
-from everfold.core.messages import Message
+from everfold.core.messages import Message, Note
 from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
@@ -63,6 +63,7 @@ class Task:
     record: SessionRecord
     event: CompactionEvent
     messages: tuple[Message, ...]
+    notes: tuple[Note, ...]
     epoch: int
     hint: str = ""
 
@@ -293,7 +294,8 @@ class Worker:
     async def _task(self, live: LiveSession, event: CompactionEvent) -> Task:
         state = await self.store.read_state(live.record.id)
         messages = await self.store.read_messages(live.record.id, event.plan.folded)
-        return Task(record=live.record, event=event, messages=tuple(messages), epoch=state.epoch)
+        notes = await self.store.read_notes(live.record.id, [message.seq for message in messages])
+        return Task(record=live.record, event=event, messages=tuple(messages), notes=tuple(notes), epoch=state.epoch)
 
     async def _finish(self, compactor: Compactor, event: CompactionEvent, result: _Result) -> tuple[Fold | None, bool]:
         """Commit, revise or settle an event with what an attempt has come to."""

@@ -10,6 +10,7 @@ import logging
 from dataclasses import fields, is_dataclass
 
 from everfold.core.happenings import Happening
+from everfold.errors import EverfoldError
 
 LOGGER_NAME = "everfold"
 
@@ -45,3 +46,18 @@ def _walk(value: object) -> list[tuple[str, object]]:
         elif item is not None and field.name != "kind" and not isinstance(item, BaseException):
             found.append((field.name, round(item, 6) if isinstance(item, float) else item))
     return found
+
+
+def log_failed_work(session_id: str, error: Exception) -> None:
+    """Write that the background work of a session ended with an error; the event is still there, and is tried again."""
+    is_ours = isinstance(error, EverfoldError)
+    reason = error.code if isinstance(error, EverfoldError) else type(error).__name__
+    figures = {"kind": "work_failed", "session_id": session_id, "reason": reason}
+    _logger.log(
+        logging.WARNING if is_ours else logging.ERROR,
+        "work_failed session_id=%s reason=%s",
+        session_id,
+        reason,
+        extra={"everfold": figures},
+        exc_info=None if is_ours else error,
+    )
