@@ -38,7 +38,7 @@ async def test_one_session() -> None:
     """A subscription to a session gets what is about it, and nothing that is about none."""
     feed = Feed()
     events = feed.subscribe(SessionId("ses_2"))
-    for happening in (switched(1), switched(2), Swept(found_count=1, claimed_count=1), switched(2)):
+    for happening in (switched(1), switched(2), Swept(found_count=1, sessions_count=1), switched(2)):
         feed.publish(happening)
     feed.close()
     assert [it async for it in events] == [switched(2), switched(2)]

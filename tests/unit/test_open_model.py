@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.models.pydantic_ai import Place, PydanticAIModel
 from everfold.bootstrap import open_caller, open_model, open_store
 from everfold.config import load_settings
@@ -47,9 +48,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def place_of(name: str, model: Mapping[str, object] | None = None) -> Place:
     """Where the model with this name is, under settings of the section `model`."""
     opened = open_model(load_settings(overrides={"model": model or {}}), name)
-    assert isinstance(opened, PydanticAIModel)
+    assert isinstance(opened, LazyModel)
     assert opened.name == name
-    return opened._place
+    made = opened._make()
+    assert isinstance(made, PydanticAIModel)
+    assert made.name == name
+    return made._place
 
 
 def test_without_a_model_nothing_is_loaded(tmp_path: Path) -> None:
@@ -105,7 +109,7 @@ def test_a_key_that_is_missing(monkeypatch: pytest.MonkeyPatch, value: str | Non
 
 def test_an_extra_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra, a model is refused with what to install; a script needs nothing."""
-    monkeypatch.setitem(sys.modules, "everfold.adapters.models.pydantic_ai", None)
+    monkeypatch.setattr("everfold.bootstrap.find_spec", lambda _: None)
     with pytest.raises(InvalidInputError, match=r"everfold\[models\]"):
         place_of("openai:a")
     script = open_model(load_settings(), "script:one")

@@ -53,7 +53,7 @@ def test_a_line_is_the_kind_and_its_figures(caplog: pytest.LogCaptureFixture) ->
     ("happening", "level"),
     [
         (COMMITTED, logging.INFO),
-        (Swept(found_count=0, claimed_count=0), logging.INFO),
+        (Swept(found_count=0, sessions_count=0), logging.INFO),
         (FAILED, logging.WARNING),
         (LatchSet(session_id=SESSION, window_tokens=900, trigger_tokens=800), logging.WARNING),
     ],
