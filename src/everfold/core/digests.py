@@ -300,21 +300,18 @@ def _rank(
         _weigh(line, (line.seq - first) / span, in_focus=bool(focus_words & held))
         for line, held in zip(lines, words, strict=True)
     ]
-    seen: set[str] = set()
+    held = [found or frozenset((line.quote,)) for found, line in zip(words, lines, strict=True)]
+    fresh = _Fresh(held)
+    roots = [math.sqrt(cost + _FIXED_COST) for cost in costs]
     per_message: Counter[int] = Counter()
+    repeats = {line.seq: 1.0 for line in lines}
     ranked: list[_Ranked] = []
 
     def gain(at: int) -> float:
-        held = words[at]
-        fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
-        if fresh < _LEAST_FRESH:
+        share = fresh.counts[at] / fresh.sizes[at]
+        if share < _LEAST_FRESH:
             return 0.0
-        return (
-            weights[at]
-            * (0.25 + 0.75 * fresh)
-            * math.pow(_SAME_MESSAGE, per_message[lines[at].seq])
-            / math.sqrt(costs[at] + _FIXED_COST)
-        )
+        return weights[at] * (0.25 + 0.75 * share) * repeats[lines[at].seq] / roots[at]
 
     heap = [(-gain(at), scatter_line(lines[at]), at) for at in range(len(lines))]
     heapq.heapify(heap)
@@ -326,15 +323,39 @@ def _rank(
         if now <= 0.0:
             heapq.heappop(heap)
             continue
-        if len(heap) > 1 and -now > min(heap[1:3])[0]:
+        if len(heap) > 1 and -now > min(heap[1][0], heap[-1 if len(heap) < 3 else 2][0]):
             heapq.heapreplace(heap, (-now, place, at))
             continue
         heapq.heappop(heap)
-        seen |= words[at] or {lines[at].quote}
+        fresh.show(held[at])
         per_message[seq] += 1
+        repeats[seq] = math.pow(_SAME_MESSAGE, per_message[seq])
         spent += costs[at]
         ranked.append(_Ranked(lines[at], costs[at]))
     return ranked
+
+
+class _Fresh:
+    """How many words of each line are not shown yet. O(words of all lines) over all calls of `show`.
+
+    Attributes:
+        counts: The words of each line that are not shown.
+        sizes: All words of each line.
+    """
+
+    def __init__(self, held: Sequence[frozenset[str]]) -> None:
+        self.sizes = [len(words) for words in held]
+        self.counts = list(self.sizes)
+        self._holders: dict[str, list[int]] = {}
+        for at, words in enumerate(held):
+            for word in words:
+                self._holders.setdefault(word, []).append(at)
+
+    def show(self, words: Iterable[str]) -> None:
+        """Count these words as shown from now on."""
+        for word in words:
+            for at in self._holders.pop(word, ()):
+                self.counts[at] -= 1
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -457,6 +478,7 @@ def _quote(line: ExtractLine) -> str:
     return f"<<{shown}>>" if line.origin == "external" else shown
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def _neutralise(text: str) -> str:
     """A quote on one line that can neither open nor close a marker or a fence."""
     if "===" in text:
