@@ -294,68 +294,39 @@ def _rank(
     words = [list_words(line.quote) for line in lines]
     frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
     costs = [frame_tokens + _size(estimate, f"{_label(line, speakers)}: {_quote(line)}") for line in lines]
-    span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
     first = min((line.seq for line in lines), default=0)
+    span = max(1, max((line.seq for line in lines), default=0) - first)
     weights = [
-        _weigh(line, (line.seq - first) / span, in_focus=bool(focus_words & held))
+        _weigh(line, (line.seq - first) / span, in_focus=not focus_words.isdisjoint(held))
         for line, held in zip(lines, words, strict=True)
     ]
-    held = [found or frozenset((line.quote,)) for found, line in zip(words, lines, strict=True)]
-    fresh = _Fresh(held)
     roots = [math.sqrt(cost + _FIXED_COST) for cost in costs]
+    words = [held or frozenset((line.quote,)) for held, line in zip(words, lines, strict=True)]
+    seen: set[str] = set()
     per_message: Counter[int] = Counter()
     repeats = {line.seq: 1.0 for line in lines}
     ranked: list[_Ranked] = []
-
-    def gain(at: int) -> float:
-        share = fresh.counts[at] / fresh.sizes[at]
-        if share < _LEAST_FRESH:
-            return 0.0
-        return weights[at] * (0.25 + 0.75 * share) * repeats[lines[at].seq] / roots[at]
-
-    heap = [(-gain(at), scatter_line(lines[at]), at) for at in range(len(lines))]
+    heap = [(-weight / root, scatter_line(line), at) for at, (weight, root, line) in enumerate(zip(weights, roots, lines, strict=True))]
     heapq.heapify(heap)
     spent = 0
     while heap and (enough_tokens is None or spent < enough_tokens):
         _, place, at = heap[0]
-        seq = lines[at].seq
-        now = gain(at)
-        if now <= 0.0:
+        seq, held = lines[at].seq, words[at]
+        fresh = (len(held) - len(held & seen)) / len(held)
+        if fresh < _LEAST_FRESH:
             heapq.heappop(heap)
             continue
-        if len(heap) > 1 and -now > min(heap[1][0], heap[-1 if len(heap) < 3 else 2][0]):
+        now = weights[at] * (0.25 + 0.75 * fresh) * repeats[seq] / roots[at]
+        if len(heap) > 1 and -now > min(heap[1:3])[0]:
             heapq.heapreplace(heap, (-now, place, at))
             continue
         heapq.heappop(heap)
-        fresh.show(held[at])
+        seen |= held
         per_message[seq] += 1
         repeats[seq] = math.pow(_SAME_MESSAGE, per_message[seq])
         spent += costs[at]
         ranked.append(_Ranked(lines[at], costs[at]))
     return ranked
-
-
-class _Fresh:
-    """How many words of each line are not shown yet. O(words of all lines) over all calls of `show`.
-
-    Attributes:
-        counts: The words of each line that are not shown.
-        sizes: All words of each line.
-    """
-
-    def __init__(self, held: Sequence[frozenset[str]]) -> None:
-        self.sizes = [len(words) for words in held]
-        self.counts = list(self.sizes)
-        self._holders: dict[str, list[int]] = {}
-        for at, words in enumerate(held):
-            for word in words:
-                self._holders.setdefault(word, []).append(at)
-
-    def show(self, words: Iterable[str]) -> None:
-        """Count these words as shown from now on."""
-        for word in words:
-            for at in self._holders.pop(word, ()):
-                self.counts[at] -= 1
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
