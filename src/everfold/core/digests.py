@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
@@ -211,8 +211,7 @@ def _render_standing(shown: Sequence[ExtractLine], missing: LeftOut) -> str:
     return "\n".join(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
+class _Ranked(NamedTuple):
     """A line with its place in the order of choice and its own size when shown."""
 
     line: ExtractLine
@@ -306,26 +305,28 @@ def _rank(
     per_message: Counter[int] = Counter()
     repeats = {line.seq: 1.0 for line in lines}
     ranked: list[_Ranked] = []
-    heap = [(-weight / root, scatter_line(line), at) for at, (weight, root, line) in enumerate(zip(weights, roots, lines, strict=True))]
+    heap = [
+        (-weight / root, scatter_line(line), at)
+        for at, (weight, root, line) in enumerate(zip(weights, roots, lines, strict=True))
+    ]
     heapq.heapify(heap)
     spent = 0
-    while heap and (enough_tokens is None or spent < enough_tokens):
-        _, place, at = heap[0]
+    best = heapq.heappop(heap) if heap else None
+    while best is not None and (enough_tokens is None or spent < enough_tokens):
+        _, place, at = best
         seq, held = lines[at].seq, words[at]
         fresh = (len(held) - len(held & seen)) / len(held)
-        if fresh < _LEAST_FRESH:
-            heapq.heappop(heap)
-            continue
-        now = weights[at] * (0.25 + 0.75 * fresh) * repeats[seq] / roots[at]
-        if len(heap) > 1 and -now > min(heap[1:3])[0]:
-            heapq.heapreplace(heap, (-now, place, at))
-            continue
-        heapq.heappop(heap)
-        seen |= held
-        per_message[seq] += 1
-        repeats[seq] = math.pow(_SAME_MESSAGE, per_message[seq])
-        spent += costs[at]
-        ranked.append(_Ranked(lines[at], costs[at]))
+        if fresh >= _LEAST_FRESH:
+            gain = weights[at] * (0.25 + 0.75 * fresh) * repeats[seq] / roots[at]
+            if heap and -gain > heap[0][0]:
+                best = heapq.heapreplace(heap, (-gain, place, at))
+                continue
+            seen |= held
+            per_message[seq] += 1
+            repeats[seq] = math.pow(_SAME_MESSAGE, per_message[seq])
+            spent += costs[at]
+            ranked.append(_Ranked(lines[at], costs[at]))
+        best = heapq.heappop(heap) if heap else None
     return ranked
 
 

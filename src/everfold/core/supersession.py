@@ -103,6 +103,8 @@ class _Reading(NamedTuple):
     """The values that are no names."""
     identifiers: frozenset[str]
     """The values that are names."""
+    has_unit: bool
+    """Whether it holds a currency or a percent sign."""
 
 
 def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
@@ -135,7 +137,16 @@ def _read(quote: str) -> _Reading:
     names = {name.lower() for name in _PROPER.findall(quote)}
     names.update(word for word in values if not _PLAIN_VALUE.fullmatch(word))
     told = (words & names) - _DATES - {assigned[1] if assigned else ""}
-    return _Reading(lowered, words, words - values, values, told, values - told, values & told)
+    return _Reading(
+        lowered=lowered,
+        words=words,
+        subject=words - values,
+        values=values,
+        names=told,
+        changeable=values - told,
+        identifiers=values & told,
+        has_unit=any(sign in lowered for sign in "$€£%"),
+    )
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -166,11 +177,10 @@ def _has_status(quote: str) -> bool:
     return _STATUS_PART in lowered and bool(_STATUS.search(lowered))
 
 
-def _is_summary(line: ExtractLine) -> bool:
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _is_summary(quote: str) -> bool:
     """Whether it sums up a run of tests."""
-    if line.kind not in ("state", "error"):
-        return False
-    lowered = line.quote.lower()
+    lowered = quote.lower()
     return any(part in lowered for part in _SUMMARY_PARTS) and bool(_TEST_SUMMARY.search(lowered))
 
 
@@ -228,7 +238,7 @@ class _Walk:
 
     def _retire_summaries(self) -> None:
         """All summaries of test runs but the newest."""
-        summaries = [line for line in self._ordered if _is_summary(line)]
+        summaries = [line for line in self._ordered if line.kind in ("state", "error") and _is_summary(line.quote)]
         self.gone.update(map(_key, summaries[:-1]))
 
     def _add(self, at: int, line: ExtractLine, words: Iterable[str]) -> None:
@@ -249,7 +259,7 @@ class _Walk:
         """The places of older messages' lines that share a word, the newest of each word."""
         index = self._index
         rows = [index[word] for word in list_words(self._ordered[at].quote) if word in index]
-        return {place for place in set[int]().union(*rows) if place < first_at}
+        return set[int]().union(*rows).difference(range(first_at, at))
 
     def _read_at(self, place: int) -> _Reading:
         reading = self._readings.get(place)
@@ -319,22 +329,18 @@ class _Walk:
 
 def _is_same_subject(older: _Reading, newer: _Reading) -> bool:
     """Same frame with another number, or the same words with the opposite sign."""
-    smaller, larger = sorted((older.subject, newer.subject), key=len)
-    if not smaller or not smaller <= larger or _is_about_another(older, newer):
+    one, other = older.subject, newer.subject
+    if not (one <= other or other <= one) or not one or not other or _is_about_another(older, newer):
         return False
-    is_alike = len(smaller) == len(larger)
+    smaller_count, is_alike = min(len(one), len(other)), len(one) == len(other)
     if older.changeable and newer.changeable and older.changeable.isdisjoint(newer.changeable):
-        return (len(smaller) >= _FIRM or is_alike) and _unit(older) == _unit(newer)
+        return (smaller_count >= _FIRM or is_alike) and older.has_unit == newer.has_unit
     return is_alike and older.values == newer.values and _is_negative(older.lowered) != _is_negative(newer.lowered)
 
 
 def _is_about_another(older: _Reading, newer: _Reading) -> bool:
     """Whether one of them names a thing that the other does not speak of."""
     return not (older.names <= newer.words and newer.names <= older.words)
-
-
-def _unit(reading: _Reading) -> bool:
-    return any(sign in reading.lowered for sign in "$€£%")
 
 
 def _is_finished(older: _Reading, newer: _Reading) -> bool:
