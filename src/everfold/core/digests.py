@@ -191,7 +191,7 @@ def compose_standing_block(
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
     """How many lines can fit at the very most; the quotes alone, with some slack for an estimator that rounds up."""
-    sizes = itertools.accumulate(estimate(_neutralise(line.quote)) for line in lines)
+    sizes = itertools.accumulate(_size(estimate, _neutralise(line.quote)) for line in lines)
     return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
 
 

@@ -9,7 +9,7 @@ Source: docs/adr/0006-extract-lines.md on what a digest selects from.
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Final, Literal, NamedTuple
@@ -107,15 +107,34 @@ class _Reading(NamedTuple):
     """Whether it holds a currency or a percent sign."""
 
 
-def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
-    """The lines without those that a newer one supersedes, in their order.
+class Superseded(NamedTuple):
+    """What a walk over lines found.
 
-    O(n): only a line that can replace another is compared, with `NEAR_COUNT` older ones for each of its words.
+    Attributes:
+        gone: The lines that a newer one supersedes, by message and start.
+        pairs_count: How many pairs of lines were compared for it.
     """
+
+    gone: frozenset[tuple[int, int]]
+    pairs_count: int
+
+
+def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
+    """The lines without those that a newer one supersedes, in their order. Costs what `find_superseded` does."""
     given = tuple(lines)
-    walk = _Walk(sorted(given, key=_key))
+    gone = find_superseded(given).gone
+    return tuple(line for line in given if _key(line) not in gone) if gone else given
+
+
+def find_superseded(lines: Iterable[ExtractLine]) -> Superseded:
+    """Which of the lines a newer one supersedes.
+
+    O(n log n) for the order, else O(n): only a line that can replace another is compared, with `NEAR_COUNT` older ones
+    for each of its words.
+    """
+    walk = _Walk(sorted(lines, key=_key))
     walk.run()
-    return tuple(line for line in given if _key(line) not in walk.gone) if walk.gone else given
+    return Superseded(frozenset(walk.gone), walk.pairs_count)
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -215,6 +234,7 @@ class _Walk:
         self._ordered = ordered
         self._index: dict[str, deque[int]] = {}
         self._standing: set[int] = set()
+        self._subjects: dict[int, frozenset[str]] = {}
         self._pending: set[int] = set()
         self._reported: set[int] = set()
         self._readings: dict[int, _Reading] = {}
@@ -249,6 +269,7 @@ class _Walk:
             places.append(at)
         if line.standing:
             self._standing.add(at)
+            self._subjects[at] = self._read_at(at).subject
         if line.kind in _PENDING:
             if line.kind == "state" and _has_status(line.quote):
                 self._reported.add(at)
@@ -276,7 +297,7 @@ class _Walk:
                 case "corrects":
                     self._retire_corrected(at, newer, near)
                 case "stands":
-                    self._retire_those(near & self._standing, newer, _is_same_subject)
+                    self._retire_those(self._list_framed(newer.subject, near), newer, _is_same_subject)
                 case "finishes":
                     self._retire_those(near & self._pending, newer, _is_finished)
                     if "reports" not in claims:
@@ -284,9 +305,17 @@ class _Walk:
                 case "reports":
                     self._retire_those(near & self._reported, newer, _is_older_report)
 
+    def _list_framed(self, subject: frozenset[str], near: set[int]) -> list[int]:
+        """Of these places, the standing lines whose subject holds all of this one, or is held by it."""
+        subjects = self._subjects
+        places = near & self._standing
+        self.pairs_count += len(places)
+        return [place for place in places if subject <= subjects[place] or subjects[place] <= subject]
+
     def _retire_those(
-        self, places: set[int], newer: _Reading, is_replaced: Callable[[_Reading, _Reading], bool]
+        self, places: Collection[int], newer: _Reading, is_replaced: Callable[[_Reading, _Reading], bool]
     ) -> None:
+        """Retire those of the places that the newer line replaces by one rule."""
         self.pairs_count += len(places)
         self.gone.update(_key(self._ordered[place]) for place in places if is_replaced(self._read_at(place), newer))
 
@@ -328,9 +357,9 @@ class _Walk:
 
 
 def _is_same_subject(older: _Reading, newer: _Reading) -> bool:
-    """Same frame with another number, or the same words with the opposite sign."""
+    """Of two that have one frame: whether the number is another, or the words are the same with the opposite sign."""
     one, other = older.subject, newer.subject
-    if not (one <= other or other <= one) or not one or not other or _is_about_another(older, newer):
+    if not one or not other or _is_about_another(older, newer):
         return False
     smaller_count, is_alike = min(len(one), len(other)), len(one) == len(other)
     if older.changeable and newer.changeable and older.changeable.isdisjoint(newer.changeable):
