@@ -292,7 +292,10 @@ def _rank(
     focus_words = list_words(focus) if focus else frozenset[str]()
     words = [list_words(line.quote) for line in lines]
     frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
-    costs = [frame_tokens + _size(estimate, f"{_label(line, speakers)}: {_quote(line)}") for line in lines]
+    costs = [
+        frame_tokens + _size_row(estimate, _label(line, speakers), line.quote, line.origin == "external")
+        for line in lines
+    ]
     first = min((line.seq for line in lines), default=0)
     span = max(1, max((line.seq for line in lines), default=0) - first)
     weights = [
@@ -302,8 +305,8 @@ def _rank(
     roots = [math.sqrt(cost + _FIXED_COST) for cost in costs]
     words = [held or frozenset((line.quote,)) for held, line in zip(words, lines, strict=True)]
     seen: set[str] = set()
-    per_message: Counter[int] = Counter()
-    repeats = {line.seq: 1.0 for line in lines}
+    per_message = dict.fromkeys((line.seq for line in lines), 0)
+    repeats = dict.fromkeys(per_message, 1.0)
     ranked: list[_Ranked] = []
     heap = [
         (-weight / root, scatter_line(line), at)
@@ -333,6 +336,12 @@ def _rank(
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _size(estimate: Estimate, text: str) -> int:
     return estimate(text)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _size_row(estimate: Estimate, label: str, quote: str, is_fenced: bool) -> int:  # noqa: FBT001 - a key of the cache
+    shown = _neutralise(quote)
+    return estimate(f"{label}: <<{shown}>>" if is_fenced else f"{label}: {shown}")
 
 
 def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:

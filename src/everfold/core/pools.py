@@ -10,7 +10,7 @@ after Cohen and Kaplan, "Summarizing data using bottom-k sketches" (2007).
 """
 
 import heapq
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -111,8 +111,8 @@ def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     unique = list({(line.seq, line.start): line for line in lines}.values())
     if len(unique) > LINES_PER_BUCKET:
         placed = sorted([(-line.score, scatter_line(line), at) for at, line in enumerate(unique)])
-        kinds: Counter[str] = Counter()
-        messages: Counter[int] = Counter()
+        kinds: defaultdict[str, int] = defaultdict(int)
+        messages: defaultdict[int, int] = defaultdict(int)
         valued: list[tuple[float, int, int, ExtractLine]] = []
         for rank, (_, place, at) in enumerate(placed):
             line = unique[at]
