@@ -233,6 +233,7 @@ class _Walk:
         self.pairs_count = 0
         self._ordered = ordered
         self._index: dict[str, deque[int]] = {}
+        self._retired: set[int] = set()
         self._standing: set[int] = set()
         self._subjects: dict[int, frozenset[str]] = {}
         self._pending: set[int] = set()
@@ -292,18 +293,21 @@ class _Walk:
         if not near:
             return
         newer = self._read_at(at)
+        left = near - self._retired
         for claim in claims:
             match claim:
+                case "corrects" if rejected := _list_rejected(newer.lowered):
+                    self._retire_rejected(self._ordered[at].seq, newer, left, rejected)
                 case "corrects":
-                    self._retire_corrected(at, newer, near)
+                    self._retire_nearest(at, newer, near)
                 case "stands":
-                    self._retire_those(self._list_framed(newer.subject, near), newer, _is_same_subject)
+                    self._retire_those(self._list_framed(newer.subject, left), newer, _is_same_subject)
                 case "finishes":
-                    self._retire_those(near & self._pending, newer, _is_finished)
+                    self._retire_those(left & self._pending, newer, _is_finished)
                     if "reports" not in claims:
-                        self._retire_those(near & self._reported, newer, _is_finished)
+                        self._retire_those(left & self._reported, newer, _is_finished)
                 case "reports":
-                    self._retire_those(near & self._reported, newer, _is_older_report)
+                    self._retire_those(left & self._reported, newer, _is_older_report)
 
     def _list_framed(self, subject: frozenset[str], near: set[int]) -> list[int]:
         """Of these places, the standing lines whose subject holds all of this one, or is held by it."""
@@ -317,28 +321,31 @@ class _Walk:
     ) -> None:
         """Retire those of the places that the newer line replaces by one rule."""
         self.pairs_count += len(places)
-        self.gone.update(_key(self._ordered[place]) for place in places if is_replaced(self._read_at(place), newer))
+        for place in places:
+            if is_replaced(self._read_at(place), newer):
+                self._drop(place)
 
-    def _retire_corrected(self, at: int, newer: _Reading, near: set[int]) -> None:
-        """What a correction rejects by its value, else the nearest older statement of the same subject."""
-        line = self._ordered[at]
-        rejected = _list_rejected(line.quote)
-        if rejected:
-            self._retire_rejected(line.seq, newer, near, rejected)
-            return
+    def _drop(self, place: int) -> None:
+        self._retired.add(place)
+        self.gone.add(_key(self._ordered[place]))
+
+    def _retire_nearest(self, at: int, newer: _Reading, near: set[int]) -> None:
+        """Retire the nearest older statement of the same subject, which a correction that rejects no value means."""
+        is_correction = self._ordered[at].kind == "correction"
         for place in sorted(near & self._standing, reverse=True):
             self.pairs_count += 1
             older = self._read_at(place)
             if self._ordered[place].kind not in _VALUED:
                 continue
-            if line.kind != "correction" and _is_about_another(older, newer):
+            if not is_correction and _is_about_another(older, newer):
                 continue
             shared = len(newer.subject & older.subject)
             if shared and shared * 2 >= min(len(newer.subject), len(older.subject)):
-                self.gone.add(_key(self._ordered[place]))
+                self._drop(place)
                 return
 
     def _retire_rejected(self, seq: int, newer: _Reading, near: set[int], rejected: Sequence[frozenset[str]]) -> None:
+        """Retire the statements that hold a value which a correction rejects."""
         dropped = _NOTHING.union(*rejected)
         fresh = newer.values - dropped
         subject = newer.subject - dropped
@@ -353,7 +360,7 @@ class _Walk:
                 and (seq - line.seq <= _REACH or not subject.isdisjoint(older.subject))
                 and not (fresh and fresh <= older.values)
             ):
-                self.gone.add(_key(line))
+                self._drop(place)
 
 
 def _is_same_subject(older: _Reading, newer: _Reading) -> bool:
