@@ -8,10 +8,10 @@ from pathlib import Path
 from bench.report import RESULTS, Row, print_rows, read_load, save_section, write_section
 from bench.scripts import run_script, title
 
-NAMES = ("turn", "endless", "import", "search", "peers", "startup", "tokens", "statements", "digests")
+NAMES = ("turn", "endless", "folds", "import", "search", "peers", "startup", "tokens", "statements", "digests")
 _MODULES = {"import": "batch_import"}
 _SCRIPTS = ("tokens", "statements", "digests")
-_PROFILED = ("turn", "endless", "import")
+_PROFILED = ("turn", "endless", "folds", "import")
 
 
 def main() -> None:

@@ -5,8 +5,10 @@ Source: DESIGN 3.4, reference with start and end markers; external lines fenced,
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 from everfold.core.extracts import ExtractLine
+from everfold.core.supersession import REMEMBERED_TEXTS
 
 Estimate = Callable[[str], int]
 
@@ -82,6 +84,7 @@ def quote_line(line: ExtractLine) -> str:
     return f"<<{shown}>>" if line.origin == "external" else shown
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def neutralise(text: str) -> str:
     """A quote on one line that can neither open nor close a marker or a fence."""
     if "===" in text:

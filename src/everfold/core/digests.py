@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from everfold.core.digest_rows import DigestFrame, Estimate, label_line, name_range, neutralise, quote_line, write_rows
+from everfold.core.digest_rows import DigestFrame, Estimate, label_line, name_range, neutralise, write_rows
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 from everfold.core.pools import CoarsePool, scatter_line
@@ -190,7 +190,7 @@ def compose_standing_block(
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
     """How many lines can fit at the very most; the quotes alone, with some slack for an estimator that rounds up."""
-    sizes = itertools.accumulate(estimate(neutralise(line.quote)) for line in lines)
+    sizes = itertools.accumulate(_size(estimate, neutralise(line.quote)) for line in lines)
     return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
 
 
@@ -210,8 +210,7 @@ def _render_standing(shown: Sequence[ExtractLine], missing: LeftOut) -> str:
     return "\n".join(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
+class _Ranked(NamedTuple):
     """A line with its place in the order of choice and its own size when shown."""
 
     line: ExtractLine
@@ -257,53 +256,56 @@ def _rank(
     focus_words = list_words(focus) if focus else frozenset[str]()
     words = [list_words(line.quote) for line in lines]
     frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
-    costs = [frame_tokens + _size(estimate, f"{label_line(line, speakers)}: {quote_line(line)}") for line in lines]
-    span = max(1, max((line.seq for line in lines), default=0) - min((line.seq for line in lines), default=0))
+    costs = [
+        frame_tokens + _size_row(estimate, label_line(line, speakers), line.quote, line.origin == "external")
+        for line in lines
+    ]
     first = min((line.seq for line in lines), default=0)
+    span = max(1, max((line.seq for line in lines), default=0) - first)
     weights = [
-        _weigh(line, (line.seq - first) / span, in_focus=bool(focus_words & held))
+        _weigh(line, (line.seq - first) / span, in_focus=not focus_words.isdisjoint(held))
         for line, held in zip(lines, words, strict=True)
     ]
+    roots = [math.sqrt(cost + _FIXED_COST) for cost in costs]
+    words = [held or frozenset((line.quote,)) for held, line in zip(words, lines, strict=True)]
     seen: set[str] = set()
-    per_message: Counter[int] = Counter()
+    per_message = dict.fromkeys((line.seq for line in lines), 0)
+    repeats = dict.fromkeys(per_message, 1.0)
     ranked: list[_Ranked] = []
-
-    def gain(at: int) -> float:
-        held = words[at]
-        fresh = len(held - seen) / len(held) if held else float(lines[at].quote not in seen)
-        if fresh < _LEAST_FRESH:
-            return 0.0
-        return (
-            weights[at]
-            * (0.25 + 0.75 * fresh)
-            * math.pow(_SAME_MESSAGE, per_message[lines[at].seq])
-            / math.sqrt(costs[at] + _FIXED_COST)
-        )
-
-    heap = [(-gain(at), scatter_line(lines[at]), at) for at in range(len(lines))]
+    heap = [
+        (-weight / root, scatter_line(line), at)
+        for at, (weight, root, line) in enumerate(zip(weights, roots, lines, strict=True))
+    ]
     heapq.heapify(heap)
     spent = 0
-    while heap and (enough_tokens is None or spent < enough_tokens):
-        _, place, at = heap[0]
-        seq = lines[at].seq
-        now = gain(at)
-        if now <= 0.0:
-            heapq.heappop(heap)
-            continue
-        if len(heap) > 1 and -now > min(heap[1:3])[0]:
-            heapq.heapreplace(heap, (-now, place, at))
-            continue
-        heapq.heappop(heap)
-        seen |= words[at] or {lines[at].quote}
-        per_message[seq] += 1
-        spent += costs[at]
-        ranked.append(_Ranked(lines[at], costs[at]))
+    best = heapq.heappop(heap) if heap else None
+    while best is not None and (enough_tokens is None or spent < enough_tokens):
+        _, place, at = best
+        seq, held = lines[at].seq, words[at]
+        fresh = (len(held) - len(held & seen)) / len(held)
+        if fresh >= _LEAST_FRESH:
+            gain = weights[at] * (0.25 + 0.75 * fresh) * repeats[seq] / roots[at]
+            if heap and -gain > heap[0][0]:
+                best = heapq.heapreplace(heap, (-gain, place, at))
+                continue
+            seen |= held
+            per_message[seq] += 1
+            repeats[seq] = math.pow(_SAME_MESSAGE, per_message[seq])
+            spent += costs[at]
+            ranked.append(_Ranked(lines[at], costs[at]))
+        best = heapq.heappop(heap) if heap else None
     return ranked
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _size(estimate: Estimate, text: str) -> int:
     return estimate(text)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _size_row(estimate: Estimate, label: str, quote: str, is_fenced: bool) -> int:  # noqa: FBT001 - a key of the cache
+    shown = neutralise(quote)
+    return estimate(f"{label}: <<{shown}>>" if is_fenced else f"{label}: {shown}")
 
 
 def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:

@@ -9,7 +9,8 @@ Source: DESIGN 3.4 † (equal quota by age; plain top-k drifts, re-reading raw r
 after Cohen and Kaplan, "Summarizing data using bottom-k sketches" (2007).
 """
 
-from collections import Counter
+import heapq
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -109,11 +110,12 @@ def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     """At most `LINES_PER_BUCKET`: by score, where each further line of one kind or one message counts less."""
     unique = list({(line.seq, line.start): line for line in lines}.values())
     if len(unique) > LINES_PER_BUCKET:
-        unique.sort(key=lambda line: (-line.score, scatter_line(line)))
-        kinds: Counter[str] = Counter()
-        messages: Counter[int] = Counter()
-        valued: list[tuple[float, int, ExtractLine]] = []
-        for line in unique:
+        placed = sorted([(-line.score, scatter_line(line), at) for at, line in enumerate(unique)])
+        kinds: defaultdict[str, int] = defaultdict(int)
+        messages: defaultdict[int, int] = defaultdict(int)
+        valued: list[tuple[float, int, int, ExtractLine]] = []
+        for rank, (_, place, at) in enumerate(placed):
+            line = unique[at]
             value = (
                 (line.score + 100 * line.standing)
                 * _SAME_KIND ** kinds[line.kind]
@@ -121,9 +123,8 @@ def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
             )
             kinds[line.kind] += 1
             messages[line.seq] += 1
-            valued.append((-value, scatter_line(line), line))
-        valued.sort(key=lambda one: one[:2])
-        unique = [line for _, _, line in valued[:LINES_PER_BUCKET]]
+            valued.append((-value, place, rank, line))
+        unique = [line for *_, line in heapq.nsmallest(LINES_PER_BUCKET, valued)]
     return tuple(sorted(unique, key=lambda line: (line.seq, line.start)))
 
 

@@ -1,11 +1,12 @@
 """Which statements replace which: a changed value does, another thing of the same sort does not."""
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import pytest
 
-from everfold.core.extracts import find_extract_lines
-from everfold.core.supersession import list_current
+from everfold.core.extracts import ExtractLine, LineKind, find_extract_lines
+from everfold.core.supersession import NEAR_COUNT, find_superseded, list_current, list_words
 
 _SAID_AT = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -74,3 +75,55 @@ def test_a_finished_thing_leaves_another_of_its_sort_pending() -> None:
         for line in find_extract_lines(text, seq=seq, origin="assistant", is_result=False, said_at=_SAID_AT)
     ]
     assert list_current(lines) == tuple(lines)
+
+
+_SAYINGS: Sequence[Callable[[int], str]] = (
+    lambda at: f"Never deliver parcel P-{at:05d} to warehouse {at % 7} before {at % 12 + 1}:00.",
+    lambda at: f"Actually use port {8000 + at % 50}, not {8000 + (at + 1) % 50}.",
+    lambda at: f"The pickup of parcel P-{at:05d} from warehouse {at % 7} is done.",
+    lambda at: f"Job {at % 40} has status: done, the north warehouse waits.",
+    lambda at: " ".join(f"Always keep word{at * 7 % 50 + step} and" for step in range(9)) + f" {at}.",
+)
+
+
+def _make_lines(count: int) -> list[ExtractLine]:
+    """Lines that all can replace one another, over few subjects."""
+    kinds: Sequence[LineKind] = ("constraint", "correction", "task", "state", "preference")
+    return [
+        ExtractLine(
+            seq=at + 1,
+            origin="user",
+            kind=kinds[at % len(kinds)],
+            score=80,
+            quote=_SAYINGS[at % len(_SAYINGS)](at),
+            start=0,
+            standing=kinds[at % len(kinds)] in ("constraint", "preference"),
+            said_at=_SAID_AT,
+        )
+        for at in range(count)
+    ]
+
+
+def test_comparisons_grow_with_the_lines_and_not_with_their_square() -> None:
+    """Twice the lines on the same subjects take at most some more than twice the comparisons."""
+    few, many = (find_superseded(_make_lines(count)).pairs_count for count in (2_000, 4_000))
+    assert 2_000 < few < many <= 2.4 * few
+
+
+def test_a_line_meets_at_most_so_many_older_ones_for_each_of_its_words() -> None:
+    """However many lines share a subject, each is compared with a bounded number of the newest."""
+    lines = _make_lines(2_000)
+    most = sum(NEAR_COUNT * len(list_words(line.quote)) for line in lines)
+    assert find_superseded(lines).pairs_count <= most
+
+
+def test_lines_that_can_replace_nothing_are_compared_with_nothing() -> None:
+    """Facts, leads and unfinished tasks cost no comparison, however alike they are."""
+    lines = [line._replace(kind="number", standing=False) for line in _make_lines(500)]
+    lines += [
+        line._replace(quote="Please check the parcel in the north warehouse.", kind="task", standing=False)
+        for line in _make_lines(500)
+    ]
+    superseded = find_superseded(lines)
+    assert superseded.pairs_count == 0
+    assert not superseded.gone
