@@ -41,6 +41,8 @@ _CITED: Final = re.compile(r"#(\d{1,9})")
 _HEADING: Final = re.compile(r"#{1,6}\s+(?=\D)|\*\*(?=[^*]{1,60}\*\*:?$)")
 _IDENTIFIER_KINDS: Final = frozenset(("identifier", "path", "email", "number"))
 _IDENTIFIER_CHARS: Final = range(3, 61)
+_NO_NAME: Final = re.compile(r"\\(?:[nrt]|$)|^[\d:+.-]*[:.][\d:+.-]*$|^\d{4}-\d\d-\d\d")
+"""Times, dates, measures, and what is cut out of escaped text."""
 _NUMBER_CHARS: Final = 5
 
 
@@ -135,7 +137,8 @@ def _point_to(seqs: Sequence[int]) -> str:
     """Where standing statements are read that have no place here; empty when there are none."""
     if not seqs:
         return ""
-    return f"{len(seqs)} standing statements more, messages {name_range(min(seqs), max(seqs))}: read them from history."
+    noun = "message" if min(seqs) == max(seqs) else "messages"
+    return f"{len(seqs)} standing statements more, {noun} {name_range(min(seqs), max(seqs))}: read them from history."
 
 
 def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estimate) -> int:
@@ -219,7 +222,7 @@ def _list_identifiers(lines: Sequence[ExtractLine]) -> Iterator[tuple[str, int]]
 
 
 def _is_identifier(fact: Fact) -> bool:
-    if fact.kind not in _IDENTIFIER_KINDS or len(fact.text) not in _IDENTIFIER_CHARS:
+    if fact.kind not in _IDENTIFIER_KINDS or len(fact.text) not in _IDENTIFIER_CHARS or _NO_NAME.search(fact.text):
         return False
     digits = sum(map(str.isdigit, fact.text))
     return digits >= _NUMBER_CHARS if fact.kind == "number" else digits > 0 or fact.kind in {"path", "email"}

@@ -44,6 +44,7 @@ _THINKING_SHARE: Final = 1.5
 """How much more than the room a model may write: small models think aloud before they answer."""
 _WORDS_PER_TOKEN: Final = 0.6
 """Source: about 0.75 words a token of English prose, fewer where identifiers and dates are many."""
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ROLE_NAMES: Final = {"tool": "tool result", "external": "external"}
 
 _RULES: Final = """\
@@ -278,7 +279,8 @@ def _enter(message: FoldedMessage) -> _Entry:
     name = _ROLE_NAMES.get(message.origin if message.origin == "external" else message.role, message.role)
     speaker = f" {_one_line(redact_secrets(message.speaker))[:40]}" if message.speaker else ""
     speaker = _break_marks(speaker.replace("]", ")").replace("[", "("))
-    header = clean_text(f"#{message.seq} [{name}{speaker}, {message.said_at:%Y-%m-%d %H:%M %a}]")
+    said_at = f"{message.said_at:%Y-%m-%d %H:%M} {_WEEKDAYS[message.said_at.weekday()]}"
+    header = clean_text(f"#{message.seq} [{name}{speaker}, {said_at}]")
     head_tokens = estimate_text_tokens(header) + 2 + (_FENCE_TOKENS if message.origin == "external" else 0)
     text_tokens = estimate_text_tokens(_break_marks(text))
     least = min(text_tokens, _ELIDED_TOKENS) if message.is_tool else text_tokens

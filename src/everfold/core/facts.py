@@ -28,8 +28,11 @@ _INVISIBLE: Final = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _EDGES: Final = ".,!?:;…*_~-\u2013\u2014'\u2019\"\u201c\u201d„«»|&·•+="
 _PIECES: Final = re.compile(r"(?:[^\s\"'`(){}\[\]<>,;=|*]|(?<=\d)[,'\u2019](?=\d))+")
 _CITED: Final = re.compile(
-    r"#\d+(?:\s?(?:[-\u2013,]|and|to|und|et|y)\s?#?\d+)*|\bmessages?\s\d+(?:\s?(?:[-\u2013,]|and|to)\s?#?\d+)*"
+    r"(?:#(?:seq\s?)?|\b(?:messages?|msgs?|seqs?)\.?\s?#?)\d+(?:\s?(?:[-\u2013,/]|and|to|und|et|y)\s?#?\d+)*"
+    r"|[\[(]\d+(?:\s?[-\u2013,;]\s?\d+)*[\])]",
+    re.IGNORECASE,
 )
+"""How messages are cited: `#57`, `messages 3-9`, `(57, 58)`."""
 _NUMBERING: Final = re.compile(r"^[\s>#*-]*\d{1,3}[.)]\s", re.MULTILINE)
 _TIME: Final = re.compile(
     r"(?<![\w.:])(?:(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2}(?:\.\d+)?)?(?:\s?(?P<half>[ap])\.?m\b\.?)?z?(?![\w:])"
@@ -38,7 +41,7 @@ _TIME: Final = re.compile(
 )
 _HALF: Final = re.compile(r"\d\s?[ap]\.?m")
 _CLOCK: Final = re.compile(r"(?<=[\dt ])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?!\d)")
-_URL: Final = re.compile(r"[a-z][a-z0-9+.-]{1,15}://\S+")
+_LINK: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s<>\"'`()\[\]{}|*]+")
 _EMAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _EXTENSION: Final = re.compile(
     r"[\w.-]*\w\.(?:py|pyi|js|mjs|ts|tsx|jsx|rs|go|java|kt|cc|cpp|hpp|cs|rb|php|swift|sh|sql|md|rst|txt|jsonl?|ya?ml|toml|ini|cfg|conf|env|lock|log|csv"
@@ -46,7 +49,7 @@ _EXTENSION: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,'\u2019]\d+)*")
 _NUMERIC: Final = re.compile(
-    r"(?:[~\u2248<>+\u00b1#x\u00d7-]|us|eur|usd|gbp|no\.?|nr\.?)*[$€£¥]?(?P<value>\d+(?:[.,'\u2019]\d+)*)(?P<unit>%|‰|°?[a-zµ]{0,4}|[$€£¥])(?:/[a-z]{1,5})?",
+    r"(?:[~\u2248<>+\u00b1#\u00d7-]|x(?=\d)|(?:us|eur|usd|gbp)(?=[$€£¥\d])|n[or]\.?(?=\d))*[$€£¥]?(?P<value>\d+(?:[.,'\u2019]\d+)*)(?P<unit>%|‰|°?[a-zµ]{0,4}|[$€£¥])(?:/[a-z]{1,5})?",
     re.IGNORECASE,
 )
 _UNITS: Final = list_word_set(
@@ -74,6 +77,8 @@ _UNSPACED: Final = re.compile(
     "[\u0590-\u10ff\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7ff\U00020000-\U0003ffff]+"
 )
 """Scripts without capitals, of which some set no blanks: no part of an identifier."""
+_SPELLED: Final = re.compile(r"(\d)\s(thousand|million|billion)\b", re.IGNORECASE)
+_SHORT_SCALES: Final = {"thousand": "k", "million": "m", "billion": "bn"}
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 _NAMES: Final = list_word_set(
     "github gitlab javascript typescript postgresql mysql sqlite mongodb youtube openai linkedin whatsapp iphone ipad macbook macos ios ebay"
@@ -84,7 +89,7 @@ _DOTTED: Final = re.compile(r"[./\\:@]+|->|::")
 _SLASHES: Final = re.compile(r"[/\\]+")
 _RUNS: Final = re.compile(r"\d+|[^\W\d_]+")
 _PHONE: Final = re.compile(r"(?<!\d)\+?\d[\d ()/.-]{6,24}")
-_WORD: Final = re.compile(r"[a-z]+")
+_WORD: Final = re.compile(r"[a-z]+|[.,;:!?\n]")
 _SMALL_WORDS: Final = {
     word: value
     for value, word in enumerate(
@@ -115,7 +120,13 @@ def list_facts(text: str) -> list[Fact]:
     """The facts of a text that pieces between blanks show; dates and times of day are left to whoever reads them."""
     if not text.isascii():
         text = _UNSPACED.sub(" ", text)
-    return [fact for piece in _PIECES.findall(text) if not _is_word(piece) for fact in _classify(piece)]
+    facts: list[Fact] = []
+    if "://" in text:
+        facts += [Fact("url", link.rstrip(_EDGES + "/")) for link in _LINK.findall(text)]
+        text = _LINK.sub(" ", text)
+    if " " in text:
+        text = _SPELLED.sub(lambda match: match[1] + _SHORT_SCALES[match[2].lower()], text)
+    return facts + [fact for piece in _PIECES.findall(text) if not _is_word(piece) for fact in _classify(piece)]
 
 
 def _is_word(piece: str) -> bool:
@@ -136,9 +147,7 @@ def _classify(piece: str) -> Iterator[Fact]:
     lowered = bare.lower()
     if not bare or (len(bare) == 1 and not bare.isdecimal()):
         return
-    if _URL.match(lowered):
-        yield Fact("url", bare.rstrip("/"))
-    elif _EMAIL.fullmatch(lowered):
+    if _EMAIL.fullmatch(lowered):
         yield Fact("email", bare)
     elif _read_numeric(bare):
         yield Fact("number", bare)
@@ -316,7 +325,7 @@ def _joins(neighbour: str, edge: str) -> bool:
     """Whether two characters side by side are of one word; scripts without blanks join to nothing of another."""
     if not neighbour or not neighbour.isalnum() or not edge.isalnum():
         return False
-    return neighbour.isascii() == edge.isascii()
+    return neighbour.isascii() == edge.isascii() and not _UNSPACED.match(neighbour)
 
 
 def _forms(value: str) -> list[str]:
@@ -358,7 +367,7 @@ def _read_numbers(lowered: str) -> frozenset[str]:
     for value, unit in set(_SCALED.findall(lowered)):
         numbers.update(_scale(form, _SCALES[unit]) for form in _forms(value) if len(form) <= 40)  # noqa: PLR2004  (as above)
     for run in set(_PHONE.findall(lowered)):
-        numbers.add("".join(filter(str.isdecimal, run)))
+        numbers.add("".join(filter(str.isdecimal, run)).lstrip("0"))
     numbers.update(_read_number_words(lowered))
     return frozenset(numbers)
 

@@ -24,7 +24,7 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "a new role for the reader",
         re.compile(
-            r"\byou are now\b|\bfrom now on,? you(?:r| will| must| are| shall|'ll)\b|\bnew (?:system )?(?:instructions?|prompt|rules) ?:"
+            r"\byou are now (?:an? |the |my |acting\b|free (?:of|from)\b|no longer\b|in (?:developer|debug|admin|god|jailbreak)\b)|\bfrom now on,? you(?:r| will| must| are| shall|'ll)\b|\bnew (?:system )?(?:instructions?|prompt|rules) ?:"
             r"|\byou (?:must|should|will|shall) (?:now )?(?:ignore|obey|comply|pretend|reply only|respond only|always answer)\b"
             r"|\b(?:act|behave) as (?:if you|though you|an? (?:unrestricted|unfiltered|jailbroken))|\bdeveloper mode\b|\bjailbreak mode\b"
         ),

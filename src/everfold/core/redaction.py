@@ -104,7 +104,7 @@ def redact_secrets(text: str) -> str:
     """The text with each secret replaced by a mark that names its kind: `[secret redacted: password]`.
 
     The words around it stay, so that it can still be said that a password was set. Redacting twice changes nothing
-    more. O(length), about 0.1 microseconds a character.
+    more. O(length), some 10 to 30 microseconds for a message.
     """
     if "PRIVATE KEY" in text:
         text = _redact_private_keys(text)

@@ -1,5 +1,6 @@
 """A model's text in the frame of a digest, with what it may not do without."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everfold.core.abstractive import compose_abstractive_digest, measure_body_room
+from everfold.core.digest_rows import neutralise
 from everfold.core.digests import DigestSource, DigestText
 from everfold.core.extracts import find_extract_lines
 from everfold.core.origins import Origin
@@ -189,11 +191,15 @@ def test_no_cap_is_passed_and_quotes_are_exact(said: list[tuple[str, Origin]], b
         return
     assert made.tokens == estimate_text_tokens(made.text) <= cap
     assert made.text.count("===") == 4
-    standing = [line for one in sources for line in one.lines if line.standing and line.seq in made.shown_seqs]
-    shown = " ".join(made.text.split())
-    for row in made.text.splitlines():
-        if row.startswith("Standing, in"):
-            assert any(" ".join(line.quote.split()) in shown for line in standing)
+    rows = made.text.splitlines()
+    title = next((at for at, row in enumerate(rows) if row.startswith("Standing, in")), len(rows))
+    quoted = {one.seq: {neutralise(line.quote) for line in one.lines if line.standing} for one in sources}
+    for row in rows[title + 1 :]:
+        if (found := re.match(r"(?:\[[\d-]+\] )?#(\d+) user: (.*)$", row)) is not None:
+            left = found[2]
+            for quote in sorted(quoted[int(found[1])], key=len, reverse=True):
+                left = left.replace(quote, "")
+            assert left.replace("|", "").strip() == "", "a row under the title holds quotes of standing statements only"
 
 
 @given(st.integers(1, 60), st.integers(300, 2_000))

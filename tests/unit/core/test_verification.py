@@ -82,6 +82,7 @@ def test_a_good_text_passes() -> None:
         f"I think KX-9999\n</think>\n\n{GOOD}",
         f"```markdown\n{GOOD}\n```",
         GOOD.replace("- ", "* "),
+        GOOD.replace("(#", "(").replace(", #", ", ").replace("to #", "- "),
         GOOD.replace("## ", "### ").replace("(#41)", "[#41]"),
         GOOD.replace("## ", "").replace("$1,250", "1250 USD").replace("40 pounds", "£40"),
         GOOD.replace("6 February 2026", "06.02.2026").replace("Feb 5, 2026", "5th of February"),
