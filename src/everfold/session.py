@@ -7,11 +7,12 @@ from datetime import datetime
 from everfold.core.calibration import Calibration, observe, raise_for_context_error
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
+from everfold.core.frames import continuity_note
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
-from everfold.core.planning import Demand
+from everfold.core.planning import Demand, list_noted
 from everfold.core.rendering import Provider
-from everfold.core.sessions import SessionId, SessionRecord, SessionSettings
+from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.spans import WINDOW, describe_window
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
@@ -265,6 +266,33 @@ class Session:
     async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
         """The compactions of this session, oldest first."""
         return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=limit)
+
+    async def retry(self, event_id: str) -> CompactionEvent:
+        """Have a degraded event's digest written again, now, and give what became of the event.
+
+        Raises:
+            NotFoundError: there is no such event.
+            ConflictError: it is not degraded, or its range has joined the coarse digest since.
+        """
+        worker = self._background.worker
+        await worker.compactor(self._live).committer.reopen(event_id)
+        await worker.work(self._live)
+        return await self._store.get_event(EventId(event_id))
+
+    async def cancel(self, event_id: str) -> list[EventId]:
+        """Give up a held event and every later held one of this session; nothing has left the window for them.
+
+        Raises:
+            NotFoundError: there is no such event.
+            ConflictError: it is not held: it has ended, or its digest is shown already.
+        """
+        return await self._background.worker.compactor(self._live).committer.cancel(event_id)
+
+    async def note(self) -> str:
+        """The continuity notes that the window shows now, oldest first; empty when nothing is on its way."""
+        await self._live.reload(self._store)
+        noted = list_noted(self._live.state.awaited, self._live.layout)
+        return "\n".join(continuity_note(one.first_seq, one.last_seq) for one in noted)
 
     async def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x events)."""

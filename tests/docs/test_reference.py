@@ -17,7 +17,14 @@ from everfold.config import list_keys
 from everfold.errors import EverfoldError
 from everfold.ports import stores, usage
 
-PARTS = [stores.SessionStore, stores.LogStore, stores.CompactionStore, stores.HistoryStore, usage.UsageStore]
+PARTS = [
+    stores.SessionStore,
+    stores.LogStore,
+    stores.CompactionStore,
+    stores.WorkStore,
+    stores.HistoryStore,
+    usage.UsageStore,
+]
 
 
 def read_page(project: Path, name: str) -> str:

@@ -19,6 +19,10 @@ T = TypeVar("T")
 _SQLITE = "sqlite:///"
 
 
+INLINE = {"compaction": {"synchronous": True}}
+"""A command has done its work when it returns."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
     """What was given before the command's name."""
@@ -43,7 +47,7 @@ async def open_engine(context: typer.Context, db: Path | None, *, must_exist: bo
     url = f"{_SQLITE}{db}" if db is not None else load_settings(config).store.url
     if must_exist:
         _require_file(url)
-    async with open_everfold(url, config=config) as engine:
+    async with open_everfold(url, config=config, settings=INLINE) as engine:
         yield engine
 
 
@@ -62,7 +66,7 @@ async def open_scratch(context: typer.Context, db: Path | None) -> AsyncIterator
         async with open_engine(context, db, must_exist=False) as engine:
             yield engine
     else:
-        async with open_everfold("memory://", config=invocation_of(context).config) as engine:
+        async with open_everfold("memory://", config=invocation_of(context).config, settings=INLINE) as engine:
             yield engine
 
 

@@ -311,6 +311,43 @@ class Committer:
             if (await self.store.get_event(event.id)).has_ended:
                 return False
 
+    async def reopen(self, event_id: str) -> CompactionEvent:
+        """Have a degraded event tried again; its range stands under a continuity note meanwhile.
+
+        Raises:
+            ConflictError: it is not degraded, or its range has joined the coarse digest since.
+        """
+        live = self.live
+        while True:
+            await live.reload(self.store)
+            event = await self.store.get_event(EventId(event_id))
+            self._require_retryable(event)
+            one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq)
+            state = replace(live.state, revision=live.state.revision + 1, awaited=(*live.state.awaited, one))
+            stable = measure_ahead(live.layout, event.plan.first_seq)
+            state = state.with_break("compaction: retry", measure_window(state, live.layout) - stable)
+            try:
+                await self.store.reopen_event(event.id, state, expected_revision=live.state.revision)
+            except ConflictError:
+                continue
+            live.state = state
+            return await self.store.get_event(event.id)
+
+    def _require_retryable(self, event: CompactionEvent) -> None:
+        problem = ""
+        if event.session_id != self.live.record.id:
+            problem = f"it is an event of session {event.session_id}; retry it there"
+        elif event.state != "degraded":
+            problem = f"it is {event.state}; only a degraded event can be tried again"
+        elif find_shown(self.live.layout, event.plan.first_seq, event.plan.last_seq) is None:
+            problem = "its range has joined the coarse digest since, which is always extractive"
+        if problem:
+            raise ConflictError(
+                f"event {event.id} of session {self.live.record.id}: {problem}",
+                session=self.live.record.id,
+                event=event.id,
+            )
+
     async def cancel(self, event_id: str) -> list[EventId]:
         """Cancel a held event and every later held one of the session, the last first. Gives those cancelled.
 
