@@ -33,6 +33,7 @@ from everfold.core.statement_rules import (
 _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
+_ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
 _BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
@@ -98,6 +99,9 @@ def collect_word_cues(words: Iterable[str]) -> int:
 
 def is_enclosing(text: str) -> bool:
     """Whether marks without a blank beside them may hide words of a text: brackets, quotes, slashes, dashes."""
+    if text.isascii():
+        data = text.encode()
+        return len(data.translate(None, _ASCII_ENCLOSED)) < len(data)
     return _ENCLOSED.search(text) is not None
 
 
