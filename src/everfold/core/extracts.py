@@ -58,6 +58,7 @@ LineKind = Literal[
     "lead",
 ]
 LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
+_KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
 
 QUOTE_CHARS: Final = 240
 """The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
@@ -203,7 +204,8 @@ def find_extract_lines(
 
 def to_json(line: ExtractLine) -> list[object]:
     """A line as a compact list, for a column; what its message's row knows is left out."""
-    return [LINE_KINDS.index(line.kind), line.score, line.start, line.quote, int(line.standing)]
+    _, _, kind, score, quote, start, standing, _ = line
+    return [_KIND_NUMBERS[kind], score, start, quote, int(standing)]
 
 
 def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> ExtractLine:
