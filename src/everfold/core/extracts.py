@@ -73,6 +73,12 @@ _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _WINDOWS: Final = 6
+_SURE_UNITS: Final = 16
+_TABLE_UNITS: Final = 12
+_LAST_UNITS: Final = 3
+_ROW_SPACING: Final = 3
+"""Output in whose first 16 units 12 hold an identifier is a table: of its other rows every third is judged, the last
+ones, and all that may tell of an error or a state."""
 _COLUMNS: Final = 5
 _UNIT_CHARS: Final = 480
 _WORTH: Final = 14
@@ -187,7 +193,7 @@ def find_extract_lines(
         spans = [(start, start + len(text.strip()))]
     if is_output:
         whole = _read_output(text)
-        found = [_judge_result(whole, start, end) for start, end in spans]
+        found = _judge_output(whole, spans)
         _raise_last(found)
     else:
         whole = _read_talk(text, from_user=origin == "user")
@@ -449,6 +455,28 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
     """0 to 30 for how much a plain sentence tells, by its length; what opens as a pleasantry tells little."""
     weight = min(len(lowered) // _CHARS_PER_POINT, 30)
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
+
+
+def _judge_output(whole: _Whole, spans: list[tuple[int, int]]) -> list[_Found]:
+    """The units of output judged; of a long table, whose rows all tell the same, not every row."""
+    found = [_judge_result(whole, start, end) for start, end in spans[:_SURE_UNITS]]
+    rest = spans[_SURE_UNITS:]
+    if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _ in found) >= _TABLE_UNITS:
+        rest = [
+            span
+            for at, span in enumerate(rest, 1)
+            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole, span)
+        ]
+    found += [_judge_result(whole, start, end) for start, end in rest]
+    return found
+
+
+def _may_tell(whole: _Whole, span: tuple[int, int]) -> bool:
+    """Whether a unit of output has a word of an error or a state."""
+    if not whole.outcomes:
+        return False
+    part = whole.lowered[slice(*span)] if whole.lowered else whole.text[slice(*span)].lower()
+    return any(word in part for word in whole.outcomes)
 
 
 def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
