@@ -147,7 +147,8 @@ class _Placing:
             self._close_step(self.end.open_step)
         calls = item.view.calls
         ends_block = self.end.open_step is None and not calls
-        message = self._new_message(item, kind, is_boundary=ends_block)
+        is_boundary = ends_block or (kind == "result" and self._answers_all(item))
+        message = self._new_message(item, kind, is_boundary=is_boundary)
         self._append(item, message)
         if kind == "result":
             self._answer(message)
@@ -257,6 +258,11 @@ class _Placing:
         if not end.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
             end.head_seq = message.seq
 
+    def _answers_all(self, item: Incoming) -> bool:
+        """Whether a result leaves no call of the open step without one."""
+        step = self.end.open_step
+        return step is not None and {result.call_id for result in item.view.results}.issuperset(step.pending)
+
     def _answer(self, message: Message) -> None:
         step = self.end.open_step
         if step is None:
@@ -277,8 +283,11 @@ class _Placing:
         seqs = range(step.first_seq, end.last_seq + 1)
         self._settle_results(seqs)
         first = self.messages[step.first_seq]
-        self.messages[step.first_seq] = replace(first, tokens=first.tokens + INTERRUPTED_TOKENS * len(step.pending))
-        self.messages[end.last_seq] = replace(self.messages[end.last_seq], is_boundary=True)
+        if step.pending:
+            tokens = first.tokens + INTERRUPTED_TOKENS * len(step.pending)
+            self.messages[step.first_seq] = replace(first, tokens=tokens)
+        if not (last := self.messages[end.last_seq]).is_boundary:
+            self.messages[end.last_seq] = replace(last, is_boundary=True)
         end.sum_tokens = end.safe_sum_tokens
         for seq in seqs:
             end.sum_tokens += self.messages[seq].tokens

@@ -36,7 +36,7 @@ _COMMON: Final = re.compile(
     r"|(?P<number>\d+\.\d+|\d\d+))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first: the same kinds in a third of the time."""
-_SHAPES: Final = bytes(48 if 48 <= code < 58 else 97 if bytes([code]).isalpha() else code for code in _PIECE_ENDS)  # noqa: PLR2004 - 0 to 9
+_SHAPES: Final = bytes(ord(re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code)))) for code in _PIECE_ENDS)
 _match_shape: Final = re.compile(
     r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
     r"|(?P<identifier>a[a_-]*0[\w-]*|0{7,}|(?!0+a{1,3}[.:!?]*$|0000-00-00a)0[0_-]*a[\w-]*)"
