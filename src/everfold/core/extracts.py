@@ -150,7 +150,6 @@ _START: Final = itemgetter(1)
 _SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
 """The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
 _APOSTROPHE: Final = "\u2019"
-_LINE_END: Final = re.compile(r"\n\s*")
 _ABBREVIATIONS: Final = list_word_set(
     "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
 )
@@ -306,14 +305,13 @@ def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
         _cut_json(text, low, high, spans)
         return spans
     at = low
-    for boundary in _LINE_END.finditer(text, low, high):
-        end, after = boundary.span()
-        if end > at and text[at].isalnum() and text[end - 1].isalnum():
+    for line in text[low:high].split("\n"):
+        end = at + len(line)
+        if line and line[0].isalnum() and line[-1].isalnum():
             spans.append((at, end))
-        else:
-            _trim(text, at, end, spans)
-        at = after
-    _trim(text, at, high, spans)
+        elif line:
+            _trim(text, at if at == low else end - len(line.lstrip()), end, spans)
+        at = end + 1
     return spans
 
 
