@@ -16,8 +16,8 @@ import everfold
 from bench.measuring import Times
 from bench.opening import is_request_due, temporary_folder
 from bench.report import Row
-from everfold.core.sessions import SessionId
 from everfold.engine import Everfold
+from everfold.ports.dispatch import Work
 from everfold.session import Session
 from everfold.testing import LogEntry, endless_log
 
@@ -130,9 +130,9 @@ def _count_wakes(engine: Everfold) -> Counter[str]:
     background = engine._background  # noqa: SLF001 - what a turn left to it cannot be seen from outside
     submit = background.dispatcher.submit
 
-    def counted(session_id: SessionId) -> None:
-        woken["wakes"] += 1
-        submit(session_id)
+    def counted(name: str, work: Work) -> None:
+        woken["wakes"] += name.startswith("ses_")
+        submit(name, work)
 
     background.dispatcher.submit = counted  # type: ignore[method-assign]
     return woken

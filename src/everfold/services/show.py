@@ -51,14 +51,14 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
         await compactor.compact(limit_tokens=limit_tokens)
     elif background.is_synchronous and (live.state.has_work or await compactor.find_due()):
         await background.worker.work(live)
-    await compactor.make_fit(limit_tokens=limit_tokens)
+    made_room = await compactor.make_fit(limit_tokens=limit_tokens)
     if is_preview:
         return
     if live.state.stuck_count:
         await compactor.release_latch()
     if live.state.breaks and any(one.is_patient for one in live.state.awaited):
         await background.worker.upgrade(live)
-    if not background.is_synchronous and await compactor.find_due():
+    if not background.is_synchronous and ((made_room and live.state.awaited) or await compactor.find_due()):
         background.wake(live.record.id)
 
 

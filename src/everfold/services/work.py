@@ -11,10 +11,12 @@ Source: DESIGN section 3.2.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from time import monotonic
 
 from everfold.core.drafts import Draft
@@ -27,9 +29,10 @@ from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
 from everfold.errors import ConflictError, EverfoldError, HookError
+from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
-from everfold.services.commit import Committer
+from everfold.services.commit import Base, Committer
 from everfold.services.compact import Abilities, Compactor
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
@@ -76,6 +79,9 @@ class Written:
     problem: str = ""
 
 
+MOST_ATTEMPTS_AT_ONCE = 2
+"""How many events of one session are tried at once in one process: the next one while a slow one is waited for."""
+
 WriteDigest = Callable[[Task], Awaitable[Written]]
 Extract = Callable[[Task], Awaitable[None]]
 
@@ -110,11 +116,14 @@ class Worker:
     store: Store
     clock: Clock
     ids: Ids
+    dispatcher: Dispatcher
     policy: WorkPolicy = field(default_factory=WorkPolicy)
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
     refresh: Refresh | None = None
     observers: Observers = field(default_factory=Observers)
+    prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
+    attempting: defaultdict[SessionId, set[EventId]] = field(default_factory=lambda: defaultdict(set))
 
     @property
     def abilities(self) -> Abilities:
@@ -125,7 +134,7 @@ class Worker:
             has_hooks=self.observers.coordinator.is_asked_before_folds,
         )
 
-    def compactor(self, live: LiveSession, *, is_preview: bool = False) -> Compactor:
+    def compactor(self, live: LiveSession, *, is_preview: bool = False, is_beside_turns: bool = False) -> Compactor:
         """What plans and carries out the compactions of a session."""
         committer = Committer(
             store=self.store,
@@ -133,13 +142,39 @@ class Worker:
             clock=self.clock,
             ids=self.ids,
             observers=self.observers,
+            prepared=self.prepared,
             is_preview=is_preview,
+            is_beside_turns=is_beside_turns,
         )
         return Compactor(store=self.store, live=live, committer=committer, abilities=self.abilities)
 
-    async def work_session(self, session_id: SessionId) -> list[Fold]:
-        """Do what there is to do for a session, and give what was committed."""
-        return await self.work(await load_session(self.store, await self.store.get_session(session_id)))
+    def wake(self, session_id: SessionId) -> None:
+        """Have a session worked on soon, beside the turns; what takes a model's time is done beside that."""
+        self.dispatcher.submit(session_id, partial(self._work_session, session_id))
+
+    async def _work_session(self, session_id: SessionId) -> None:
+        await self.work(await self._load(session_id), is_inline=False)
+
+    async def _work_event(self, session_id: SessionId, event_id: EventId) -> None:
+        try:
+            compactor = self.compactor(await self._load(session_id), is_beside_turns=True)
+            await self._attempt(compactor, await self.store.get_event(event_id))
+        finally:
+            self.attempting[session_id].discard(event_id)
+            if not self.attempting[session_id]:
+                del self.attempting[session_id]
+        self.wake(session_id)
+
+    def _submit_attempt(self, event: CompactionEvent) -> None:
+        """Have an event tried beside the session's other work, where the session has no more than enough of it."""
+        is_due = event.lease_until is None or event.lease_until < self.clock.now()
+        attempting = self.attempting[event.session_id]
+        if is_due and event.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
+            attempting.add(event.id)
+            self.dispatcher.submit(event.id, partial(self._work_event, event.session_id, event.id))
+
+    async def _load(self, session_id: SessionId) -> LiveSession:
+        return await load_session(self.store, await self.store.get_session(session_id))
 
     async def work_now(self, live: LiveSession, demand: Demand) -> list[Fold]:
         """A compaction that somebody asked for and waits for, and what had been begun before it.
@@ -168,9 +203,13 @@ class Worker:
         compactor.require_fit()
         return folds
 
-    async def work(self, live: LiveSession) -> list[Fold]:
-        """The same for one that is loaded. Ends when nothing is due, or what is left waits for others or for later."""
-        compactor = self.compactor(live)
+    async def work(self, live: LiveSession, *, is_inline: bool = True) -> list[Fold]:
+        """Do what there is to do for a session, and give what was committed.
+
+        Ends when nothing is due, or what is left waits for others or for later. What takes a model's time is waited for
+        only inline.
+        """
+        compactor = self.compactor(live, is_beside_turns=not is_inline)
         folds: list[Fold] = []
         is_moving = True
         while is_moving:
@@ -178,7 +217,7 @@ class Worker:
             is_moving = await meet_cadence(compactor, self.refresh, self.clock.now())
             is_moving = bool(await compactor.hold()) or is_moving
             for event_id in (*(one.event_id for one in live.state.awaited), *live.state.held_events):
-                done, has_moved = await self._advance(compactor, EventId(event_id))
+                done, has_moved = await self._advance(compactor, EventId(event_id), is_inline=is_inline)
                 folds += [] if done is None else [done]
                 is_moving = is_moving or has_moved
         await compactor.release_latch()
@@ -191,7 +230,7 @@ class Worker:
             if one.is_patient and event.state == "ready":
                 await self._finish(self.compactor(live), event, _result_of(event))
 
-    async def _advance(self, compactor: Compactor, event_id: EventId) -> tuple[Fold | None, bool]:
+    async def _advance(self, compactor: Compactor, event_id: EventId, *, is_inline: bool) -> tuple[Fold | None, bool]:
         """Take one event a step further: what was committed, and whether anything moved."""
         event = await self.store.get_event(event_id)
         if event.has_ended:
@@ -203,7 +242,12 @@ class Worker:
         if not event.is_committed and self.abilities.has_model and not compactor.may_wait():
             promoted = await compactor.promote(is_patient=True)
             return promoted, promoted is not None
-        return await self._attempt(compactor, event)
+        if is_inline:
+            return await self._attempt(compactor, event)
+        if not event.is_committed:
+            await compactor.committer.prepare(event)
+        self._submit_attempt(event)
+        return None, False
 
     async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
