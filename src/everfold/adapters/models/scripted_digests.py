@@ -210,7 +210,7 @@ def _enlarge(spoken: Sequence[Spoken], prompt: str) -> str:
 def _repeat(prompt: str, room_tokens: int) -> str:
     words = _find_record(prompt).split(" ")
     count = len(words)
-    while count > 1 and estimate_text_tokens(" ".join(words[:count])) > room_tokens:
+    while count > 1 and estimate_text_tokens(" ".join(words[:count])) > room_tokens * _MARGIN:
         count = count * 9 // 10
     return " ".join(words[:count])
 
