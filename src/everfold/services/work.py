@@ -19,7 +19,7 @@ from datetime import timedelta
 from functools import partial
 from time import monotonic
 
-from everfold.core.drafts import Draft
+from everfold.core.drafts import Draft, name_refused
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Fold
 from everfold.core.happenings import CompactionClaimed, CompactionReady, CompactionRetried
@@ -73,10 +73,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What came of a model's digest: a verified draft, or why there is none."""
+    """What came of a model's digest: a verified draft, or why there is none.
+
+    Attributes:
+        has_room: False where the range is too small for a model's text: nothing went wrong, and trying again changes
+            nothing.
+    """
 
     draft: Draft | None
     problem: str = ""
+    has_room: bool = True
 
 
 MOST_ATTEMPTS_AT_ONCE = 2
@@ -105,7 +111,7 @@ class _Result:
             state="degraded" if is_failed else "done",
             digest=self.digest,
             extraction=self.extraction,
-            problem=self.problem if is_failed or self.digest == "off" else "",
+            problem=self.problem if is_failed or self.digest == "off" else name_refused(self.draft),
         )
 
 
@@ -295,7 +301,7 @@ class Worker:
             return _Result(digest="failed", extraction=_failed(event.extraction), problem=event.problem or DIED)
         is_rolled_up = event.is_committed and not find_shown(live.layout, event.plan.first_seq, event.plan.last_seq)
         if is_rolled_up and event.digest == "pending":
-            event = replace(event, digest="off", problem=ROLLED_UP)
+            event = replace(event, digest="off", problem="; ".join(filter(None, (event.problem, ROLLED_UP))))
         task = await self._task(live, event)
         if self.abilities.has_hooks:
             task = replace(task, hint=(await self._prepare(live, event)).text)
@@ -315,7 +321,7 @@ class Worker:
         except EverfoldError as error:
             return replace(result, digest="failed" if is_last else "pending", problem=str(error))
         if written.draft is None:
-            return replace(result, digest="failed", problem=written.problem)
+            return replace(result, digest="failed" if written.has_room else "off", problem=written.problem)
         return replace(result, digest="done", draft=replace(written.draft, digest_secs=monotonic() - started))
 
     async def _extract(self, task: Task, result: _Result, *, is_last: bool) -> _Result:

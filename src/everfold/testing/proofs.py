@@ -306,7 +306,9 @@ class PrefixWatch:
         if any(isinstance(entry, TextEntry) and entry.slice == "volatile" for entry in window.entries):
             flat = flat[:-1]
         past = tuple(
-            (entry.shown, tuple(message.seq for message in entry.kept)) if isinstance(entry, RangeEntry) else entry
+            (entry.shown, entry.note_text, tuple(message.seq for message in entry.kept))
+            if isinstance(entry, RangeEntry)
+            else entry
             for entry in window.entries
             if isinstance(entry, RangeEntry) or (isinstance(entry, TextEntry) and entry.slice == "standing")
         )
