@@ -13,6 +13,7 @@ from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
 from everfold.config import Settings, load_settings
+from everfold.core.sessions import SessionId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.hooks import Hooks
@@ -132,19 +133,24 @@ def make_background(store: Store, settings: Settings, *, clock: Clock, ids: Ids,
         write_digest=None if caller is None else partial(digest_event, caller),
         observers=observers,
     )
-    return Background(
+
+    def wake(session_id: SessionId) -> None:
+        background.wake(session_id)
+
+    background = Background(
         worker=worker,
         close_model=None if caller is None else caller.model.close,
         dispatcher=dispatcher,
         sweeper=Sweeper(
             store=store,
             clock=clock,
-            wake=worker.wake,
+            wake=wake,
             feed=observers.feed,
             lookback_secs=sweep.lookback_secs,
             every_secs=sweep.every_secs,
         ),
     )
+    return background
 
 
 async def open_store(url: str) -> Store:

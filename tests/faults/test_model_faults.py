@@ -188,7 +188,7 @@ async def play(
         window = await session.window()
         requests_count += 1
         if is_joined and requests_count % 3 == 0:
-            await engine._background.dispatcher.join(session.id)
+            await engine._background.dispatcher.join()
         if window.report.breaks or window.report.watermark != seen:
             check_window(window, marks)
             seen = window.report.watermark
@@ -200,9 +200,9 @@ async def settle(engine: Everfold, session: Session, clock: FakeClock) -> list[C
         background = engine._background
         clock.advance(timedelta(seconds=600))
         await background.sweeper.sweep()
-        await background.dispatcher.join(session.id)
+        await background.dispatcher.join()
         await session.window()
-        await background.dispatcher.join(session.id)
+        await background.dispatcher.join()
         events = await list_all_events(session)
         if all(event.has_ended for event in events):
             return events
@@ -305,7 +305,7 @@ async def test_closed_while_the_model_works(
         await check_whole(session, log[:count])
         events = await settle(engine, session, clock)
         assert len(events) >= len(waiting)
-        assert {event.state for event in events} == {"done"}
+        assert {event.state for event in events} == {"done"}, [event.problem for event in events]
         await check_whole(session, log[:count])
 
 
@@ -325,7 +325,7 @@ async def test_slow_beyond_the_lease(log: Wires, tmp_path: Path, open_with_model
         events = await settle(second, other, clock)
         assert (events[0].state, events[0].attempts) == ("done", 2)
         asked_count = len(slow.requests)
-        await first._background.dispatcher.join(session.id)
+        await first._background.dispatcher.join()
         assert len(slow.requests) == asked_count
         after = await list_all_events(session)
         assert after[: len(events)] == events
@@ -389,7 +389,7 @@ async def test_disk_full_at_commit(
                 assert error.retryable
                 count = 0
             assert model.asked.is_set()
-            await engine._background.dispatcher.join(session.id)
+            await engine._background.dispatcher.join()
             events = await list_all_events(session)
             assert not any(event.is_committed for event in events)
     async with open_with_model(url, ScriptedModel(GOOD), clock=clock, settings=settings) as engine:
@@ -398,5 +398,5 @@ async def test_disk_full_at_commit(
         assert stored == list(log[: len(stored)])
         assert len(stored) >= count
         events = await settle(engine, session, clock)
-        assert {event.state for event in events} == {"done"}
+        assert {event.state for event in events} == {"done"}, [event.problem for event in events]
         await check_whole(session, stored)

@@ -16,8 +16,8 @@ class Dispatcher(Protocol):
         """
         ...
 
-    async def join(self, name: str) -> None:
-        """Wait until no work of this name is being done; at once when none is."""
+    async def join(self, name: str | None = None) -> None:
+        """Wait until no work of this name is being done, or none at all; at once when none is."""
         ...
 
     async def close(self, *, drain_secs: float) -> int:

@@ -174,9 +174,9 @@ class Worker:
     def _submit_attempt(self, event: CompactionEvent) -> None:
         """Have an event tried beside the session's other work, where the session has no more than enough of it."""
         is_due = event.lease_until is None or event.lease_until < self.clock.now()
-        attempting = self.attempting[event.session_id]
+        attempting = self.attempting.get(event.session_id, set())
         if is_due and event.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
-            attempting.add(event.id)
+            self.attempting[event.session_id].add(event.id)
             self.dispatcher.submit(event.id, partial(self._work_event, event.session_id, event.id))
 
     async def _load(self, session_id: SessionId) -> LiveSession:

@@ -45,11 +45,10 @@ class InProcessDispatcher:
             if self._on_error is not None:
                 self._on_error(name, error)
 
-    async def join(self, name: str) -> None:
+    async def join(self, name: str | None = None) -> None:
         """See the port."""
-        task = self._tasks.get(name)
-        if task is not None:
-            await asyncio.wait([task])
+        while tasks := [task for its, task in self._tasks.items() if name is None or its == name]:
+            await asyncio.wait(tasks)
 
     async def close(self, *, drain_secs: float) -> int:
         """See the port."""
