@@ -11,6 +11,7 @@ from everfold.core.folding import CompactionReport
 from everfold.core.hooks import HookName, SwitchCause
 from everfold.core.planning import Trigger
 from everfold.core.sessions import EventId, SessionId
+from everfold.core.verification import FaultKind
 
 Generator = Literal["extractive", "abstractive"]
 
@@ -53,6 +54,23 @@ class CompactionRetried:
     attempt: int
     reason: str
     kind: Literal["compaction_retried"] = "compaction_retried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestJudged:
+    """A model's digest was verified: it may stand, or it was given up and the extractive one stands.
+
+    Attributes:
+        calls_count: How many replies it took.
+        faults: What was wrong with those that were refused on the way, in order.
+    """
+
+    session_id: SessionId
+    event_id: EventId
+    is_accepted: bool
+    calls_count: int
+    faults: tuple[FaultKind, ...] = ()
+    kind: Literal["digest_judged"] = "digest_judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +218,7 @@ Happening: TypeAlias = (
     CompactionBegun
     | CompactionClaimed
     | CompactionRetried
+    | DigestJudged
     | CompactionReady
     | CompactionCommitted
     | CompactionRevised

@@ -3,6 +3,7 @@
 from everfold.core.digest_requests import to_folded
 from everfold.core.drafts import Draft
 from everfold.core.folding import to_source
+from everfold.core.happenings import DigestJudged
 from everfold.services.call_model import ModelCaller
 from everfold.services.work import Task, Written
 from everfold.services.write_digest import DigestOrder, write_digest
@@ -36,6 +37,15 @@ async def digest_event(caller: ModelCaller, task: Task) -> Written:
     )
     written = await write_digest(
         lambda request: caller.call(request, user_id=record.user_id, session_id=record.id, event_id=event.id), order
+    )
+    caller.observers.feed.publish(
+        DigestJudged(
+            session_id=record.id,
+            event_id=event.id,
+            is_accepted=written.digest is not None,
+            calls_count=written.calls_count,
+            faults=tuple(fault.kind for fault in written.faults),
+        )
     )
     faults = tuple(f"{fault.kind}: {fault.detail}" for fault in written.faults)
     if written.digest is None:
