@@ -4,6 +4,7 @@ from everfold.core.digest_requests import to_folded
 from everfold.core.drafts import Draft
 from everfold.core.folding import to_source
 from everfold.core.happenings import DigestJudged
+from everfold.core.verification import Fault, FaultKind
 from everfold.services.call_model import ModelCaller
 from everfold.services.work import Task, Written
 from everfold.services.write_digest import DigestOrder, write_digest
@@ -14,6 +15,14 @@ least; what does not fit becomes several requests."""
 
 INPUT_RATIO = 0.5
 """And at most this share of the session's own limit, which is what the model is known to take."""
+
+
+_NOT_ABOUT_TEXT: frozenset[FaultKind] = frozenset({"no_reply", "no_room", "context_length"})
+
+
+def name_fault(fault: Fault) -> str:
+    """A fault as the store keeps it: without the words that it quotes, which would outlive an erase."""
+    return f"{fault.kind} ({fault.detail})" if fault.kind in _NOT_ABOUT_TEXT else fault.kind
 
 
 async def digest_event(caller: ModelCaller, task: Task) -> Written:
@@ -47,9 +56,9 @@ async def digest_event(caller: ModelCaller, task: Task) -> Written:
             faults=tuple(fault.kind for fault in written.faults),
         )
     )
-    faults = tuple(f"{fault.kind}: {fault.detail}" for fault in written.faults)
+    faults = tuple(dict.fromkeys(name_fault(fault) for fault in written.faults))
     if written.digest is None:
-        return Written(draft=None, problem="; ".join(faults))
+        return Written(draft=None, problem=f"no digest of the model passed: {', '.join(faults)}")
     return Written(
         draft=Draft(
             text=written.digest.text,

@@ -200,10 +200,14 @@ class Worker:
             return await self._finish(compactor, event, _result_of(event))
         if "pending" not in {event.digest, event.extraction}:
             return await self._commit_extractive(compactor, event)
-        if not event.is_committed and self.abilities.has_model and not compactor.may_wait():
+        if not event.is_committed and self.abilities.has_model and not self._may_wait(compactor):
             promoted = await compactor.promote(is_patient=True)
             return promoted, promoted is not None
         return await self._attempt(compactor, event)
+
+    def _may_wait(self, compactor: Compactor) -> bool:
+        """Whether a model's digest can be waited for. Where turns wait for the work the log does not grow meanwhile."""
+        return self.policy.is_synchronous or compactor.may_wait()
 
     async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
