@@ -68,6 +68,8 @@ _CALL_MARK: Final = re.compile(
     r"|action:\s*\S+\s*\n\s*action input:)",
     re.IGNORECASE,
 )
+_CALL_LINE: Final = re.compile(r"^\[calls [^\n]*\]$", re.MULTILINE)
+"""How a record has a call, which is in no language; see `core.digest_requests`."""
 _CALL_KEYS: Final = frozenset(
     ("tool_calls", "function_call", "arguments", "parameters", "tool_name", "function", "tool_input")
 )
@@ -364,11 +366,15 @@ def _count_copied(words: Sequence[str], source: Sequence[str]) -> int:
 
 
 def _check_language(text: str, spoken: Sequence[Spoken]) -> list[Fault]:
-    """Compare with what people and the assistant say; where they say little, with all."""
-    talk = "\n".join(one.text for one in spoken if one.role in {"user", "assistant"})
-    record = "\n".join(one.text for one in spoken)
-    other = find_other_language(text, talk if len(_WORD.findall(talk)) > 40 else record)  # noqa: PLR2004  (enough to tell)
-    if other is None or find_other_language(text, record) is None:
+    """Compare with what people and the assistant say; where they say little, with all.
+
+    What tools and the outside say in that other language themselves may be reported in it.
+    """
+    talk = "\n".join(_CALL_LINE.sub("", one.text) for one in spoken if one.role in {"user", "assistant"})
+    rest = "\n".join(one.text for one in spoken if one.role not in {"user", "assistant"})
+    is_enough = len(_WORD.findall(talk)) > 40  # noqa: PLR2004  (words, to tell a language by)
+    other = find_other_language(text, talk if is_enough else f"{talk}\n{rest}")
+    if other is None or (is_enough and find_other_language(rest, talk) == other):
         return []
     return [Fault(kind="language", detail=f"it was in another language than the conversation: {other}")]
 

@@ -301,6 +301,26 @@ def test_a_german_talk_may_have_english_logs_and_a_german_digest() -> None:
     assert judge(good, record=record) == []
 
 
+def test_another_language_is_refused_among_tools() -> None:
+    """Calls and results, which are in no language, do not hide in which one the talk is; the record's own may stay."""
+    talk = (
+        "#41 [user, 2026-02-03 14:05 Tue]\nPlease have a look at the ticket VK7Q2P and tell me what is wrong with it, "
+        * 3
+    )
+    call = (
+        '#42 [assistant, 2026-02-03 14:05 Tue]\n[calls run {"cmd": "' + "cd scripts && python3 fares.py; " * 40 + '"}]'
+    )
+    german = "- Der Dienst war noch nicht bereit, und alle Anfragen sind in der Schlange für diesen Benutzer (VK7Q2P, TP1363) (#43)"
+    header = "#43 [tool result, 2026-02-03 14:06 Tue]\n"
+    plain = f"{talk}\n{call}\n{header}" + "fares.py TP1363 ok 0x1f " * 200
+    assert judge(german, record=plain) == ["language"]
+    in_german = (
+        f"{talk}\n{call}\n{header}"
+        + "TP1363: der Dienst ist noch nicht bereit, und alle Anfragen sind in der Schlange. " * 9
+    )
+    assert judge(german, record=in_german) == []
+
+
 @pytest.mark.parametrize(
     "line",
     [
