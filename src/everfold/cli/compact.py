@@ -38,16 +38,18 @@ def run(
     - `everfold compact ses_01 --keep-recent 12 --focus "prices of bowls" --json`
     """
 
-    async def act() -> tuple[str, list[Fold]]:
+    async def act() -> tuple[str, list[Fold], str]:
         async with open_engine(context, db) as engine:
             found = await choose_session(engine, session, user=user, agent=agent)
-            return found.id, await found.compact(keep_recent=keep_recent, focus=focus, dry_run=dry_run)
+            folds = await found.compact(keep_recent=keep_recent, focus=focus, dry_run=dry_run)
+            return found.id, folds, await found.note()
 
-    session_id, folds = run_async(act)
+    session_id, folds, note = run_async(act)
     if as_json:
-        print_json({"session": session_id, "dry_run": dry_run, "folds": [_to_document(fold) for fold in folds]})
+        documents = [_to_document(fold) for fold in folds]
+        print_json({"session": session_id, "dry_run": dry_run, "folds": documents, "note": note})
     else:
-        _print_folds(folds, dry_run=dry_run)
+        _print_folds(folds, note, dry_run=dry_run)
 
 
 def _find_fine(fold: Fold) -> Digest | None:
@@ -69,15 +71,16 @@ def _to_document(fold: Fold) -> dict[str, object]:
     return {"event": fold.certificate.event_id, "report": fold.report, "digests": digests}
 
 
-def _print_folds(folds: Sequence[Fold], *, dry_run: bool) -> None:
+def _print_folds(folds: Sequence[Fold], note: str, *, dry_run: bool) -> None:
     console = open_console()
     if not folds:
         console.print("nothing to fold")
         return
     console.print(make_table(_COLUMNS, [_line(fold) for fold in folds], title="would be done" if dry_run else None))
     newest = _find_fine(folds[-1])
-    if newest is not None:
-        console.print(plain(newest.text), soft_wrap=True, markup=False)
+    for text in (note, newest.text if newest else ""):
+        if text:
+            console.print(plain(text), soft_wrap=True, markup=False)
 
 
 def _line(fold: Fold) -> tuple[Cell, ...]:

@@ -81,7 +81,9 @@ def print_events(rows: Sequence[tuple[CompactionEvent, EventCost]]) -> None:
     for event, _ in rows:
         if event.problem:
             style = "bold red" if event.state == "degraded" else "yellow"
-            console.print(Text(f"{event.ordinal}. {one_line(event.problem, _PROBLEM_CHARS)}", style=style))
+            console.print(
+                Text(f"{event.ordinal}. {one_line(event.problem, _PROBLEM_CHARS)}{_tell_when(event)}", style=style)
+            )
     hints = list(_list_hints([event for event, _ in rows]))
     if hints:
         console.print(Text("\n".join(hints), style="dim"))
@@ -100,6 +102,12 @@ def _line(event: CompactionEvent, cost: EventCost, ordinals: Mapping[EventId, in
         _tell_state(event),
         f"{took}{tries}\n{'' if cost.cost_usd is None else f'{cost.cost_usd:.4f} USD'}",
     )
+
+
+def _tell_when(event: CompactionEvent) -> str:
+    """When a failed event is tried again at the earliest."""
+    waits = event.state == "pending" and event.lease_until is not None
+    return f" (next attempt from {event.lease_until:%H:%M} UTC on)" if waits else ""
 
 
 def _name_range(event: CompactionEvent, ordinals: Mapping[EventId, int]) -> str:

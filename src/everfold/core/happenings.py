@@ -89,7 +89,7 @@ class CompactionCommitted:
 
     Attributes:
         elapsed_secs: From its begin.
-        cost_usd: Of all model calls for it; None where no price is known.
+        cost_usd: Of the calls that wrote its digest; None where no model did, or no price is known.
     """
 
     session_id: SessionId
@@ -103,13 +103,14 @@ class CompactionCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRevised:
-    """A model's digest took the place of the provisional one of the same event."""
+    """A model's digest took the place of the provisional one of the same event. `cost_usd` as in `CompactionCommitted`."""
 
     session_id: SessionId
     event_id: EventId
     tokens_before: int
     tokens_after: int
     break_cost_tokens: int
+    cost_usd: float | None = None
     kind: Literal["compaction_revised"] = "compaction_revised"
 
 

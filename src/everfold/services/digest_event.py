@@ -5,6 +5,7 @@ from everfold.core.drafts import Draft
 from everfold.core.folding import to_source
 from everfold.core.happenings import DigestJudged
 from everfold.core.verification import Fault, FaultKind
+from everfold.ports.models import ModelReply, ModelRequest
 from everfold.services.call_model import ModelCaller
 from everfold.services.work import Task, Written
 from everfold.services.write_digest import DigestOrder, write_digest
@@ -44,9 +45,14 @@ async def digest_event(caller: ModelCaller, task: Task) -> Written:
         hint=task.hint or None,
         focus=event.plan.focus,
     )
-    written = await write_digest(
-        lambda request: caller.call(request, user_id=record.user_id, session_id=record.id, event_id=event.id), order
-    )
+    costs_usd: list[float] = []
+
+    async def call(request: ModelRequest) -> ModelReply:
+        reply = await caller.call(request, user_id=record.user_id, session_id=record.id, event_id=event.id)
+        costs_usd.extend([] if reply.cost_usd is None else [reply.cost_usd])
+        return reply
+
+    written = await write_digest(call, order)
     caller.observers.feed.publish(
         DigestJudged(
             session_id=record.id,
@@ -66,5 +72,6 @@ async def digest_event(caller: ModelCaller, task: Task) -> Written:
             elided=written.elided_seqs,
             faults=faults,
             epoch=task.epoch,
+            cost_usd=sum(costs_usd) if costs_usd else None,
         )
     )

@@ -26,6 +26,7 @@ from everfold.core.messages import Message, Note
 from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
+from everfold.core.spans import COMPACTION_CLAIM, COMPACTION_DIGEST, describe_event
 from everfold.errors import ConflictError, EverfoldError, HookError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -221,7 +222,8 @@ class Worker:
     async def _attempt(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         now = self.clock.now()
         try:
-            event = await self.store.claim_event(event.id, now=now, lease_until=now + self._lease)
+            with self.observers.tracer.span(COMPACTION_CLAIM, describe_event(event)):
+                event = await self.store.claim_event(event.id, now=now, lease_until=now + self._lease)
         except ConflictError:
             return None, False
         self.observers.feed.publish(
@@ -271,7 +273,8 @@ class Worker:
             return replace(result, digest="failed", problem="no model is configured")
         started = monotonic()
         try:
-            written = await self.write_digest(task)
+            with self.observers.tracer.span(COMPACTION_DIGEST, describe_event(task.event)):
+                written = await self.write_digest(task)
         except EverfoldError as error:
             return replace(result, digest="failed" if is_last else "pending", problem=str(error))
         if written.draft is None:
