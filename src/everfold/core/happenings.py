@@ -46,7 +46,7 @@ class CompactionRetried:
 
     Attributes:
         attempt: The one that failed.
-        reason: A code: of the error, or of the check that the digest did not pass.
+        reason: What failed: `digest` or `extraction`. `ModelCalled` and `DigestJudged` say why.
     """
 
     session_id: SessionId
@@ -116,7 +116,10 @@ class CompactionRevised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionDegraded:
-    """Attempts are exhausted: the extractive digest stays, until a person retries. `reason` is a code."""
+    """The extractive digest stays, until a person retries: none of a model's passed, or attempts are exhausted.
+
+    `reason` is what failed: `digest` or `extraction`.
+    """
 
     session_id: SessionId
     event_id: EventId
