@@ -169,6 +169,7 @@ class Session:
 
         Raises:
             InvalidInputError: `keep_recent` is below 1.
+            HookError: `hooks.strict` is on and no plug-in succeeded; nothing has left the window.
         """
         keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
         if keep < 1:

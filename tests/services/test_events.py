@@ -18,7 +18,7 @@ from everfold.core.happenings import (
     Happening,
     ModelCalled,
 )
-from everfold.errors import NotFoundError
+from everfold.errors import HookError, NotFoundError
 from everfold.testing import coding_log
 
 LIMIT = 6000
@@ -209,3 +209,25 @@ async def test_a_preview_traces_no_change(tmp_path: Path) -> None:
         assert (await session.window(preview=True)).report.digest_count
     names = {span.name for span in exporter.get_finished_spans()}
     assert names == {"everfold.window", "everfold.compaction.plan"}
+
+
+class Stuck(everfold.Hooks):
+    """A plug-in whose checkpoint never succeeds."""
+
+    async def on_pre_compress(self, fold: everfold.PendingFold) -> str:
+        """Fail."""
+        raise OSError(fold.event_id)
+
+
+@pytest.mark.parametrize("script", ["", GOOD])
+async def test_a_strict_manual_compaction_folds_nothing_unprepared(tmp_path: Path, script: str) -> None:
+    """Where no checkpoint succeeds, a compaction that was asked for raises, and every message is still shown."""
+    given = dict(settings(tmp_path, GOOD)) if script else {}
+    async with everfold.open("memory://", settings={**given, "hooks": {"strict": True}}, hooks=[Stuck()]) as engine:
+        session = await engine.session(limit=16_000)
+        await session.append([entry.wire for entry in coding_log(3, turns_count=2)])
+        with pytest.raises(HookError):
+            await session.compact(keep_recent=2)
+        [event] = await session.events()
+        assert (event.state, event.is_committed) == ("pending", False)
+        assert (await session.window()).report.digest_count == 0

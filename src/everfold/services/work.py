@@ -146,6 +146,9 @@ class Worker:
         """A compaction that somebody asked for and waits for, and what had been begun before it.
 
         Where a digest is not there in time the extractive one stands in its place, and the model's comes later.
+
+        Raises:
+            HookError: strict, and no checkpoint succeeded; what was begun stays held.
         """
         compactor = self.compactor(live)
         await live.reload(self.store)
@@ -162,6 +165,8 @@ class Worker:
                     folds += await self.work(live)
             await live.reload(self.store)
             while event.id in live.state.held_events:
+                if self.observers.coordinator.is_strict:
+                    await self._prepare(live, await self.store.get_event(EventId(live.state.held_events[0])))
                 done = await compactor.promote()
                 folds += [] if done is None else [done]
             if plan.last_seq >= live.state.last_seq - demand.keep_recent:
