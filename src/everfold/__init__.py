@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from everfold.core.messages import Message
     from everfold.core.rendering import render
     from everfold.core.sessions import SessionRecord
+    from everfold.core.usage import ModelCall
     from everfold.core.window import Window, WindowReport
     from everfold.engine import Everfold
     from everfold.ports.hooks import Hooks
@@ -35,6 +36,7 @@ _HOMES = {
     "Hooks": "everfold.ports.hooks",
     "MemoryWrite": "everfold.core.hooks",
     "Message": "everfold.core.messages",
+    "ModelCall": "everfold.core.usage",
     "OtelTracer": "everfold.adapters.system.otel",
     "Page": "everfold.services.read",
     "PendingFold": "everfold.core.hooks",
@@ -64,6 +66,7 @@ __all__ = [
     "Hooks",
     "MemoryWrite",
     "Message",
+    "ModelCall",
     "OtelTracer",
     "Page",
     "PendingFold",

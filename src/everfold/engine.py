@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
+from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonValue, encode_json
 from everfold.core.room import require_room, share_room
-from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.core.transcripts import Transcript
 from everfold.core.window import Prompt
@@ -130,6 +131,14 @@ class Everfold:
         """
         record = await self._store.get_session(SessionId(session_id))
         return self._handle(await load_session(self._store, record))
+
+    async def get_event(self, event_id: str) -> CompactionEvent:
+        """The compaction with this id; `session_id` says whose it is.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return await self._store.get_event(EventId(event_id))
 
     async def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100

@@ -16,6 +16,7 @@ from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSet
 from everfold.core.spans import WINDOW, describe_window
 from everfold.core.state import SessionState
 from everfold.core.transcripts import TranscriptMessage
+from everfold.core.usage import ModelCall
 from everfold.core.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
@@ -168,6 +169,7 @@ class Session:
 
         Raises:
             InvalidInputError: `keep_recent` is below 1.
+            HookError: `hooks.strict` is on and no plug-in succeeded; nothing has left the window.
         """
         keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
         if keep < 1:
@@ -266,6 +268,26 @@ class Session:
     async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
         """The compactions of this session, oldest first."""
         return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=limit)
+
+    async def calls(self, *, event: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:
+        """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
+
+        Args:
+            event: Only for the compaction with this id.
+            after: The last id of the page before.
+            limit: How many at most.
+
+        Raises:
+            NotFoundError: no call has the id `after`.
+        """
+        record = self.record
+        return await self._store.list_calls(
+            user_id=record.user_id,
+            session_id=record.id if event is None else None,
+            event_id=None if event is None else EventId(event),
+            after=after,
+            limit_count=limit,
+        )
 
     async def retry(self, event_id: str) -> CompactionEvent:
         """Have a degraded event's digest written again, now, and give what became of the event.

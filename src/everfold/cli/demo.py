@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from everfold.adapters.transcripts import Conversation, TranscriptMessage
-from everfold.cli.engine import open_scratch, run_async
+from everfold.cli.engine import NO_MODEL, open_scratch, run_async
 from everfold.cli.facts import FactPlace, find_fact
 from everfold.cli.options import Json
 from everfold.cli.output import Cell, make_table, open_console, print_json, show_progress, write_json, write_text
@@ -72,7 +72,7 @@ def run(
     write_text(folder / _FILES["conversation"], "".join(json.dumps(wire) + "\n" for wire in log.messages))
 
     async def act() -> tuple[Replayed, list[FactPlace]]:
-        async with open_scratch(context, None) as engine:
+        async with open_scratch(context, None, settings=NO_MODEL) as engine:
             session = await engine.add_session(user="ilse", agent="shop", limit=limit)
             if not as_json:
                 open_console().print(_opening(log, tokens, limit))

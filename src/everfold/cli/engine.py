@@ -1,6 +1,6 @@
 """Opening the engine for a command, and running what is async."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ T = TypeVar("T")
 _SQLITE = "sqlite:///"
 
 
-INLINE = {"compaction": {"synchronous": True}}
+INLINE: Mapping[str, Mapping[str, object]] = {"compaction": {"synchronous": True}}
 """A command has done its work when it returns."""
 
 
@@ -37,7 +37,13 @@ def run_async(action: Callable[[], Awaitable[T]]) -> T:
 
 
 @asynccontextmanager
-async def open_engine(context: typer.Context, db: Path | None, *, must_exist: bool = True) -> AsyncIterator[Everfold]:
+async def open_engine(
+    context: typer.Context,
+    db: Path | None,
+    *,
+    must_exist: bool = True,
+    settings: Mapping[str, Mapping[str, object]] = INLINE,
+) -> AsyncIterator[Everfold]:
     """The engine over a database file, or over the store of the settings.
 
     Raises:
@@ -47,7 +53,7 @@ async def open_engine(context: typer.Context, db: Path | None, *, must_exist: bo
     url = f"{_SQLITE}{db}" if db is not None else load_settings(config).store.url
     if must_exist:
         _require_file(url)
-    async with open_everfold(url, config=config, settings=INLINE) as engine:
+    async with open_everfold(url, config=config, settings=settings) as engine:
         yield engine
 
 
@@ -60,14 +66,35 @@ def _require_file(url: str) -> None:
 
 
 @asynccontextmanager
-async def open_scratch(context: typer.Context, db: Path | None) -> AsyncIterator[Everfold]:
+async def open_scratch(
+    context: typer.Context, db: Path | None, *, settings: Mapping[str, Mapping[str, object]] = INLINE
+) -> AsyncIterator[Everfold]:
     """The engine over a database file, or in memory."""
     if db is not None:
-        async with open_engine(context, db, must_exist=False) as engine:
+        async with open_engine(context, db, must_exist=False, settings=settings) as engine:
             yield engine
     else:
-        async with open_everfold("memory://", config=invocation_of(context).config, settings=INLINE) as engine:
+        async with open_everfold("memory://", config=invocation_of(context).config, settings=settings) as engine:
             yield engine
+
+
+def name_model(model: str | None, script: Path | None) -> Mapping[str, Mapping[str, object]]:
+    """Settings with the model that writes digests, where one is named; else that of the settings.
+
+    Raises:
+        InvalidInputError: both are named.
+    """
+    if model is not None and script is not None:
+        raise InvalidInputError("--model names a model and --script plays one: give one of them")
+    name = f"script:{script}" if script is not None else model
+    return INLINE if name is None else {"compaction": {**INLINE["compaction"], "model": name}}
+
+
+NO_MODEL: Mapping[str, Mapping[str, object]] = {
+    "model": {"name": None},
+    "compaction": {**INLINE["compaction"], "model": None},
+}
+"""Whatever the settings say, nobody is called."""
 
 
 def invocation_of(context: typer.Context) -> Invocation:

@@ -6,7 +6,21 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from everfold.cli import config, demo, importing, replay, search, sessions, show, verify
+from everfold.cli import (
+    cancel,
+    compact,
+    config,
+    demo,
+    events,
+    importing,
+    note,
+    replay,
+    retry,
+    search,
+    sessions,
+    show,
+    verify,
+)
 from everfold.cli.engine import Invocation, invocation_of
 from everfold.cli.output import say
 from everfold.errors import EverfoldError
@@ -49,7 +63,7 @@ def begin(
     context.obj = Invocation(config=config, debug=debug)
 
 
-for module in (replay, importing, sessions, show, search, verify, config, demo):
+for module in (replay, importing, sessions, show, search, events, compact, retry, cancel, note, verify, config, demo):
     app.command(name=module.NAME)(module.run)
 
 

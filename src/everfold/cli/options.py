@@ -32,6 +32,13 @@ Format: TypeAlias = Annotated[
 Session: TypeAlias = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="One session; `everfold sessions` lists them.")
 ]
+SessionArgument: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(metavar="[SESSION]", help="Its id; the current one of --user and --agent when left out."),
+]
+EventArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="EVENT", help="A compaction event's id; `everfold events` lists them.")
+]
 ProviderOption: TypeAlias = Annotated[
     Provider, typer.Option("--provider", metavar="openai|anthropic", help="Whose form requests are made in.")
 ]

@@ -104,7 +104,7 @@ def make_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title:
             justify="right" if is_number else "left",
             overflow="fold",
             min_width=len(column),
-            no_wrap=column in {"session", "created"},
+            no_wrap=column in {"session", "created", "event"},
         )
     for row in held:
         table.add_row(*(_to_text(cell) for cell in row))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from everfold.adapters.transcripts import Conversation, Transcript, read_transcript
-from everfold.cli.engine import open_scratch, require_one, run_async
+from everfold.cli.engine import name_model, open_scratch, require_one, run_async
 from everfold.cli.options import Format, Json, Limit, ProviderOption, TranscriptFile
 from everfold.cli.output import print_json, say, show_progress, write_json
 from everfold.cli.replay_report import print_replayed, to_document
@@ -19,7 +19,7 @@ from everfold.errors import InvalidInputError
 NAME = "replay"
 
 
-def run(  # noqa: PLR0913 - an option is an argument
+def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     context: typer.Context,
     file: TranscriptFile,
     limit: Limit = None,
@@ -38,6 +38,15 @@ def run(  # noqa: PLR0913 - an option is an argument
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a picture of the log as a page that stands alone.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What writes digests, such as `openai:NAME`; `compaction.model` when left out."
+        ),
+    ] = None,
+    script: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A script that plays the model, as `script:FILE` does.")
+    ] = None,
     db: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the session in this database; in memory when left out.")
     ] = None,
@@ -47,13 +56,16 @@ def run(  # noqa: PLR0913 - an option is an argument
     """Play a transcript message by message, as a live session would, and report what came of it.
 
     Each request that a session would have sent is made, judged by the provider's rules and compared with the one before.
-    Nothing is kept, unless `--db` names a database.
+    Nothing is kept, unless `--db` names a database. With a model, each of its digests is waited for, and the report says
+    how they fared.
 
     Examples:
     - `everfold replay chat.json --limit 8000`
     - `everfold replay chat.json --limit 8000 --out window.json --html report.html`
     - `everfold replay logs.jsonl --limit 32000 --conversation chain --provider anthropic --json`
+    - `everfold replay chat.json --limit 8000 --script steps.jsonl`
     """
+    settings = name_model(model, script)
     transcript = read_transcript(file, format=format)
     chosen = choose_conversations(transcript, conversation)
     if out or html:
@@ -62,7 +74,7 @@ def run(  # noqa: PLR0913 - an option is an argument
         say(f"{file} holds {len(transcript.conversations)} conversations; this is the first. See --conversation.")
 
     async def act() -> list[Replayed]:
-        async with open_scratch(context, db) as engine:
+        async with open_scratch(context, db, settings=settings) as engine:
             return [await replay_one(engine, it, limit=limit, provider=provider, out=out, html=html) for it in chosen]
 
     replayed = run_async(act)

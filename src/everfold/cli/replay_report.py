@@ -1,11 +1,12 @@
 """The report of a replay, for people and for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
 from everfold.cli.output import Cell, make_table, open_console
 from everfold.cli.replaying import Replayed
+from everfold.services.replay import ModelUse
 
 _GOOD, _BAD = "green", "bold red"
 
@@ -66,6 +67,7 @@ def report_rows(replayed: Replayed) -> list[tuple[Cell, Cell, Cell]]:
         ("kept", f"{it.kept_count:,}", f"word for word; {it.left_count:,} of them left later"),
         ("folded", f"{it.folded_count:,}", "into digests; all readable in history"),
         ("digests", f"{it.fine_digests_count + it.coarse_digests_count:,}", _digests(replayed)),
+        *([] if it.model_use is None else _model_rows(it.model_use)),
         ("breaks", f"{sum(broken.count for broken in it.breaks):,}", f"{cost:,} tokens read again"),
         ("unexplained", _judged(unexplained), "breaks that no compaction accounts for"),
         ("stable prefix", f"{it.stable_share:.1%}", f"of all bytes; median {it.stable_share_median:.1%}"),
@@ -82,6 +84,28 @@ def report_rows(replayed: Replayed) -> list[tuple[Cell, Cell, Cell]]:
 def _digests(replayed: Replayed) -> str:
     it = replayed.report
     return f"{it.fine_digests_count} fine, {it.coarse_digests_count} coarse, {it.digest_tokens:,} tokens written"
+
+
+def _model_rows(use: ModelUse) -> list[tuple[Cell, Cell, Cell]]:
+    """How the digests of a model fared."""
+    cost = "cost not known" if use.cost_usd is None else f"{use.cost_usd:.4f} USD"
+    fared = f"{use.swapped_count:,} swapped in at once, {use.revised_count:,} in a revision"
+    late = f", {use.waiting_count:,} on their way" if use.waiting_count else ""
+    return [
+        ("by the model", f"{use.accepted_count:,}", fared + late),
+        ("refused", f"{use.refused_count:,}", f"given up for extractive ones; {use.degraded_count:,} events degraded"),
+        ("faults", f"{sum(use.faults.values()):,}", _counts(use.faults) or "in no reply"),
+        ("model calls", f"{use.calls_count:,}", _counts(use.errors) or "all answered"),
+        (
+            "model tokens",
+            f"{use.input_tokens:,}",
+            f"in, {use.cached_tokens:,} of them cached; {use.output_tokens:,} out; {cost}",
+        ),
+    ]
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
 def _share(part: int, whole: int) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from everfold.cli.engine import choose_session, open_engine, run_async
-from everfold.cli.options import Agent, Db, Json, ProviderOption, User, parse_range
+from everfold.cli.options import Agent, Db, Json, ProviderOption, SessionArgument, User, parse_range
 from everfold.cli.shown import show_messages, show_page, show_window
 from everfold.errors import InvalidInputError
 from everfold.session import Session
@@ -16,10 +16,7 @@ NEWEST_COUNT = 20
 
 def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     context: typer.Context,
-    session: Annotated[
-        str | None,
-        typer.Argument(metavar="[SESSION]", help="Its id; the current one of --user and --agent when left out."),
-    ] = None,
+    session: SessionArgument = None,
     seq: Annotated[str | None, typer.Option(metavar="N|N-M", help="These messages, by sequence number.")] = None,
     around: Annotated[int | None, typer.Option(metavar="N", help="A message with its neighbours.")] = None,
     page: Annotated[int | None, typer.Option(metavar="P", help="One page of the text of --seq N.")] = None,

@@ -14,6 +14,7 @@ class Draft:
         faults: What was wrong with replies that were refused on the way.
         epoch: The session's epoch when its messages were read; in a later one it may hold erased words.
         digest_secs: How long it took to write.
+        cost_usd: What the calls for it cost; None where no price is known.
     """
 
     text: str
@@ -22,6 +23,7 @@ class Draft:
     faults: tuple[str, ...] = ()
     epoch: int = 0
     digest_secs: float = 0.0
+    cost_usd: float | None = None
 
 
 def name_refused(draft: Draft | None) -> str:

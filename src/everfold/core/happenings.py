@@ -11,6 +11,7 @@ from everfold.core.folding import CompactionReport
 from everfold.core.hooks import HookName, SwitchCause
 from everfold.core.planning import Trigger
 from everfold.core.sessions import EventId, SessionId
+from everfold.core.verification import FaultKind
 
 Generator = Literal["extractive", "abstractive"]
 
@@ -45,7 +46,7 @@ class CompactionRetried:
 
     Attributes:
         attempt: The one that failed.
-        reason: A code: of the error, or of the check that the digest did not pass.
+        reason: What failed: `digest` or `extraction`. `ModelCalled` and `DigestJudged` say why.
     """
 
     session_id: SessionId
@@ -53,6 +54,23 @@ class CompactionRetried:
     attempt: int
     reason: str
     kind: Literal["compaction_retried"] = "compaction_retried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestJudged:
+    """A model's digest was verified: it may stand, or it was given up and the extractive one stands.
+
+    Attributes:
+        calls_count: How many replies it took.
+        faults: What was wrong with those that were refused on the way, in order.
+    """
+
+    session_id: SessionId
+    event_id: EventId
+    is_accepted: bool
+    calls_count: int
+    faults: tuple[FaultKind, ...] = ()
+    kind: Literal["digest_judged"] = "digest_judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +89,7 @@ class CompactionCommitted:
 
     Attributes:
         elapsed_secs: From its begin.
-        cost_usd: Of all model calls for it; None where no price is known.
+        cost_usd: Of the calls that wrote its digest; None where no model did, or no price is known.
     """
 
     session_id: SessionId
@@ -85,19 +103,23 @@ class CompactionCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRevised:
-    """A model's digest took the place of the provisional one of the same event."""
+    """A model's digest took the place of the provisional one of the same event. `cost_usd` as in `CompactionCommitted`."""
 
     session_id: SessionId
     event_id: EventId
     tokens_before: int
     tokens_after: int
     break_cost_tokens: int
+    cost_usd: float | None = None
     kind: Literal["compaction_revised"] = "compaction_revised"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionDegraded:
-    """Attempts are exhausted: the extractive digest stays, until a person retries. `reason` is a code."""
+    """The extractive digest stays, until a person retries: none of a model's passed, or attempts are exhausted.
+
+    `reason` is what failed: `digest` or `extraction`.
+    """
 
     session_id: SessionId
     event_id: EventId
@@ -200,6 +222,7 @@ Happening: TypeAlias = (
     CompactionBegun
     | CompactionClaimed
     | CompactionRetried
+    | DigestJudged
     | CompactionReady
     | CompactionCommitted
     | CompactionRevised

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import CompactionReport
+from everfold.core.planning import CompactionPlan
 from everfold.core.sessions import EventId, SessionId
 from everfold.core.window import WindowReport
 
@@ -37,6 +38,19 @@ def describe_window(session_id: SessionId, report: WindowReport, *, is_preview: 
         "everfold.window.watermark": report.watermark,
         "everfold.window.breaks": [it.reason for it in report.breaks],
         "everfold.window.is_preview": is_preview,
+    }
+
+
+def describe_plan(session_id: SessionId, plan: CompactionPlan | None) -> Attributes:
+    """What was decided about a session that a compaction was due for; only the session where nothing can be folded."""
+    if plan is None:
+        return {"everfold.session.id": session_id}
+    return {
+        "everfold.session.id": session_id,
+        "everfold.compaction.trigger": plan.trigger,
+        "everfold.compaction.first_seq": plan.first_seq,
+        "everfold.compaction.last_seq": plan.last_seq,
+        "everfold.compaction.folded_count": len(plan.folded),
     }
 
 

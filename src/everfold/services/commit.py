@@ -24,6 +24,7 @@ from everfold.core.planning import LATCH_COUNT, CompactionPlan, measure_notes, m
 from everfold.core.pools import CoarsePool
 from everfold.core.revising import find_shown, fold_revision, measure_ahead, plan_revision
 from everfold.core.sessions import EventId
+from everfold.core.spans import COMPACTION_BEGIN, COMPACTION_COMMIT, describe_event, describe_report
 from everfold.core.state import Awaited, SessionState
 from everfold.errors import ConflictError
 from everfold.ports.stores import Store
@@ -78,7 +79,8 @@ class Committer:
         )
         state = replace(live.state, revision=live.state.revision + 1, held_events=(*live.state.held_events, event.id))
         if not self.is_preview:
-            await self.store.begin_compaction(event, state, expected_revision=live.state.revision)
+            with self.observers.tracer.span(COMPACTION_BEGIN, describe_event(event)):
+                await self.store.begin_compaction(event, state, expected_revision=live.state.revision)
         live.state = state
         live.held[event.id] = event
         self._tell(
@@ -116,6 +118,22 @@ class Committer:
             notes: Notes that are known already.
             is_patient: Whether the model's digest, where it is still to come, waits for the next break.
         """
+        if self.is_preview:
+            return await self._commit(event, outcome, draft, notes, is_patient=is_patient)
+        with self.observers.tracer.span(COMPACTION_COMMIT, describe_event(event)) as span:
+            done = await self._commit(event, outcome, draft, notes, is_patient=is_patient)
+            span.set_attributes({} if done is None else describe_report(done.report))
+        return done
+
+    async def _commit(
+        self,
+        event: CompactionEvent,
+        outcome: Outcome | None,
+        draft: Draft | None,
+        notes: Sequence[Note],
+        *,
+        is_patient: bool,
+    ) -> Fold | None:
         live = self.live
         done: Fold | None = None
         base: object = None
@@ -131,7 +149,8 @@ class Committer:
                 one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq, is_patient)
                 state = replace(state, awaited=(*state.awaited, one))
             if self.is_preview or await self._try_commit(event, done, state, outcome):
-                self._tell_committed(event, done, before=live.state, after=state)
+                cost_usd = None if draft is None else draft.cost_usd
+                self._tell_committed(event, done, before=live.state, after=state, cost_usd=cost_usd)
                 self._take(done, state)
                 if outcome is not None:
                     self._tell_degraded(event, outcome)
@@ -139,7 +158,15 @@ class Committer:
             notes = ()
         return None
 
-    def _tell_committed(self, event: CompactionEvent, done: Fold, *, before: SessionState, after: SessionState) -> None:
+    def _tell_committed(
+        self,
+        event: CompactionEvent,
+        done: Fold,
+        *,
+        before: SessionState,
+        after: SessionState,
+        cost_usd: float | None,
+    ) -> None:
         live = self.live
         fine = next((digest for digest in done.digests if digest.kind == "fine"), None)
         self._tell(
@@ -149,6 +176,7 @@ class Committer:
                 generator=fine.generator if fine else "extractive",
                 report=done.report,
                 elapsed_secs=(self.clock.now() - event.begun_at).total_seconds(),
+                cost_usd=cost_usd,
             )
         )
         if before.stuck_count < LATCH_COUNT <= after.stuck_count:
@@ -257,6 +285,12 @@ class Committer:
         Without an outcome the event goes on for its extraction. None when the digest has been rolled up, or words of it
         were erased: then nothing is changed.
         """
+        with self.observers.tracer.span(COMPACTION_COMMIT, describe_event(event)) as span:
+            done = await self._revise(event, draft, outcome)
+            span.set_attributes({} if done is None else describe_report(done.report))
+        return done
+
+    async def _revise(self, event: CompactionEvent, draft: Draft, outcome: Outcome | None) -> Fold | None:
         live = self.live
         while draft.epoch == live.state.epoch and event.certificate is not None:
             shown = find_shown(live.layout, event.plan.first_seq, event.plan.last_seq)
@@ -286,6 +320,7 @@ class Committer:
                     tokens_before=done.report.tokens_before,
                     tokens_after=done.report.tokens_after,
                     break_cost_tokens=done.report.break_cost_tokens,
+                    cost_usd=draft.cost_usd,
                 )
             )
             if outcome is not None:

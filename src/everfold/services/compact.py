@@ -27,6 +27,7 @@ from everfold.core.planning import (
 )
 from everfold.core.room import fit_slices, require_room
 from everfold.core.sessions import EventId
+from everfold.core.spans import COMPACTION_PLAN, describe_plan
 from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.ports.stores import Store
 from everfold.services.commit import Committer
@@ -161,8 +162,11 @@ class Compactor:
         room = fit_slices(live.room(limit_tokens), measure_floor(live.state, layout))
         if demand is None and find_trigger(live.state, layout, policy, room) is None:
             return None, ()
-        notes = await self._read_next(layout)
-        return plan_compaction(live.state, layout, notes, policy, room, demand=demand), notes
+        with self.committer.observers.tracer.span(COMPACTION_PLAN) as span:
+            notes = await self._read_next(layout)
+            plan = plan_compaction(live.state, layout, notes, policy, room, demand=demand)
+            span.set_attributes(describe_plan(live.record.id, plan))
+        return plan, notes
 
     async def _read_next(self, layout: Layout) -> Sequence[Note]:
         """The notes of the next event's messages, at most."""

@@ -95,6 +95,11 @@ class Coordinator:
         return bool(self._by_hook[hook])
 
     @property
+    def is_strict(self) -> bool:
+        """Nothing may leave the window, but for an overflow, before a plug-in's `on_pre_compress` succeeded."""
+        return self._strict
+
+    @property
     def is_asked_before_folds(self) -> bool:
         """`on_pre_compress` is to be called before a fold: a plug-in has it, or strict asks for one that has."""
         return self._strict or self.hears("on_pre_compress")

@@ -73,7 +73,7 @@ class LiveSession:
             # what was an open step may have been settled since
             self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
         if state.epoch != self.state.epoch:
-            self.messages, self.digests = {}, {}
+            self.messages, self.digests, self._body = {}, {}, None
         if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):
             self.layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
         self.state = state

@@ -8,7 +8,14 @@ from time import perf_counter
 
 from everfold.core.appending import Incoming
 from everfold.core.events import CompactionEvent
-from everfold.core.folding import CompactionReport
+from everfold.core.happenings import (
+    CompactionCommitted,
+    CompactionDegraded,
+    CompactionRevised,
+    DigestJudged,
+    Happening,
+    ModelCalled,
+)
 from everfold.core.json_values import JsonObject
 from everfold.core.prefix import count_stable_bytes, list_parts
 from everfold.core.rendering import Provider, render
@@ -53,6 +60,37 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUse:
+    """What a model did for the digests of a replay.
+
+    Attributes:
+        accepted_count: Digests that passed every check.
+        refused_count: Digests that were given up; the extractive ones stand.
+        faults: What was wrong with replies that were refused, and how often, also where a later one was good.
+        swapped_count: Digests that were there when their messages left the window.
+        revised_count: Digests that took the place of an extractive one later.
+        degraded_count: Events whose extractive digest is final because of failures.
+        waiting_count: Events that a digest is still to come for.
+        errors: Why calls were not answered, by the code of the error.
+        cost_usd: The known cost; None where no call has one.
+    """
+
+    accepted_count: int
+    refused_count: int
+    faults: Mapping[str, int]
+    swapped_count: int
+    revised_count: int
+    degraded_count: int
+    waiting_count: int
+    calls_count: int
+    errors: Mapping[str, int]
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayReport:
     """What a replay did. Token counts are of the fixed estimate.
 
@@ -60,11 +98,12 @@ class ReplayReport:
         raw_tokens: All messages whole, as they came in, with the system prompt and the tools.
         window_tokens: The last window.
         over_budget_count: Windows that were larger than their budget; 0, or something is wrong.
-        compactions: How many of each trigger.
+        compactions: How many of each trigger. Revisions are none.
         left_count: Kept messages that left the window later; a coarse digest has read them.
         stable_share: The bytes of all requests that their next request began with, of all their bytes.
         stable_share_median: The same request by request.
         turn_micros_median: What a turn took: its appends and its window.
+        model_use: What a model did; None where none is configured.
     """
 
     messages_count: int
@@ -90,6 +129,7 @@ class ReplayReport:
     turn_micros_p95: int
     elapsed_secs: float
     verification: Verification
+    model_use: ModelUse | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,6 +145,40 @@ class _Tally:
     all_bytes: int = 0
     shares: list[float] = field(default_factory=list)
     unexplained_count: int = 0
+    breaks: list[tuple[str, int]] = field(default_factory=list)
+    accepted_count: int = 0
+    refused_count: int = 0
+    swapped_count: int = 0
+    revised_count: int = 0
+    degraded_count: int = 0
+    calls_count: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    counted: Counter[str] = field(default_factory=Counter)
+    costs_usd: list[float] = field(default_factory=list)
+
+    def hear(self, happening: Happening) -> None:
+        """Count what a model did."""
+        match happening:
+            case DigestJudged():
+                self.accepted_count += happening.is_accepted
+                self.refused_count += not happening.is_accepted
+                self.faults.update(happening.faults)
+            case CompactionCommitted():
+                self.swapped_count += happening.generator == "abstractive"
+            case CompactionRevised():
+                self.revised_count += 1
+            case CompactionDegraded():
+                self.degraded_count += 1
+            case ModelCalled():
+                self.calls_count += 1
+                self.errors.update([] if happening.error_code is None else [happening.error_code])
+                self.counted.update(
+                    input=happening.input_tokens, cached=happening.cached_tokens, output=happening.output_tokens
+                )
+                self.costs_usd += [] if happening.cost_usd is None else [happening.cost_usd]
+            case _:
+                pass
 
 
 class Replay:
@@ -126,6 +200,7 @@ class Replay:
         self._provider = provider
         self._tally = _Tally()
         self._first_ordinal = live.state.events_count
+        self._heard = background.worker.observers.feed.subscribe(live.record.id)
         self._last: ReplayTurn | None = None
         self._last_parts: list[bytes] = []
 
@@ -161,13 +236,19 @@ class Replay:
             elapsed_secs=elapsed_secs,
         )
         self._count(turn)
+        self._hear()
         return turn
+
+    def _hear(self) -> None:
+        while (happening := self._heard.take_waiting()) is not None:
+            self._tally.hear(happening)
 
     def _count(self, turn: ReplayTurn) -> None:
         tally, report = self._tally, turn.window.report
         tally.window_tokens.append(report.tokens)
         tally.turn_secs.append(turn.elapsed_secs)
         tally.over_budget_count += report.tokens > report.budget_tokens
+        tally.breaks += [(it.reason, it.cost_tokens) for it in report.breaks]
         parts = list_parts(turn.request)
         if self._last is not None:
             all_bytes = sum(map(len, self._last_parts))
@@ -182,9 +263,13 @@ class Replay:
         """What the replay did, with everything verified that its session holds. O(log)."""
         if self._last is None:
             raise ValueError("a replay has no report before its first turn")
+        self._hear()
         tally, window = self._tally, self._last.window.report
-        reports = [event.report async for event in self._events() if event.report is not None]
-        triggers = Counter(report.trigger for report in reports)
+        events = [event async for event in self._events()]
+        reports = [event.report for event in events if event.report is not None]
+        triggers: Counter[str] = Counter(
+            event.plan.trigger for event in events if event.is_committed and event.revises is None
+        )
         return ReplayReport(
             messages_count=tally.played_count,
             requests_count=len(tally.window_tokens),
@@ -202,13 +287,34 @@ class Replay:
             fine_digests_count=sum(report.fine_tokens > 0 for report in reports),
             coarse_digests_count=sum(report.coarse_tokens > 0 for report in reports),
             digest_tokens=sum(report.fine_tokens + report.coarse_tokens for report in reports),
-            breaks=_list_breaks(reports, tally.unexplained_count),
+            breaks=_list_breaks(tally),
             stable_share=tally.stable_bytes / tally.all_bytes if tally.all_bytes else 1.0,
             stable_share_median=_quantile(tally.shares, 0.5) if tally.shares else 1.0,
             turn_micros_median=int(_quantile(tally.turn_secs, 0.5) * 1_000_000),
             turn_micros_p95=int(_quantile(tally.turn_secs, 0.95) * 1_000_000),
             elapsed_secs=sum(tally.turn_secs),
             verification=await verify_session(self._store, self._live.record),
+            model_use=self._report_model(sum(not event.has_ended and event.digest == "pending" for event in events)),
+        )
+
+    def _report_model(self, waiting_count: int) -> ModelUse | None:
+        tally = self._tally
+        if not self._background.worker.abilities.has_model:
+            return None
+        return ModelUse(
+            accepted_count=tally.accepted_count,
+            refused_count=tally.refused_count,
+            faults=dict(tally.faults.most_common()),
+            swapped_count=tally.swapped_count,
+            revised_count=tally.revised_count,
+            degraded_count=tally.degraded_count,
+            waiting_count=waiting_count,
+            calls_count=tally.calls_count,
+            errors=dict(tally.errors.most_common()),
+            input_tokens=tally.counted["input"],
+            cached_tokens=tally.counted["cached"],
+            output_tokens=tally.counted["output"],
+            cost_usd=sum(tally.costs_usd) if tally.costs_usd else None,
         )
 
     async def _events(self) -> AsyncIterator[CompactionEvent]:
@@ -219,17 +325,17 @@ class Replay:
             after = events[-1].ordinal
 
 
-def _list_breaks(reports: Sequence[CompactionReport], unexplained_count: int) -> tuple[Break, ...]:
+def _list_breaks(tally: _Tally) -> tuple[Break, ...]:
     breaks = [
         Break(
-            reason=f"compaction: {trigger}",
-            count=sum(report.trigger == trigger for report in reports),
-            cost_tokens=sum(report.break_cost_tokens for report in reports if report.trigger == trigger),
+            reason=reason,
+            count=sum(it == reason for it, _ in tally.breaks),
+            cost_tokens=sum(cost for it, cost in tally.breaks if it == reason),
         )
-        for trigger in sorted({report.trigger for report in reports})
+        for reason in sorted({reason for reason, _ in tally.breaks})
     ]
-    if unexplained_count:
-        breaks.append(Break(reason=UNEXPLAINED, count=unexplained_count, cost_tokens=0))
+    if tally.unexplained_count:
+        breaks.append(Break(reason=UNEXPLAINED, count=tally.unexplained_count, cost_tokens=0))
     return tuple(breaks)
 
 

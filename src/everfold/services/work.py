@@ -28,6 +28,7 @@ from everfold.core.messages import Message, Note
 from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
+from everfold.core.spans import COMPACTION_CLAIM, COMPACTION_DIGEST, describe_event
 from everfold.errors import ConflictError, EverfoldError, HookError
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
@@ -186,6 +187,9 @@ class Worker:
         """A compaction that somebody asked for and waits for, and what had been begun before it.
 
         Where a digest is not there in time the extractive one stands in its place, and the model's comes later.
+
+        Raises:
+            HookError: strict, and no checkpoint succeeded; what was begun stays held.
         """
         compactor = self.compactor(live)
         await live.reload(self.store)
@@ -202,6 +206,8 @@ class Worker:
                     folds += await self.work(live)
             await live.reload(self.store)
             while event.id in live.state.held_events:
+                if self.observers.coordinator.is_strict:
+                    await self._prepare(live, await self.store.get_event(EventId(live.state.held_events[0])))
                 done = await compactor.promote()
                 folds += [] if done is None else [done]
             if plan.last_seq >= live.state.last_seq - demand.keep_recent:
@@ -245,7 +251,7 @@ class Worker:
             return await self._finish(compactor, event, _result_of(event))
         if "pending" not in {event.digest, event.extraction}:
             return await self._commit_extractive(compactor, event)
-        if not event.is_committed and self.abilities.has_model and not compactor.may_wait():
+        if not event.is_committed and self.abilities.has_model and not self._may_wait(compactor):
             promoted = await compactor.promote(is_patient=True)
             return promoted, promoted is not None
         if is_inline:
@@ -254,6 +260,10 @@ class Worker:
             await compactor.committer.prepare(event)
         self._submit_attempt(event)
         return None, False
+
+    def _may_wait(self, compactor: Compactor) -> bool:
+        """Whether a model's digest can be waited for. Where turns wait for the work the log does not grow meanwhile."""
+        return self.policy.is_synchronous or compactor.may_wait()
 
     async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
@@ -267,7 +277,8 @@ class Worker:
     async def _attempt(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         now = self.clock.now()
         try:
-            event = await self.store.claim_event(event.id, now=now, lease_until=now + self._lease)
+            with self.observers.tracer.span(COMPACTION_CLAIM, describe_event(event)):
+                event = await self.store.claim_event(event.id, now=now, lease_until=now + self._lease)
         except ConflictError:
             return None, False
         self.observers.feed.publish(
@@ -317,7 +328,8 @@ class Worker:
             return replace(result, digest="failed", problem="no model is configured")
         started = monotonic()
         try:
-            written = await self.write_digest(task)
+            with self.observers.tracer.span(COMPACTION_DIGEST, describe_event(task.event)):
+                written = await self.write_digest(task)
         except EverfoldError as error:
             return replace(result, digest="failed" if is_last else "pending", problem=str(error))
         if written.draft is None:

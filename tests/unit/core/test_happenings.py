@@ -10,7 +10,7 @@ from everfold.core.folding import CompactionReport
 from everfold.core.happenings import CompactionCommitted, Happening, HookFailed
 from everfold.core.sessions import EventId, SessionId
 
-PLAIN = {int, float, bool, datetime, SessionId, EventId, CompactionReport, type(None)}
+PLAIN = {int, float, bool, datetime, SessionId, EventId, CompactionReport, type(None), ...}
 NAMED = {"reason", "purpose", "model", "error_code", "plugin", "error_name", "trigger"}
 """Texts that are codes and names; `trigger` is one in a report."""
 

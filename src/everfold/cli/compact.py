@@ -1,0 +1,97 @@
+"""`everfold compact`: compact a session now."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from everfold.cli.engine import choose_session, open_engine, run_async
+from everfold.cli.options import Agent, Db, Json, SessionArgument, User
+from everfold.cli.output import Cell, make_table, open_console, plain, print_json
+from everfold.core.folding import Digest, Fold
+
+NAME = "compact"
+_COLUMNS = ("by", "messages", "kept", "folded", "left", "tokens", "digest", "read again")
+
+
+def run(
+    context: typer.Context,
+    session: SessionArgument = None,
+    keep_recent: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many messages stay; `compaction.keep_recent` when left out."),
+    ] = None,
+    focus: Annotated[str | None, typer.Option(metavar="TEXT", help="What the digest should rather hold.")] = None,
+    user: User = "default",
+    agent: Agent = "default",
+    db: Db = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be done.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compact a session now, whatever is due, down to its newest messages. A model's digest is waited for.
+
+    Where a model is not done within `compaction.summary_timeout_secs`, an extractive digest stands until it is.
+
+    Examples:
+    - `everfold compact --db everfold.db --dry-run`
+    - `everfold compact ses_01 --keep-recent 12 --focus "prices of bowls" --json`
+    """
+
+    async def act() -> tuple[str, list[Fold], str]:
+        async with open_engine(context, db) as engine:
+            found = await choose_session(engine, session, user=user, agent=agent)
+            folds = await found.compact(keep_recent=keep_recent, focus=focus, dry_run=dry_run)
+            return found.id, folds, await found.note()
+
+    session_id, folds, note = run_async(act)
+    if as_json:
+        documents = [_to_document(fold) for fold in folds]
+        print_json({"session": session_id, "dry_run": dry_run, "folds": documents, "note": note})
+    else:
+        _print_folds(folds, note, dry_run=dry_run)
+
+
+def _find_fine(fold: Fold) -> Digest | None:
+    return next((digest for digest in fold.digests if digest.kind == "fine"), None)
+
+
+def _to_document(fold: Fold) -> dict[str, object]:
+    digests = [
+        {
+            "kind": digest.kind,
+            "generator": digest.generator,
+            "first_seq": digest.first_seq,
+            "last_seq": digest.last_seq,
+            "tokens": digest.tokens,
+            "text": digest.text,
+        }
+        for digest in fold.digests
+    ]
+    return {"event": fold.certificate.event_id, "report": fold.report, "digests": digests}
+
+
+def _print_folds(folds: Sequence[Fold], note: str, *, dry_run: bool) -> None:
+    console = open_console()
+    if not folds:
+        console.print("nothing to fold")
+        return
+    console.print(make_table(_COLUMNS, [_line(fold) for fold in folds], title="would be done" if dry_run else None))
+    newest = _find_fine(folds[-1])
+    for text in (note, newest.text if newest else ""):
+        if text:
+            console.print(plain(text), soft_wrap=True, markup=False)
+
+
+def _line(fold: Fold) -> tuple[Cell, ...]:
+    report, fine = fold.report, _find_fine(fold)
+    return (
+        report.trigger,
+        f"{report.first_seq}-{report.last_seq}" if report.last_seq >= report.first_seq else "",
+        report.kept_count,
+        report.folded_count,
+        report.left_count,
+        f"{report.tokens_before:,} > {report.tokens_after:,}",
+        fine.generator if fine else "none",
+        f"{report.break_cost_tokens:,} tokens",
+    )

@@ -1,0 +1,206 @@
+"""The commands around compactions: what there is, by hand, again, given up, and with a model."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from typer.testing import Result
+
+import everfold
+from everfold.core.planning import Demand
+from everfold.testing.builders import talk
+
+Run = Callable[..., Result]
+GOOD = '{"digest": "echo", "cost_usd": 0.25}'
+BAD = '{"fault": "refusal", "cost_usd": 0.125}'
+GONE = '{"fault": "unavailable"}'
+
+
+def read(result: Result) -> Any:
+    """The one JSON document on stdout."""
+    return json.loads(result.stdout)
+
+
+def unwrap(text: str) -> str:
+    """What was printed, without the line breaks of a narrow terminal."""
+    return " ".join(text.split())
+
+
+def write_script(folder: Path, text: str) -> Path:
+    """A script of these steps."""
+    path = folder / f"script{len(list(folder.glob('script*')))}.jsonl"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.fixture
+def degraded(run: Run, transcript: Path, here: Path) -> Path:
+    """A database in which a model refused every digest."""
+    run("replay", transcript, "--limit", "6000", "--script", write_script(here, BAD), "--db", "bad.db")
+    return here / "bad.db"
+
+
+def list_events(run: Run, database: Path) -> Any:
+    """The events of the replayed session."""
+    return read(run("events", "--db", database, "--user", "replay", "--json"))["events"]
+
+
+def test_replay_reports_what_a_model_wrote(run: Run, transcript: Path, here: Path) -> None:
+    """Digests that passed, those that did not and why, calls, tokens and cost are told, and add up."""
+    script = write_script(here, f'{BAD[:-1]}, "times": 2}}\n{GOOD}')
+    document = read(run("replay", transcript, "--limit", "6000", "--script", script, "--json"))
+    report = document["replays"][0]["report"]
+    use = report["model_use"]
+    assert use["accepted_count"] == use["swapped_count"] + use["revised_count"] > 0
+    assert use["faults"]["refusal"] == 2
+    assert use["calls_count"] >= use["accepted_count"] + 2
+    assert use["cost_usd"] == pytest.approx(2 * 0.125 + (use["calls_count"] - 2) * 0.25)
+    text = run("replay", transcript, "--limit", "6000", "--script", script).stdout
+    assert "2 refusal" in text
+    assert "USD" in text
+
+
+def test_replay_without_a_model_says_nothing_of_one(run: Run, transcript: Path) -> None:
+    """No model, no row about it."""
+    assert "model" not in run("replay", transcript, "--limit", "6000").stdout
+    assert read(run("replay", transcript, "--limit", "6000", "--json"))["replays"][0]["report"]["model_use"] is None
+
+
+def test_replay_tells_calls_that_were_not_answered(run: Run, transcript: Path, here: Path) -> None:
+    """A model that is out of reach leaves a sound replay, digests on their way, and the code of its error."""
+    document = read(run("replay", transcript, "--limit", "6000", "--script", write_script(here, GONE), "--json"))
+    [replay] = document["replays"]
+    assert replay["is_sound"]
+    assert set(replay["report"]["model_use"]["errors"]) == {"model_unavailable"}
+    assert replay["report"]["model_use"]["waiting_count"] > 0
+
+
+def test_replay_takes_one_model(run: Run, transcript: Path) -> None:
+    """A model and a script at once are refused, and so is a model that cannot be had."""
+    assert "give one of them" in run("replay", transcript, "--model", "openai:m", "--script", "x", code=2).stderr
+    assert "OPENAI_API_KEY" in unwrap(run("replay", transcript, "--model", "openai:m", code=2).stderr)
+
+
+def test_the_demo_calls_nobody(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever model is configured, the demonstration works without it."""
+    monkeypatch.setenv("EVERFOLD_MODEL__NAME", "openai:a-model-without-a-key")
+    run("demo", "--limit", "8000")
+
+
+def test_events_tell_what_was_done(run: Run, database: Path) -> None:
+    """A person reads range, counts, sizes and state of each compaction; a program reads the same by name."""
+    events = list_events(run, database)
+    assert [event["ordinal"] for event in events] == list(range(1, len(events) + 1))
+    assert all(event["state"] == "done" and not event["is_waiting"] for event in events)
+    text = run("events", "--db", database, "--user", "replay").stdout
+    for event in events:
+        report = event["report"]
+        assert f"{event['first_seq']}-{event['last_seq']}" in text
+        assert f"{report['tokens_before']:,} > {report['tokens_after']:,}" in text
+        assert f"{report['folded_count']} folded, {report['kept_count']} kept" in text
+    assert "waits" not in text
+
+
+def test_events_come_in_pages(run: Run, database: Path) -> None:
+    """The newest are shown, or those after an ordinal, as many as are asked for."""
+
+    def ordinals(*options: str) -> list[int]:
+        document = read(run("events", "--db", database, "--user", "replay", "--json", *options))
+        return [event["ordinal"] for event in document["events"]]
+
+    every = ordinals()
+    assert ordinals("-n", "2") == every[-2:]
+    assert ordinals("-n", "2", "--after", "0") == every[:2]
+    assert ordinals("--after", str(every[-1])) == []
+    assert "no compactions" in run("events", "--db", database, "--user", "replay", "--after", "99").stdout
+
+
+def test_events_tell_what_went_wrong(run: Run, degraded: Path) -> None:
+    """A degraded compaction says why, what was spent on it, and how to try again."""
+    events = list_events(run, degraded)
+    assert {(event["state"], event["digest"]) for event in events} == {("degraded", "failed")}
+    assert all("refusal" in event["problem"] for event in events)
+    assert all(event["usage"]["cost_usd"] >= 2 * 0.125 for event in events)
+    text = run("events", "--db", degraded, "--user", "replay").stdout
+    assert "refusal" in text
+    assert f"everfold retry {events[-1]['id']}" in unwrap(text)
+
+
+def test_retry_exchanges_the_digest(run: Run, degraded: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a model that serves, a degraded compaction is done, and a revision shows the model's digest."""
+    [*_, last] = list_events(run, degraded)
+    monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, GOOD)}")
+    assert read(run("retry", last["id"], "--db", degraded, "--json"))["state"] == "done"
+    events = list_events(run, degraded)
+    assert (events[-1]["trigger"], events[-1]["revises"]) == ("revision", last["id"])
+    assert f"digest of {last['ordinal']}" in run("events", "--db", degraded, "--user", "replay").stdout
+    assert "only a degraded event" in unwrap(run("retry", last["id"], "--db", degraded, code=4).stderr)
+
+
+def test_retry_that_fails_again(run: Run, degraded: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A retry whose digest is refused ends with 1 and leaves the extractive one; without a model it says so."""
+    [*_, last] = list_events(run, degraded)
+    assert "no model is configured" in run("retry", last["id"], "--db", degraded, code=1).stdout
+    monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, BAD)}")
+    assert "refusal" in run("retry", last["id"], "--db", degraded, code=1).stdout
+    run("verify", "--db", degraded)
+
+
+def test_compact_by_hand(run: Run, database: Path) -> None:
+    """A dry run shows what would be done and writes nothing; then it is done, down to the newest messages."""
+    before = list_events(run, database)
+    dry = read(run("compact", "--db", database, "--user", "replay", "--keep-recent", "2", "--dry-run", "--json"))
+    assert dry["folds"]
+    assert list_events(run, database) == before
+    assert "would be done" in run("compact", "--db", database, "--user", "replay", "--dry-run").stdout
+    text = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2", "--focus", "tests").stdout
+    assert "=== digest" in text
+    [*_, last] = list_events(run, database)
+    assert last["trigger"] == "manual"
+    assert last["report"]["tokens_after"] == dry["folds"][-1]["report"]["tokens_after"]
+    again = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2").stdout
+    assert "nothing to fold" in again
+
+
+def test_note_tells_what_is_on_its_way(run: Run, database: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a model's digest is on its way its range is named, and the event waits; before, nothing does."""
+    assert "nothing is on its way" in run("note", "--db", database, "--user", "replay").stdout
+    monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, GONE)}")
+    done = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2").stdout
+    [*_, last] = list_events(run, database)
+    assert last["is_waiting"]
+    assert last["not_before"] > f"{datetime.now(UTC):%Y-%m-%d}"
+    note = read(run("note", "--db", database, "--user", "replay", "--json"))["note"]
+    assert f"{last['first_seq']}-{last['last_seq']}" in note
+    assert note in done
+    assert note in run("note", "--db", database, "--user", "replay").stdout
+    text = run("events", "--db", database, "--user", "replay").stdout
+    assert "waits: pending" in text
+    assert "next attempt from" in text
+
+
+def test_cancel_gives_up_what_is_held(run: Run, here: Path) -> None:
+    """A held compaction is given up and is told as cancelled; one that is shown already is refused."""
+
+    async def hold() -> tuple[str, str]:
+        async with everfold.open(f"sqlite:///{here}/held.db") as engine:
+            session = await engine.session(limit=4000)
+            await session.append(talk(30))
+            compactor = engine._background.worker.compactor(session._live)
+            shown = (await session.compact(keep_recent=40))[0].certificate.event_id
+            plan, _ = await compactor.plan(demand=Demand(keep_recent=2))
+            assert plan is not None
+            return shown, (await compactor.begin(plan)).id
+
+    shown, held = anyio.run(hold)
+    text = run("events", "--db", "held.db").stdout
+    assert f"everfold cancel {held}" in unwrap(text)
+    assert f"cancelled {held}" in run("cancel", held, "--db", "held.db").stdout
+    states = {event["id"]: event["state"] for event in read(run("events", "--db", "held.db", "--json"))["events"]}
+    assert (states[shown], states[held]) == ("done", "cancelled")
+    assert "shown already" in unwrap(run("cancel", shown, "--db", "held.db", code=4).stderr)
+    assert "no compaction event" in run("cancel", "evt_0", "--db", "held.db", "--json", code=3).stderr
