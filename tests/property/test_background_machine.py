@@ -656,13 +656,13 @@ class FileMachine(BackgroundMachine):
 
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-QUICK = settings(max_examples=20, stateful_step_count=25, deadline=None, suppress_health_check=_CHECKS)
+QUICK = settings(max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=_CHECKS)
 THOROUGH = settings(max_examples=600, stateful_step_count=50, deadline=None, suppress_health_check=_CHECKS)
 
 TestInMemory = BackgroundMachine.TestCase
 TestInMemory.settings = QUICK
 TestFile = FileMachine.TestCase
-TestFile.settings = settings(QUICK, max_examples=8)
+TestFile.settings = settings(QUICK, max_examples=15)
 
 
 @pytest.mark.slow

@@ -221,7 +221,12 @@ class Prover:
                 for seq in range(1, certificate.coarse_last_seq + 1):
                     read_by.setdefault(seq, set()).add(f"{event.id}.coarse")
         joined_through = max((event.report.joined_through for event in events if event.report), default=0)
-        waiting = {f"{event.id}.fine" for event in events if event.plan.folded and event.plan.last_seq > joined_through}
+        newest = {event.revises: event.id for event in events if event.revises}
+        waiting = {
+            f"{newest.get(event.id, event.id)}.fine"
+            for event in events
+            if event.plan.folded and event.plan.last_seq > joined_through
+        }
         _hold(waiting <= digests, f"G4: the digests {sorted(waiting - digests)} left before they were rolled up")
         open_from = state.safe_seq
         for seq in range(1, len(self.given) + 1):
@@ -306,7 +311,9 @@ class PrefixWatch:
         if any(isinstance(entry, TextEntry) and entry.slice == "volatile" for entry in window.entries):
             flat = flat[:-1]
         past = tuple(
-            (entry.shown, tuple(message.seq for message in entry.kept)) if isinstance(entry, RangeEntry) else entry
+            (entry.shown, entry.note_text, tuple(message.seq for message in entry.kept))
+            if isinstance(entry, RangeEntry)
+            else entry
             for entry in window.entries
             if isinstance(entry, RangeEntry) or (isinstance(entry, TextEntry) and entry.slice == "standing")
         )
