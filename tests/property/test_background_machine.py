@@ -29,9 +29,10 @@ from hypothesis.stateful import (
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.certificate import hash_text
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent
-from everfold.core.json_values import JsonObject
+from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.layout import EMPTY_LAYOUT
 from everfold.core.rendering import render
 from everfold.core.room import Policy
@@ -60,10 +61,17 @@ BEHAVIOURS = st.sampled_from(["good", "good", "refused", "error"])
 MOST_SESSIONS = 3
 GRACE_SECS = 600.0
 MOST_CALLS = 24
+MOST_MARKS = 6
+"""How many of its messages a model speaks of: a digest has a cap."""
 
 
 class CrashError(BaseException):
     """The process is dead. No `except` of the engine's may catch it."""
+
+
+def spell_stored(said: "Said") -> str:
+    """A message as its bytes are stored."""
+    return encode_json(said.wire).decode("utf-8", "surrogatepass")
 
 
 class MortalStore:
@@ -123,6 +131,11 @@ class Waking:
         return 0
 
 
+def mark(content_hash: str) -> str:
+    """What a model says of a message: a word that no other message has."""
+    return content_hash[:10]
+
+
 @dataclass(kw_only=True)
 class Script:
     """The model: what it does next, and the call that it is at while it is slow."""
@@ -143,7 +156,8 @@ class Script:
             case "refused":
                 return Written(draft=None, problem="refusal: it declined")
             case _:
-                text = f"A model read {len(task.messages)} messages up to {task.event.plan.last_seq}."
+                marks = " ".join(mark(message.content_hash) for message in task.messages[:MOST_MARKS])
+                text = f"A model read {len(task.messages)} messages up to {task.event.plan.last_seq}: {marks}"
                 tokens = estimate_text_tokens(text)
                 return Written(draft=Draft(text=text, tokens=tokens, epoch=task.epoch, digest_secs=2.0))
 
@@ -584,13 +598,18 @@ class BackgroundMachine(RuleBasedStateMachine):
         self.check_events(session_id, await list_all_events(session), state)
 
     async def check_never_neither(self, session: Session, state: SessionState) -> None:
-        """G2, from what the digests that are shown have read, not from the certificates."""
+        """G2, from what the digests that are shown have read, not from the certificates; and G10 of what models wrote."""
         layout = await self.store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
         digests = await self.store.read_digests([shown.digest_id for shown in layout.ranges if shown.digest_id])
         read = {seq for digest in digests.values() for seq in digest.reads}
         if layout.coarse:
             read.update(range(1, layout.coarse.last_seq + 1))
+        drafts = [event.draft.text for event in await list_all_events(session) if event.draft]
+        words = "\n".join([*drafts, *(digest.text for digest in digests.values())])
+        spoken = {spell_stored(said) for said in self.logs[session.id] if not said.is_erased}
         for seq, said in enumerate(self.logs[session.id], 1):
+            is_gone = said.is_erased and spell_stored(said) not in spoken  # the same may have been said again
+            assert not (is_gone and mark(hash_text(spell_stored(said))) in words), f"G10: message {seq}"
             is_there = seq > layout.watermark or seq in layout.held_seqs or seq in read or said.is_erased
             assert is_there, f"G2: message {seq} is neither shown nor read"
 
