@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -131,6 +132,11 @@ class Rig:
         """Turns until the model is at a digest."""
         return await self.talk_until(self.writer.called.is_set)
 
+    async def wait_for_call(self) -> None:
+        """Wait until the model is at a digest."""
+        async with asyncio.timeout(5):
+            await self.writer.called.wait()
+
     async def finish(self) -> None:
         """Let the model write, and wait until nobody is at work."""
         self.writer.gate.set()
@@ -228,7 +234,7 @@ async def test_nothing_leaves_before_its_digest_is_there(rig: Rig) -> None:
     assert len(state.held_events) == 1
     assert shown(window) == list(range(1, state.last_seq + 1))
     flat = [flatten_request(one.render("openai")) for one in rig.windows]
-    assert all(new[: len(old)] == old for old, new in zip(flat, flat[1:], strict=False))
+    assert all(new[: len(old)] == old for old, new in pairwise(flat))
     assert all(not reasons(one) for one in rig.windows)
     await rig.finish()
     after = await rig.show()
@@ -293,11 +299,11 @@ async def test_a_held_event_is_promoted_when_there_is_no_room(rig: Rig) -> None:
 async def test_an_overflow_wakes_a_worker(rig: Rig) -> None:
     """The model's digest of what an overflow folded is begun at once, not at the next sweep."""
     await rig.turn(3)
-    await rig.session.append([user("lot"), *(assistant(talk(12, first=100 + n)[1]["content"] * 2) for n in range(6))])  # type: ignore[operator]  # a text
+    await rig.session.append(talk(22, first=100))
     window = await rig.show()
     assert window.report.watermark > 0
     assert notes(window)
-    assert rig.writer.called.is_set()
+    await rig.wait_for_call()
     await rig.finish()
     assert notes(await rig.show()) == []
 
@@ -324,7 +330,7 @@ async def test_a_patient_digest_waits_for_a_break(url: str) -> None:
             window = await rig.turn(minutes=0.0)
             if reasons(window):
                 break
-            assert (await rig.events())[0].state == "ready"
+            assert (await rig.events())[0].state == "ready" or (await rig.session.state()).breaks
         first = (await rig.events())[0]
         assert first.state == "done"
         assert len(reasons(window)) > 1
@@ -340,6 +346,7 @@ async def test_several_events_are_begun_at_once(url: str) -> None:
     async with several(url) as rig:
         await rig.session.append(talk(40))
         window = await rig.show()
+        await rig.wait_for_call()
         events = await rig.events()
         assert len(events) > 2
         assert [event.state for event in events] == ["running", *["pending"] * (len(events) - 1)]
@@ -379,6 +386,7 @@ async def test_cancelling_cancels_what_follows(url: str) -> None:
     async with several(url) as rig:
         await rig.session.append(talk(40))
         await rig.show()
+        await rig.wait_for_call()
         events = await rig.events()
         cancelled = await rig.session.cancel(events[1].id)
         assert cancelled == [event.id for event in reversed(events[1:])]
@@ -390,7 +398,7 @@ async def test_cancelling_cancels_what_follows(url: str) -> None:
         states = {event.id: event.state for event in await rig.events()}
         assert states[events[0].id] == "done"
         assert {states[event.id] for event in events[1:]} == {"cancelled"}
-        with pytest.raises(ConflictError, match="shown already|done"):
+        with pytest.raises(ConflictError, match=r"shown already|done"):
             await rig.session.cancel(events[0].id)
         assert (await rig.session.verify()).is_sound
 
@@ -560,9 +568,8 @@ async def test_cadence(url: str) -> None:
     """Every so many exchanges the sources are asked for the time since they answered, and a compaction begins."""
     sources, clock = Sources(), FakeClock()
     start = clock.now()
-    async with opened(
-        url, clock=clock, refresh=sources, limit=32_000, settings={"continuous_interval": 5, "min_fold_tokens": 0}
-    ) as rig:
+    settings = {"continuous_interval": 5, "min_fold_tokens": 0, "keep_recent": 4}
+    async with opened(url, clock=clock, refresh=sources, limit=32_000, settings=settings) as rig:
         rig.writer.gate.set()
         for _ in range(12):
             await rig.turn()
@@ -570,7 +577,7 @@ async def test_cadence(url: str) -> None:
         assert sources.stretches(start) == [("cadence", 0, 12), ("cadence", 12, 22)]
         events = await rig.events()
         assert {(event.plan.trigger, event.state) for event in events} == {("cadence", "done")}
-        assert all(event.plan.last_seq <= rig.turns_count * 2 - 10 for event in events)
+        assert [event.plan.last_seq for event in events] == [8, 18]
 
 
 async def test_ticks_and_injections_are_no_activity(url: str) -> None:
@@ -655,13 +662,20 @@ async def test_counters_survive_a_restart(file_url: str) -> None:
 
 async def test_the_latch_pauses_work(url: str) -> None:
     """Two compactions that stay above the trigger begin no third beside the turns, and one warning is told."""
-    async with opened(url, limit=3000, has_model=False) as rig:
-        await rig.session.append([user("Walk the quay. " * 20)])
-        for number in range(40):
-            await rig.session.append([calls("a"), result("a", f"Bollard {number} is fine. " * 22)])
+    async with opened(url, limit=16_000, has_model=False) as rig:
+        head, paste = ([f"{word}{number}" for number in range(count)] for word, count in (("h", 415), ("p", 4000)))
+        await rig.session.append([user(" ".join(head)), assistant("ok"), user(" ".join(paste))])
+        rig.session = await rig.engine.session(limit=LIMIT)
+        for number in range(6):
+            words = " ".join(f"step{number}x{count}" for count in range(46))
+            await rig.session.append([calls("a"), result("a", words)])
             await rig.show()
             await rig.finish()
             if (await rig.session.state()).stuck_count >= 2:
                 break
-        warnings = [one for one in rig.told.happenings if isinstance(one, LatchSet)]
-        assert len(warnings) == 1
+        assert (await rig.session.state()).stuck_count >= 2
+        assert len([one for one in rig.told.happenings if isinstance(one, LatchSet)]) == 1
+        before = len(await rig.events())
+        await rig.show()
+        await rig.finish()
+        assert len(await rig.events()) == before
