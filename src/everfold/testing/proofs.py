@@ -174,6 +174,7 @@ class Prover:
             or settings != self._settings
             or not self._windows_count
             or not self.is_prefix_held
+            or bool(window.report.breaks)
         )
         for provider in PROVIDERS:
             flat = flatten_request(render(window, provider))
