@@ -10,11 +10,11 @@ PIP    := VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip --quiet
 COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
-LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt
+LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt requirements/weak.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check proofs bench peers lock upgrade format api pages browser clean
+.PHONY: help demo test check proofs bench peers weak-model lock upgrade format api pages browser clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,11 @@ peers: $(VENV)/.uv ## Install what the benchmarks measure beside Everfold, in an
 	@test -x bench/.venv-peers/bin/python || $(PYTHON) -m venv bench/.venv-peers
 	@VIRTUAL_ENV=$(abspath bench/.venv-peers) $(UV) pip sync --quiet --require-hashes requirements/peers.txt
 
+weak-model: $(VENV)/.dev ## Replay real conversations with a small real model writing the digests; fetches 160 MB
+	@test -x bench/.venv-weak/bin/python || $(PYTHON) -m venv bench/.venv-weak
+	@VIRTUAL_ENV=$(abspath bench/.venv-weak) $(UV) pip sync --quiet --require-hashes requirements/weak.txt
+	@$(BIN)/python -m bench.weak_model
+
 format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -59,6 +64,7 @@ lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps t
 		--output-file requirements/bench.txt
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
+	@$(COMPILE) --no-deps requirements/weak.in --output-file requirements/weak.txt
 	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' $(LOCKS)
 
 upgrade: $(VENV)/.uv ## Rewrite requirements/ with the newest versions that fit

@@ -8,7 +8,19 @@ from pathlib import Path
 from bench.report import RESULTS, Row, print_rows, read_load, save_section, write_section
 from bench.scripts import run_script, title
 
-NAMES = ("turn", "endless", "folds", "import", "search", "peers", "startup", "tokens", "statements", "digests")
+NAMES = (
+    "turn",
+    "endless",
+    "folds",
+    "holding",
+    "import",
+    "search",
+    "peers",
+    "startup",
+    "tokens",
+    "statements",
+    "digests",
+)
 _MODULES = {"import": "batch_import"}
 _SCRIPTS = ("tokens", "statements", "digests")
 _PROFILED = ("turn", "endless", "folds", "import")

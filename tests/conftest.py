@@ -5,7 +5,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from everfold import Everfold
     from everfold.core.window import Window
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -132,3 +135,57 @@ def prefix_is_held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         return window
 
     monkeypatch.setattr(Session, "window", show_and_compare)
+
+
+OpenWithModel = Callable[..., AbstractAsyncContextManager["Everfold"]]
+
+
+@pytest.fixture
+def open_with_model() -> OpenWithModel:
+    """Opens an engine whose digests a given model writes, as `everfold.open` opens one with a configured model."""
+    from functools import partial
+
+    from everfold.adapters.system.ids import RandomIds
+    from everfold.bootstrap import make_background, open_store
+    from everfold.config import load_settings
+    from everfold.engine import DRAIN_SECS, Everfold
+    from everfold.ports.models import Model
+    from everfold.ports.system import Clock
+    from everfold.services.call_model import ModelCaller
+    from everfold.services.digest_event import digest_event
+    from everfold.services.observers import make_observers
+    from everfold.testing.fakes import FakeClock
+
+    @asynccontextmanager
+    async def open_engine(
+        url: str,
+        model: Model,
+        *,
+        clock: Clock | None = None,
+        drain_secs: float = DRAIN_SECS,
+        settings: Mapping[str, Mapping[str, object]] | None = None,
+    ) -> AsyncIterator[Everfold]:
+        loaded = load_settings(None, settings)
+        clock, ids, observers = clock or FakeClock(), RandomIds(), make_observers()
+        store = await open_store(url)
+        caller = ModelCaller(
+            model=model,
+            store=store,
+            clock=clock,
+            ids=ids,
+            timeout_secs=loaded.compaction.summary_timeout_secs,
+            retries=loaded.compaction.retries,
+            observers=observers,
+        )
+        background = make_background(store, loaded, clock=clock, ids=ids, observers=observers)
+        background.worker = replace(background.worker, write_digest=partial(digest_event, caller))
+        engine = Everfold(
+            store, clock=clock, ids=ids, defaults=loaded.session_settings(), observers=observers, background=background
+        )
+        engine.start()
+        try:
+            yield engine
+        finally:
+            await engine.close(drain_secs=drain_secs)
+
+    return open_engine

@@ -137,7 +137,7 @@ async def test_a_killed_worker_loses_nothing(point: str, passes: int, tmp_path: 
             await prover.append(*WIRES[first : first + BATCH])
             await prover.window()
         clock.advance(timedelta(hours=1))
-        await background.worker.work_session(prover.session.id)
+        await background.worker.work(prover.session._live)
         await prover.window()
         await prover.check_all()
         state, events = await prover.session.state(), await list_all_events(prover.session)

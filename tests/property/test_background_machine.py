@@ -42,10 +42,11 @@ from everfold.core.tokens import estimate_text_tokens
 from everfold.core.window import MessageEntry, RangeEntry, Window
 from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, ModelUnavailableError
-from everfold.ports.dispatch import WorkOnSession
+from everfold.ports.dispatch import Work
 from everfold.ports.stores import Store
 from everfold.services.background import Background
 from everfold.services.feed import Feed
+from everfold.services.live import load_session
 from everfold.services.observers import Observers
 from everfold.services.sweep import Sweeper
 from everfold.services.work import Task, Worker, WorkPolicy, Written
@@ -61,6 +62,7 @@ BEHAVIOURS = st.sampled_from(["good", "good", "refused", "error"])
 MOST_SESSIONS = 3
 GRACE_SECS = 600.0
 MOST_CALLS = 24
+MOST_WORK = 200
 MOST_MARKS = 6
 """How many of its messages a model speaks of: a digest has a cap."""
 
@@ -111,19 +113,25 @@ class MortalStore:
 
 
 class Waking:
-    """A dispatcher that remembers who was woken."""
+    """A dispatcher that remembers what it was given; the machine runs it."""
 
     def __init__(self) -> None:
-        self.woken: dict[SessionId, None] = {}
+        self.work: dict[str, Work] = {}
 
-    def start(self, work: WorkOnSession) -> None:
-        """The machine runs the work."""
-
-    def submit(self, session_id: SessionId) -> None:
+    def submit(self, name: str, work: Work) -> None:
         """Remember it."""
-        self.woken[session_id] = None
+        self.work[name] = work
 
-    async def join(self, session_id: SessionId) -> None:
+    async def run(self) -> None:
+        """Do everything that was submitted, and what that submits."""
+        for _ in range(MOST_WORK):
+            if not self.work:
+                return
+            name = next(iter(self.work))
+            await self.work.pop(name)()
+        raise AssertionError(f"work is submitted without end: {list(self.work)}")
+
+    async def join(self, name: str) -> None:
         """Nothing runs by itself."""
 
     async def close(self, *, drain_secs: float) -> int:  # noqa: ARG002 - the port's
@@ -222,10 +230,11 @@ class BackgroundMachine(RuleBasedStateMachine):
             store=store,
             clock=self.clock,
             ids=self.ids,
+            dispatcher=dispatcher,
             policy=WorkPolicy(grace_secs=GRACE_SECS, attempts=3),
             write_digest=script.write,
         )
-        sweeper = Sweeper(store=store, clock=self.clock, dispatcher=dispatcher, feed=Feed())
+        sweeper = Sweeper(store=store, clock=self.clock, wake=worker.wake, feed=Feed())
         engine = Everfold(
             store,
             clock=self.clock,
@@ -317,13 +326,11 @@ class BackgroundMachine(RuleBasedStateMachine):
     @rule(index=st.integers(0, 9), count=st.integers(1, 12), behaviours=st.lists(BEHAVIOURS, max_size=2))
     def converse(self, index: int, count: int, behaviours: list[Behaviour]) -> None:
         """The same with a window for each, and with workers that are there when they are wanted."""
-        session_id = list(self.logs)[index % len(self.logs)]
         for _ in range(count):
             self.talk(index, 1)
             self.window(index, None)
-            if session_id in self.process.dispatcher.woken and self.process.working is None:
-                del self.process.dispatcher.woken[SessionId(session_id)]
-                self.dispatch(index, behaviours)
+            if self.process.dispatcher.work and self.process.working is None:
+                self.serve(behaviours)
 
     @rule(index=st.integers(0, 9), count=st.integers(1, 3), is_closed=st.booleans())
     def use_tools(self, index: int, count: int, *, is_closed: bool) -> None:
@@ -380,10 +387,24 @@ class BackgroundMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.process.working is None)
     @rule(index=st.integers(0, 9), behaviours=st.lists(BEHAVIOURS, max_size=3))
     def dispatch(self, index: int, behaviours: list[Behaviour]) -> None:
-        """A worker goes through a session."""
+        """A worker goes through a session, inline."""
         session_id = self.pick(index)
         self.process.script.behaviours = behaviours
-        self.run(lambda: self.process.worker.work_session(SessionId(session_id)))
+        self.run(lambda: self.work(session_id))
+        self.process.script.behaviours = []
+
+    async def work(self, session_id: str) -> None:
+        """What whoever waits for the work does."""
+        record = await self.process.engine._store.get_session(SessionId(session_id))
+        await self.process.worker.work(await load_session(self.process.worker.store, record))
+
+    @precondition(lambda self: self.process.working is None)
+    @rule(behaviours=st.lists(BEHAVIOURS, max_size=3))
+    def serve(self, behaviours: list[Behaviour]) -> None:
+        """The dispatcher does what it was given, beside the turns."""
+        self.touched.update(self.logs)
+        self.process.script.behaviours = behaviours
+        self.run(self.process.dispatcher.run)
         self.process.script.behaviours = []
 
     @precondition(lambda self: self.process.working is None)
@@ -397,9 +418,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         script.go_on.clear()
 
         async def begin() -> None:
-            working: asyncio.Task[object] = asyncio.get_running_loop().create_task(
-                self.process.worker.work_session(SessionId(session_id))
-            )
+            working: asyncio.Task[object] = asyncio.get_running_loop().create_task(self.work(session_id))
             called = asyncio.get_running_loop().create_task(script.called.wait())
             await asyncio.wait([working, called], return_when=asyncio.FIRST_COMPLETED)
             called.cancel()
@@ -437,9 +456,8 @@ class BackgroundMachine(RuleBasedStateMachine):
 
         async def sweep() -> None:
             await self.process.sweeper.sweep()
-            woken, self.process.dispatcher.woken = self.process.dispatcher.woken, {}
-            for session_id in woken if self.process.working is None else ():
-                await self.process.worker.work_session(session_id)
+            if self.process.working is None:
+                await self.process.dispatcher.run()
 
         self.run(sweep)
 
@@ -645,8 +663,8 @@ class BackgroundMachine(RuleBasedStateMachine):
             process.working = None
         for _ in range(8):
             self.clock.advance(timedelta(seconds=1000))
-            for stale_id in await process.sweeper.sweep():
-                await process.worker.work_session(stale_id)
+            await process.sweeper.sweep()
+            await process.dispatcher.run()
         for session_id in self.logs:
             session = await self.session(session_id)
             patient = {one.event_id for one in (await session.state()).awaited if one.is_patient}

@@ -14,7 +14,6 @@ from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening, Swept
 from everfold.core.sessions import SessionId, UserId
 from everfold.errors import StoreUnavailableError
-from everfold.ports.dispatch import WorkOnSession
 from everfold.ports.stores import Store
 from everfold.services.feed import Feed
 from everfold.services.sweep import Sweeper
@@ -24,27 +23,17 @@ from everfold.testing.fakes import STARTED_AT, FakeClock
 pytestmark = pytest.mark.anyio
 
 
-class Submitted:
-    """A dispatcher that only notes what it was given."""
+class Woken:
+    """Notes which sessions were woken."""
 
     def __init__(self) -> None:
         self.sessions: list[SessionId] = []
         self.has_any = asyncio.Event()
 
-    def start(self, work: WorkOnSession) -> None:
-        """Nothing is ever run."""
-
-    def submit(self, session_id: SessionId) -> None:
+    def __call__(self, session_id: SessionId) -> None:
         """Note it."""
         self.sessions.append(session_id)
         self.has_any.set()
-
-    async def join(self, session_id: SessionId) -> None:
-        """Nothing runs."""
-
-    async def close(self, *, drain_secs: float) -> int:  # noqa: ARG002 - the port's
-        """Nothing runs."""
-        return 0
 
 
 class Told:
@@ -64,7 +53,7 @@ class Rig:
 
     store: Store
     clock: FakeClock = field(default_factory=FakeClock)
-    submitted: Submitted = field(default_factory=Submitted)
+    woken: Woken = field(default_factory=Woken)
     told: Told = field(default_factory=Told)
 
     @property
@@ -73,7 +62,7 @@ class Rig:
         return Sweeper(
             store=self.store,
             clock=self.clock,
-            dispatcher=self.submitted,
+            wake=self.woken,
             feed=Feed(sinks=(self.told,)),
             lookback_secs=3600.0,
             every_secs=0.001,
@@ -102,17 +91,17 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
 
 
 async def test_nothing_to_find(rig: Rig) -> None:
-    """Where nothing waits, nothing is submitted and nothing told."""
+    """Where nothing waits, nobody is woken and nothing told."""
     assert await rig.sweeper.sweep() == []
-    assert (rig.submitted.sessions, rig.told.happenings) == ([], [])
+    assert (rig.woken.sessions, rig.told.happenings) == ([], [])
 
 
-async def test_each_session_is_submitted_once(rig: Rig) -> None:
-    """However many events of it wait, a session is submitted once, the one with the oldest event first."""
+async def test_each_session_is_woken_once(rig: Rig) -> None:
+    """However many events of it wait, a session is woken once, the one with the oldest event first."""
     await rig.leave("late", STARTED_AT + timedelta(minutes=2), count=3)
     await rig.leave("early", STARTED_AT + timedelta(minutes=1))
     assert await rig.sweeper.sweep() == ["ses_early", "ses_late"]
-    assert rig.submitted.sessions == ["ses_early", "ses_late"]
+    assert rig.woken.sessions == ["ses_early", "ses_late"]
     assert rig.told.happenings == [Swept(found_count=4, sessions_count=2)]
 
 
@@ -154,7 +143,7 @@ async def test_it_sweeps_again_and_again(rig: Rig) -> None:
     sweeping = asyncio.create_task(rig.sweeper.sweep_forever())
     rig.store = served
     await rig.leave("one", STARTED_AT)
-    await rig.submitted.has_any.wait()
+    await rig.woken.has_any.wait()
     assert len(asked) > 2
     sweeping.cancel()
     with pytest.raises(asyncio.CancelledError):

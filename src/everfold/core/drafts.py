@@ -24,6 +24,11 @@ class Draft:
     digest_secs: float = 0.0
 
 
+def name_refused(draft: Draft | None) -> str:
+    """What was wrong with the replies that were refused before a draft was good, in words; empty when nothing was."""
+    return "; ".join(draft.faults) if draft else ""
+
+
 def draft_to_bytes(draft: Draft) -> bytes:
     """A draft as JSON. Keeps every code point."""
     return json.dumps(asdict(draft), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -23,7 +23,7 @@ ENDED_STATES: frozenset[EventState] = frozenset({"done", "degraded", "cancelled"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How an event ends. `problem` says why it is degraded; it is empty when it is not."""
+    """How an event ends. `problem` says why it is degraded, or what was overcome on the way; empty when nothing was."""
 
     state: Literal["done", "degraded", "cancelled"]
     digest: WorkState
@@ -44,7 +44,8 @@ class CompactionEvent:
         lease_until: Running: until when its worker may be trusted to be alive. Pending: not to be claimed before.
         draft: The model's digest, verified and not yet committed.
         revises: The event whose digest this one replaces.
-        problem: What went wrong with the last attempt, in words; empty when nothing did.
+        problem: What went wrong with the last attempt, in words, also where a further reply was good after all; empty
+            when nothing did.
         certificate: What it did with every message; None until it is committed.
         report: What it did, in figures; None until it is committed.
     """

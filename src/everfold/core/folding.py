@@ -22,6 +22,7 @@ from everfold.core.layout import HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
 from everfold.core.planning import CompactionPlan, Group, measure_body
 from everfold.core.pools import CoarsePool, pool_add
+from everfold.core.stepwise import Steps, finish
 from everfold.core.tokens import estimate_text_tokens
 
 
@@ -89,7 +90,6 @@ def fold(
     *,
     event_id: str,
     draft: Draft | None = None,
-    tokens_before: int | None = None,
 ) -> Fold:
     """Carry out a plan.
 
@@ -100,21 +100,34 @@ def fold(
         pool: The pool of the coarse digest that is shown, or None when there is none.
         event_id: The event that commits this; digest ids are made from it.
         draft: The fine digest that a model wrote; an extractive one is made when left out.
-        tokens_before: The window less its fixed part now, when messages have come since the plan was made.
 
     What was erased after the plan was made is not brought back: the notes and the layout say what is left.
     """
+    return finish(fold_stepwise(plan, layout, notes, pool, event_id=event_id, draft=draft))
+
+
+def fold_stepwise(
+    plan: CompactionPlan,
+    layout: Layout,
+    notes: Mapping[int, Note],
+    pool: CoarsePool | None,
+    *,
+    event_id: str,
+    draft: Draft | None = None,
+) -> Steps[Fold]:
+    """The same with a pause after each step of a few milliseconds, for who has others to let through."""
     plan = _without_erased(plan, layout, notes)
-    if tokens_before is not None:
-        plan = replace(plan, tokens_before=tokens_before)
     standing = compose_standing_block(
         _standing_lines(plan, layout, notes),
         cap_tokens=plan.standing_cap_tokens,
         estimate=estimate_text_tokens,
         left_out=layout.standing_left_out,
     )
+    yield
     fine = _fine_digest(plan, notes, event_id) if draft is None else _drafted(plan, draft, event_id)
+    yield
     coarse = _coarse_digest(plan, layout, notes, pool, event_id, standing=standing.lines)
+    yield
     new_layout = Layout(
         watermark=plan.last_seq,
         sum_tokens=plan.sum_tokens,
@@ -133,8 +146,14 @@ def fold(
         digests=digests,
         layout=new_layout,
         certificate=certificate,
-        report=report_fold(plan, layout, new_layout, fine, coarse),
+        report=report_fold(plan, layout, new_layout, digests),
     )
+
+
+def report_later(done: Fold, plan: CompactionPlan, before: Layout, *, tokens_before: int) -> Fold:
+    """The same fold, reported for a window that has grown since the plan was made."""
+    plan = replace(plan, tokens_before=tokens_before)
+    return replace(done, report=report_fold(plan, before, done.layout, done.digests))
 
 
 def _without_erased(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> CompactionPlan:
@@ -334,10 +353,8 @@ def _certify(
     )
 
 
-def report_fold(
-    plan: CompactionPlan, before: Layout, after: Layout, fine: Digest | None, coarse: Digest | None
-) -> CompactionReport:
-    """What putting one layout in the place of another did, in figures."""
+def report_fold(plan: CompactionPlan, before: Layout, after: Layout, digests: Sequence[Digest]) -> CompactionReport:
+    """What putting one layout in the place of another did, in figures. The digests are those that it brought."""
     tail_tokens = plan.tokens_before - before.body_tokens - (after.sum_tokens - before.sum_tokens)
     tokens_after = after.body_tokens + tail_tokens
     stable = _stable_tokens(before, after)
@@ -351,8 +368,8 @@ def report_fold(
         joined_through=plan.join_through,
         tokens_before=plan.tokens_before,
         tokens_after=tokens_after,
-        fine_tokens=fine.tokens if fine else 0,
-        coarse_tokens=coarse.tokens if coarse else 0,
+        fine_tokens=sum(digest.tokens for digest in digests if digest.kind == "fine"),
+        coarse_tokens=sum(digest.tokens for digest in digests if digest.kind == "coarse"),
         standing_tokens=after.standing_tokens,
         break_after_tokens=stable,
         break_cost_tokens=tokens_after - stable,

@@ -10,6 +10,8 @@ Origin = Literal["user", "assistant", "tool", "external", "system"]
 Source = Literal["said", "tick", "refresh", "injection"]
 """Why a message is in the log: it was said, scheduled, a context refresh, or put in by a program."""
 
+_SOURCES: tuple[str, ...] = get_args(Source)
+
 AUTHORITY: dict[Origin, int] = {"external": 0, "tool": 1, "assistant": 2, "user": 3, "system": 4}
 """How much a line of each origin may decide. What is derived from several lines has the lowest of them.
 
@@ -47,6 +49,6 @@ def check_source(source: str) -> Source:
     Raises:
         InvalidInputError: the source is unknown.
     """
-    if source in get_args(Source):
+    if source in _SOURCES:
         return cast("Source", source)
     raise InvalidInputError(f"source {source!r} is unknown; expected one of {', '.join(get_args(Source))}")

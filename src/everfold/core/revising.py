@@ -88,6 +88,4 @@ def fold_revision(
             digests=((digest.id, digest.content_hash),),
         )
     )
-    return Fold(
-        digests=(digest,), layout=after, certificate=sealed, report=report_fold(plan, layout, after, digest, None)
-    )
+    return Fold(digests=(digest,), layout=after, certificate=sealed, report=report_fold(plan, layout, after, (digest,)))

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from everfold.core.stems import stem
 from everfold.core.words import read_matter, read_words
@@ -68,9 +69,8 @@ _DATE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchText:
-    """What the index holds for one message: space-separated words, ready for any store.
+class SearchText(NamedTuple):
+    """What the index holds for one message: space-separated words, ready for any store. One is made for every message.
 
     Attributes:
         own: The message's words, its speaker and its date.
@@ -137,9 +137,9 @@ def index_text(text: str, *, speaker: str, said_at: datetime, before: Sequence[s
         before: The texts of the said messages before it, newest first; BEFORE_COUNT are used. Nothing for a
             message that nobody said (a tool result, a refresh, a tick).
     """
-    own = (_matter(text), " ".join(read_words(speaker)), _day_words(said_at.date()))
-    earlier = (_end(said) for said in before[:BEFORE_COUNT])
-    return SearchText(own=" ".join(filter(None, own)), before=" ".join(filter(None, earlier)))
+    own = (_matter(text), _who_and_when(speaker, said_at.date()))
+    earlier = map(_end, before[:BEFORE_COUNT])
+    return SearchText(" ".join(filter(None, own)), " ".join(filter(None, earlier)))
 
 
 _matter = lru_cache(maxsize=BEFORE_COUNT + 2)(read_matter)
@@ -153,10 +153,11 @@ def _end(said: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _day_words(day: date) -> str:
-    """Month, year, weekday, and the day as one word (20230508)."""
-    names = (stem(_MONTHS[day.month - 1]), stem(_WEEKDAYS[day.weekday()]))
-    return f"{names[0]} {day.year} {names[1]} {_day_word(day.year, day.month, day.day)}"
+def _who_and_when(speaker: str, day: date) -> str:
+    """The speaker; then month, year, weekday, and the day as one word (20230508)."""
+    month, weekday = stem(_MONTHS[day.month - 1]), stem(_WEEKDAYS[day.weekday()])
+    words = (*read_words(speaker), month, str(day.year), weekday, _day_word(day.year, day.month, day.day))
+    return " ".join(words)
 
 
 def _day_word(year: int, month: int, day: int) -> str:

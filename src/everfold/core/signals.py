@@ -4,13 +4,15 @@ Source: DESIGN 3.4, the list of what an extractive digest keeps.
 """
 
 import re
+from itertools import filterfalse
 from typing import Final, Literal, cast
 
 from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, MAY_STATE
 
 HardKind = Literal["identifier", "path", "date", "number"]
 
-_HINT: Final = re.compile(r"[0-9/\\_@#$€£]")
+_find_hint: Final = re.compile(r"[0-9/\\_@#$€£]").search
+_ASCII_HINTS: Final = rb"0123456789/\_@#$"
 _PIECES: Final = re.compile(r"[^\s\"'`(){}\[\]<>,;=|*]+")
 _PIECE_ENDS: Final = bytes(32 if chr(code) in "\"'`(){}[]<>,;=|*" else code for code in range(256))
 _EXTENSIONS: Final = (
@@ -20,24 +22,37 @@ _EXTENSIONS: Final = (
 _HARD: Final = re.compile(
     r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d(?::\d\d)?(?:[ap]m)?|\d{1,2}[ap]m"
     r"|(?:19|20)\d\d)"
-    r"|(?P<path>[a-z]{2,6}://\S+|[A-Za-z]:\\.+|~?\.{0,2}/\w\S+|[\w.@-]+/[\w./@-]*(?:/|\.\w)[\w./:-]*|[\w.-]+\."
+    r"|(?P<path>[a-z]{2,6}://\S+|[A-Za-z]:\\.+|~?\.{0,2}/\w\S+|(?=[\w./:@-]*+[.:!?…]*$)[\w.@-]+/[\w./@-]*(?:/|\.\w)[\w./:-]*|[\w.-]+\."
     + _EXTENSIONS
     + r"(?::\d+)*)"
-    r"|(?P<identifier>[\w.+-]+@[\w-]+\.[\w.]+|#\w*\d\w*#?|(?!\d+[A-Za-z]{1,3}[.:!?]*$)(?=[A-Za-z_-]*\d)[\w-]*[A-Za-z][\w-]*|\d{7,})"
+    r"|(?P<identifier>[\w.+-]+@[\w-]+\.[\w.]+|#\w*\d\w*#?|(?!\d+[A-Za-z]{1,3}[.:!?]*$)(?=[A-Za-z_-]*\d)(?=[\w-]*[A-Za-z])[\w-]*+|\d{7,})"
     r"|(?P<number>[$€£]\d[\d.]*|\d[\d.]*\d%?|\d+(?:%|[kKMGT]i?B?|ms|kg|km)))[.:!?…]*$"
 )
-"""The shape of one piece between blanks; a number has two digits or more, or a unit."""
+"""The shape of one piece between blanks; a number has two digits or more, or a unit. The lookaheads and possessive
+repeats only keep the time linear where a piece is a run of encoded data."""
 _COMMON: Final = re.compile(
     r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d\d:\d\d(?::\d\d)?|(?:19|20)\d\d)"
-    r"|(?P<identifier>[A-Za-z][A-Za-z_-]*\d[\w-]*|\d{7,}|(?!\d+[A-Za-z]{1,3}[.:!?…]*$)\d[\w-]*[A-Za-z][\w-]*)"
+    r"|(?P<identifier>[A-Za-z][A-Za-z_-]*+\d[\w-]*+|\d{7,}|(?!\d+[A-Za-z]{1,3}[.:!?…]*$)\d(?=[\w-]*[A-Za-z])[\w-]*+)"
     r"|(?P<number>\d+\.\d+|\d\d+))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first: the same kinds in a third of the time."""
+_SHAPES: Final = bytes(ord(re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code)))) for code in _PIECE_ENDS)
+_match_shape: Final = re.compile(
+    r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
+    r"|(?P<identifier>a[a_-]*0[\w-]*|0{7,}|(?!0+a{1,3}[.:!?]*$|0000-00-00a)0[0_-]*a[\w-]*)"
+    r"|(?P<number>0+\.0+|00|000|00000|000000))[.:!?]*$"
+).match
+"""The shapes of `_COMMON` that tell it alone; four digits may be a year, and a day with letters behind it a moment."""
 _match_hard: Final = _HARD.match
 _match_common: Final = _COMMON.match
 _is_telling: Final = re.compile(r"[\d@/\\]|\.\w").search
 """A mark that each of these shapes needs, looked for first: most pieces of a line have none."""
 _RANK: Final[dict[HardKind, int]] = {"identifier": 3, "path": 2, "number": 1, "date": 0}
+_PLACES: Final = {"identifier": 1 << 32, "number": 1 << 16, "date": 1}
+"""One piece of a kind, in one sum that counts a unit's pieces of all kinds."""
+_MOST_PIECES: Final = 0xFFFF
+_UNTOLD: Final = 1 << 48
+_MOST_SHAPES: Final = 8_192
 _ENOUGH: Final = 6
 
 _ERROR: Final = re.compile(
@@ -61,14 +76,27 @@ _DATE_PHRASE: Final = re.compile(
 )
 
 
-def may_hold_hard(text: str, start: int, end: int) -> bool:
-    """Whether a part of a text has a mark without which it can hold no hard fact."""
-    return _HINT.search(text, start, end) is not None
+def may_hold_hard(text: str) -> bool:
+    """Whether a text has a mark without which it can hold no hard fact."""
+    return _find_hint(text) is not None
 
 
-def blank_marks(text: str) -> str | None:
-    """The text, as long, with blanks for quotes, brackets and marks of lists; None where it is not ASCII."""
-    return text.encode().translate(_PIECE_ENDS).decode() if text.isascii() else None
+def is_free_of_hard(text: str) -> bool:
+    """Whether nowhere in a text is such a mark: quicker where there is none, as in most talk."""
+    if not text.isascii():
+        return _find_hint(text) is None
+    data = text.encode()
+    return len(data.translate(None, _ASCII_HINTS)) == len(data)
+
+
+def blank_marks(text: str) -> str:
+    """An ASCII text, as long, with blanks for quotes, brackets and marks of lists."""
+    return text.encode().translate(_PIECE_ENDS).decode()
+
+
+def shape_pieces(text: str) -> str:
+    """An ASCII text, as long, with blanks as in `blank_marks`, a for every letter and 0 for every digit."""
+    return text.encode().translate(_SHAPES).decode()
 
 
 def cut_pieces(text: str) -> list[str]:
@@ -80,8 +108,8 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
     """The most telling identifier, path, number or date of a text's pieces: its kind, how many (up to 6), and itself."""
     best: HardKind | None = None
     rank, count, shown = -1, 0, ""
-    for piece in pieces:
-        if piece.isalpha() or len(piece) == 1:
+    for piece in filterfalse(str.isalpha, pieces):
+        if len(piece) == 1:
             continue
         found = _match_common(piece) or (_match_hard(piece) if _is_telling(piece) else None)
         if found is None:
@@ -93,6 +121,39 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
         if count >= _ENOUGH and kind == "identifier":
             break
     return best, count, shown
+
+
+def count_shapes(shapes: list[str]) -> tuple[HardKind | None, int] | None:
+    """What `find_hard` finds, told by the shapes of the pieces alone; None where one of them must be read itself."""
+    found = sum(map(_KNOWN_SHAPES.__getitem__, shapes))
+    if not found:
+        return None, 0
+    if found >= _UNTOLD:
+        return None
+    identifiers, numbers, dates = found >> 32, found >> 16 & _MOST_PIECES, found & _MOST_PIECES
+    return ("identifier" if identifiers else "number" if numbers else "date"), identifiers + numbers + dates
+
+
+class _Shapes(dict[str, int]):
+    """What each shape that was met counts as: rows of output repeat few of them."""
+
+    def __missing__(self, shape: str) -> int:
+        if len(self) >= _MOST_SHAPES:
+            self.clear()
+        weight = self[shape] = _weigh_shape(shape)
+        return weight
+
+
+_KNOWN_SHAPES: Final = _Shapes()
+
+
+def _weigh_shape(shape: str) -> int:
+    """One piece of its kind, `_UNTOLD` where not every piece of the shape is the same, 0 for no hard fact."""
+    if shape.isalpha() or len(shape) == 1:
+        return 0
+    if (found := _match_shape(shape)) is not None:
+        return _PLACES[found.lastgroup or ""]
+    return _UNTOLD if _is_telling(shape) else 0
 
 
 def find_error(lowered: str, cues: int) -> int | None:

@@ -33,7 +33,9 @@ from everfold.core.statement_rules import (
 _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
+_ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
+_ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
 _BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
 _REQUEST: Final = re.compile(
@@ -98,12 +100,16 @@ def collect_word_cues(words: Iterable[str]) -> int:
 
 def is_enclosing(text: str) -> bool:
     """Whether marks without a blank beside them may hide words of a text: brackets, quotes, slashes, dashes."""
+    if text.isascii():
+        data = text.encode()
+        return len(data.translate(None, _ASCII_ENCLOSED)) < len(data)
     return _ENCLOSED.search(text) is not None
 
 
 def list_outcome_words(lowered: str) -> tuple[str, ...]:
-    """The words of a lower-cased text that may report an error or a state."""
-    return tuple(_OUTCOME_WORDS.intersection(_break(lowered).split()))
+    """The words of a lower-cased text that may report an error or a state; of ASCII also those between digits."""
+    words = lowered.encode().translate(_ASCII_LETTERS).decode() if lowered.isascii() else lowered.translate(_BREAKS)
+    return tuple(_OUTCOME_WORDS.intersection(words.split()))
 
 
 def _break(lowered: str) -> str:

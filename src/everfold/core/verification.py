@@ -19,6 +19,8 @@ from everfold.core.facts import Fact, HeldFacts, list_facts, plain_text
 from everfold.core.hostile import find_hostile
 from everfold.core.languages import find_other_language
 from everfold.core.statement_rules import list_word_set
+from everfold.core.stepwise import Steps
+from everfold.core.stepwise import finish as finish_steps
 
 FaultKind = Literal[
     "empty",
@@ -68,6 +70,8 @@ _CALL_MARK: Final = re.compile(
     r"|action:\s*\S+\s*\n\s*action input:)",
     re.IGNORECASE,
 )
+_CALL_LINE: Final = re.compile(r"^\[calls [^\n]*\]$", re.MULTILINE)
+"""How a record has a call, which is in no language; see `core.digest_requests`."""
 _CALL_KEYS: Final = frozenset(
     ("tool_calls", "function_call", "arguments", "parameters", "tool_name", "function", "tool_input")
 )
@@ -142,21 +146,50 @@ def verify_reply(
 
     O(length of record and reply), about a microsecond a character.
     """
+    return finish_steps(
+        verify_stepwise(
+            reply_text,
+            finish,
+            input_text=input_text,
+            wishes=wishes,
+            source_tokens=source_tokens,
+            cap_tokens=cap_tokens,
+            first_seq=first_seq,
+            last_seq=last_seq,
+            estimate=estimate,
+        )
+    )
+
+
+def verify_stepwise(
+    reply_text: str,
+    finish: Finish,
+    *,
+    input_text: str,
+    wishes: Sequence[str] = (),
+    source_tokens: int,
+    cap_tokens: int,
+    first_seq: int,
+    last_seq: int,
+    estimate: Callable[[str], int],
+) -> Steps[tuple[Fault, ...]]:
+    """The same with a pause after each check, for who has others to let through."""
     text = clean_reply(reply_text)
     if faults := _find_unusable(text, finish):
         return faults
     spoken = split_record(input_text)
+    yield
     found = [*_check_size(text, source_tokens, cap_tokens, estimate), *_check_repeats(text, input_text)]
     if found:  # nothing else of a text without end is worth looking at
         return tuple(found)
+    yield
     held = HeldFacts(spoken, wishes, first_seq=first_seq, last_seq=last_seq)
-    found += [
-        *_check_end(text, finish, held),
-        *_check_invented(text, held),
-        *_check_lost(text, spoken),
-        *_check_language(text, spoken),
-        *_check_hostile(text),
-    ]
+    yield
+    found += [*_check_end(text, finish, held), *_check_invented(text, held)]
+    yield
+    found += _check_lost(text, spoken)
+    yield
+    found += [*_check_language(text, spoken), *_check_hostile(text)]
     return tuple(found)
 
 
@@ -256,11 +289,21 @@ def sample_facts(spoken: Sequence[Spoken], *, count: int = SAMPLE_COUNT) -> list
             kinds.setdefault(key, kind)
             spread[key] += 1
             weights[key] = max(weights.get(key, 0.0), role * _weigh(kind, text))
-    record = "\n".join(one.text for one in spoken)
-    for name in [key for key, kind in kinds.items() if kind == "name" and re.search(rf"\b{key}\b", record)]:
-        del weights[name]  # also written small: a word that began a sentence or a title
+    for name in _list_small([key for key, kind in kinds.items() if kind == "name"], spoken):
+        del weights[name]  # a word that began a sentence or a title
     ranked = sorted(weights, key=lambda key: -weights[key] * math.sqrt(min(spread[key], 16)))
     return [shown[key] for key in ranked[:count]]
+
+
+def _list_small(names: Sequence[str], spoken: Sequence[Spoken]) -> list[str]:
+    """The names, given in small letters, that are also written so somewhere."""
+    record = "\n".join(one.text for one in spoken)
+    words = set(_WORD.findall(record))
+    return [
+        name
+        for name in names
+        if name in words or (" " in name and name in record and re.search(rf"\b{name}\b", record))
+    ]
 
 
 def _weigh(kind: str, text: str) -> float:
@@ -364,11 +407,15 @@ def _count_copied(words: Sequence[str], source: Sequence[str]) -> int:
 
 
 def _check_language(text: str, spoken: Sequence[Spoken]) -> list[Fault]:
-    """Compare with what people and the assistant say; where they say little, with all."""
-    talk = "\n".join(one.text for one in spoken if one.role in {"user", "assistant"})
-    record = "\n".join(one.text for one in spoken)
-    other = find_other_language(text, talk if len(_WORD.findall(talk)) > 40 else record)  # noqa: PLR2004  (enough to tell)
-    if other is None or find_other_language(text, record) is None:
+    """Compare with what people and the assistant say; where they say little, with all.
+
+    What tools and the outside say in that other language themselves may be reported in it.
+    """
+    talk = "\n".join(_CALL_LINE.sub("", one.text) for one in spoken if one.role in {"user", "assistant"})
+    rest = "\n".join(one.text for one in spoken if one.role not in {"user", "assistant"})
+    is_enough = len(_WORD.findall(talk)) > 40  # noqa: PLR2004  (words, to tell a language by)
+    other = find_other_language(text, talk if is_enough else f"{talk}\n{rest}")
+    if other is None or (is_enough and find_other_language(rest, talk) == other):
         return []
     return [Fault(kind="language", detail=f"it was in another language than the conversation: {other}")]
 

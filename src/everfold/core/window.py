@@ -180,6 +180,39 @@ def build_body(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """The tail as a window shows it, up to `last_seq`. `message_count` counts the messages that are shown."""
+
+    first_seq: int
+    last_seq: int
+    entries: tuple[MessageEntry, ...] = ()
+    message_count: int = 0
+
+
+def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Message], *, before: Tail | None) -> Tail:
+    """The tail of a session's window. O(what is new), where the tail of the window before only grew.
+
+    Args:
+        state: The session's state.
+        layout: What is shown of the past.
+        messages: Every message of the tail, by sequence number; tombstones for the erased ones.
+        before: An earlier tail of the same log under the same layout, with nothing erased since; None for none.
+    """
+    first_seq, last_seq = max(layout.watermark, state.fixed_seq) + 1, state.safe_seq
+    if before is None or before.first_seq != first_seq or before.last_seq > last_seq:
+        before = Tail(first_seq=first_seq, last_seq=first_seq - 1)
+    elif before.last_seq == last_seq:
+        return before
+    new = [MessageEntry(message=message, slice="tail") for message in _stretch(messages, before.last_seq + 1, last_seq)]
+    return Tail(
+        first_seq=first_seq,
+        last_seq=last_seq,
+        entries=(*before.entries, *new),
+        message_count=before.message_count + sum(not entry.message.is_erased for entry in new),
+    )
+
+
 def build_window(
     state: SessionState,
     body: Body,
@@ -190,6 +223,7 @@ def build_window(
     policy: Policy,
     room: Room,
     volatile: str | None = None,
+    tail: Tail | None = None,
 ) -> Window:
     """Build the window of a session from what is shown of it. O(head and tail).
 
@@ -202,16 +236,16 @@ def build_window(
         policy: How the session compacts.
         room: The shares of the limit.
         volatile: Text for the end of this request only; cut to its reserve.
+        tail: The tail, where it is built already.
     """
-    first_tail = max(body.layout.watermark, state.fixed_seq) + 1
+    tail = tail or build_tail(state, body.layout, messages, before=None)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
-    tail = [MessageEntry(message=message, slice="tail") for message in _stretch(messages, first_tail, state.safe_seq)]
     suffix = _volatile_entry(volatile, room)
-    said = sum(not entry.message.is_erased for entry in (*fixed, *tail))
+    said = sum(not entry.message.is_erased for entry in fixed) + tail.message_count
     return Window(
         session=session,
         prompt=prompt,
-        entries=(*fixed, *body.entries, *tail, *suffix),
+        entries=(*fixed, *body.entries, *tail.entries, *suffix),
         report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix),
         fence_key=session,
     )

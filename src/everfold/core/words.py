@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
+from typing import Final
 
 from everfold.core.stems import stem
 
@@ -34,6 +35,7 @@ _CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
 _JOINT_BYTES = bytes(code for code in range(128) if not chr(code).isalnum())
 _COMMON = re.compile(r"([0-9]{1,20}(?=\.)|[A-Z]{2,20}(?=-))[.-]([0-9]{1,20})")
 """The two composites that logs are full of, `81.58` and `ORD-66543`, read in one step; a test holds it to the long way."""
+_MOST_CHUNKS = 131_072
 _APOSTROPHE = re.compile(r"['\u2019]")
 _GRAMMAR = """
     a an the this that these those and or but if then than so as of at by for from in into on onto to with about
@@ -63,28 +65,49 @@ def read_words(text: str) -> list[str]:
 
 def read_matter(text: str) -> str:
     """The index words of a text without stop words, joined by spaces. O(length)."""
-    chunks = text.split()
-    if max(map(len, chunks), default=0) <= MAX_WORD_CHARS:
-        return " ".join(filter(None, map(_read_chunk_matter, chunks)))
-    # A long chunk (a link, data) would only push others out of what is remembered.
-    read = (_read_chunk_matter(chunk) if len(chunk) <= MAX_WORD_CHARS else _join_matter(chunk) for chunk in chunks)
-    return " ".join(filter(None, read))
+    return " ".join(filter(None, map(_KNOWN_MATTER.__getitem__, text.split())))
 
 
-@lru_cache(maxsize=131_072)
-def _read_chunk_matter(chunk: str) -> str:
-    return _join_matter(chunk)
+class _Matter(dict[str, str]):
+    """What was read of the chunks met so far: most chunks of a log have been seen before.
+
+    What is read in one step is not kept, nor long chunks (links, data): they would only fill it.
+    """
+
+    def __missing__(self, chunk: str) -> str:
+        bare = chunk.strip(_MARKS)
+        if (common := _COMMON.fullmatch(bare)) is not None:
+            return _join_common(common)
+        whole = bare.replace("-", "").replace("_", "")
+        if whole.isalnum() and not bare.isalpha() and whole.isascii() and len(bare) <= MAX_WORD_CHARS:
+            matter = self._join_parts(bare, whole.lower())
+        else:
+            matter = " ".join([word for word in _read_pieces(chunk) if word not in STOP_WORDS])
+        if len(chunk) <= MAX_WORD_CHARS:
+            if len(self) >= _MOST_CHUNKS:
+                self.clear()
+            self[chunk] = matter
+        return matter
+
+    def _join_parts(self, composite: str, whole: str) -> str:
+        """The matter of a composite of one segment (`SN83-0e8`): its parts, then all of it as one word."""
+        parts = _PART.findall(composite)
+        words = [part if part.isdigit() else self[part] for part in parts]
+        if len(parts) > 1 and whole not in STOP_WORDS:
+            words.append(whole)
+        return " ".join(filter(None, words))
 
 
-def _join_matter(chunk: str) -> str:
-    if (common := _COMMON.fullmatch(chunk)) is not None:
-        first, second = common.groups()
-        if first.isdigit():
-            return f"{first} {second} {first}{second}"
-        lowered = first.lower()
-        word = stem(lowered)
-        return f"{second} {lowered}{second}" if word in STOP_WORDS else f"{word} {second} {lowered}{second}"
-    return " ".join([word for word in _read_pieces(chunk) if word not in STOP_WORDS])
+_KNOWN_MATTER: Final = _Matter()
+
+
+def _join_common(common: re.Match[str]) -> str:
+    first, second = common.groups()
+    if first.isdigit():
+        return f"{first} {second} {first}{second}"
+    lowered = first.lower()
+    word = stem(lowered)
+    return f"{second} {lowered}{second}" if word in STOP_WORDS else f"{word} {second} {lowered}{second}"
 
 
 @lru_cache(maxsize=65_536)

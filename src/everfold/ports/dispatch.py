@@ -3,26 +3,23 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from everfold.core.sessions import SessionId
-
-WorkOnSession = Callable[[SessionId], Awaitable[object]]
+Work = Callable[[], Awaitable[object]]
 
 
 class Dispatcher(Protocol):
-    """Runs the work of sessions, one at a time each."""
+    """Runs work, one piece at a time of each name."""
 
-    def start(self, work: WorkOnSession) -> None:
-        """Say what a session's work is. Called once, before anything is submitted."""
+    def submit(self, name: str, work: Work) -> None:
+        """Have something done soon. Never blocks.
+
+        While work of this name is being done, the newest that is submitted is done once more afterwards.
+        """
         ...
 
-    def submit(self, session_id: SessionId) -> None:
-        """Have a session worked on soon. While it is being worked on, it is so once more afterwards. Never blocks."""
-        ...
-
-    async def join(self, session_id: SessionId) -> None:
-        """Wait until a session is not worked on; at once when it is not."""
+    async def join(self, name: str) -> None:
+        """Wait until no work of this name is being done; at once when none is."""
         ...
 
     async def close(self, *, drain_secs: float) -> int:
-        """Finish what runs, for so long at most, then stop it. Gives how many sessions were stopped unfinished."""
+        """Finish what runs, for so long at most, then stop it. Gives how many pieces were stopped unfinished."""
         ...

@@ -41,13 +41,13 @@ def read_incoming(
     if said_at.tzinfo is None:
         raise InvalidInputError(f"said_at {said_at.isoformat()} has no time zone; give an aware datetime")
     return Incoming(
-        wire=message,
-        content=content,
-        content_hash=hashlib.sha256(content).hexdigest(),
-        view=view,
-        origin=choose_origin(view.role, origin),
-        source=check_source(source),
-        said_at=said_at.astimezone(UTC),
+        message,
+        content,
+        hashlib.sha256(content).hexdigest(),
+        view,
+        choose_origin(view.role, origin),
+        check_source(source),
+        said_at.astimezone(UTC),
         client_id=client_id,
         line=line,
     )

@@ -28,13 +28,12 @@ class Background:
 
     def start(self) -> None:
         """Sweep from now on. Work that is done by whoever finds it due is left to them."""
-        self.dispatcher.start(self.worker.work_session)
         if not self.is_synchronous:
             self._sweeping = asyncio.get_running_loop().create_task(self.sweeper.sweep_forever(), name="everfold sweep")
 
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon."""
-        self.dispatcher.submit(session_id)
+        self.worker.wake(session_id)
 
     async def close(self, *, drain_secs: float) -> int:
         """Finish what runs, for so long at most; what is left stays pending. Gives how many sessions were stopped."""

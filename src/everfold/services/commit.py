@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent, Outcome, WorkState
-from everfold.core.folding import Fold, fold
+from everfold.core.folding import Fold, fold, fold_stepwise, report_later
 from everfold.core.happenings import (
     CompactionBegun,
     CompactionCancelled,
@@ -30,18 +30,33 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.live import LiveSession
 from everfold.services.observers import Observers
+from everfold.services.pausing import finish_pausing
+
+Base = tuple[str, int]
+"""The event whose layout is in force, and the epoch."""
+
+MOST_PREPARED = 256
+"""How many folds are kept ahead in one process; each takes some ten kilobytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committer:
-    """Begins and ends the events of one session. With `is_preview` it changes what is remembered, never the store."""
+    """Begins and ends the events of one session.
+
+    Attributes:
+        prepared: Extractive folds of held events that were made ahead, of all sessions, with what they were made over.
+        is_preview: Change what is remembered, never the store.
+        is_beside_turns: Let others through between the steps of a fold.
+    """
 
     store: Store
     live: LiveSession
     clock: Clock
     ids: Ids
     observers: Observers = field(default_factory=Observers)
+    prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
     is_preview: bool = False
+    is_beside_turns: bool = False
 
     async def begin(self, plan: CompactionPlan, *, digest: WorkState, extraction: WorkState) -> CompactionEvent:
         """Store an event that holds its messages in the window until it is committed.
@@ -107,9 +122,10 @@ class Committer:
         while live.state.held_events[:1] == (event.id,):
             if draft is not None and draft.epoch != live.state.epoch:
                 return None  # it may hold words that were erased since
-            if done is None or base != (live.state.event_id, live.state.epoch):
-                base = (live.state.event_id, live.state.epoch)
-                done = await self._fold(event, notes, draft)
+            if done is None or base != self._base:
+                base = self._base
+                done = self._take_prepared(event, draft) or await self._fold(event, notes, draft)
+            done = report_later(done, event.plan, live.layout, tokens_before=measure_window(live.state, live.layout))
             state = self._state_after(done, event, draft)
             if outcome is None:
                 one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq, is_patient)
@@ -188,6 +204,24 @@ class Committer:
             stuck_count=stuck,
         )
 
+    @property
+    def _base(self) -> Base:
+        """What a fold is carried out over: it stands as long as this does."""
+        return self.live.state.event_id, self.live.state.epoch
+
+    async def prepare(self, event: CompactionEvent) -> None:
+        """Make the extractive fold of the first held event ahead, so that an overflow has only to write it."""
+        base = self._base
+        if self.live.state.held_events[:1] != (event.id,) or self.prepared.get(event.id, (None,))[0] == base:
+            return
+        if len(self.prepared) >= MOST_PREPARED:
+            self.prepared.pop(next(iter(self.prepared)))
+        self.prepared[event.id] = (base, await self._fold(event, (), None))
+
+    def _take_prepared(self, event: CompactionEvent, draft: Draft | None) -> Fold | None:
+        base, prepared = self.prepared.pop(event.id, (None, None))
+        return prepared if draft is None and base == self._base else None
+
     async def _fold(self, event: CompactionEvent, known: Sequence[Note], draft: Draft | None) -> Fold:
         """The event's plan carried out over the layout in force; notes that are known are not read again."""
         live, plan = self.live, event.plan
@@ -199,15 +233,11 @@ class Committer:
         missing = sorted(seqs - notes.keys())
         if missing:
             notes.update({note.seq: note for note in await self.store.read_notes(live.record.id, missing)})
-        return fold(
-            plan,
-            live.layout,
-            notes,
-            await self._pool(plan),
-            event_id=event.id,
-            draft=draft,
-            tokens_before=measure_window(live.state, live.layout),
-        )
+        pool = await self._pool(plan)
+        if not self.is_beside_turns:
+            return fold(plan, live.layout, notes, pool, event_id=event.id, draft=draft)
+        steps = fold_stepwise(plan, live.layout, notes, pool, event_id=event.id, draft=draft)
+        return await finish_pausing(steps)
 
     async def _pool(self, plan: CompactionPlan) -> CoarsePool | None:
         coarse = self.live.layout.coarse

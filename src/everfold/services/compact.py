@@ -11,6 +11,7 @@ Source: DESIGN sections 3.2 and 3.5.
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from everfold.core.drafts import name_refused
 from everfold.core.events import CompactionEvent, Outcome
 from everfold.core.folding import Fold
 from everfold.core.layout import Layout
@@ -142,7 +143,9 @@ class Compactor:
         """
         event = await self.store.get_event(EventId(self.live.state.held_events[0]))
         if event.draft is not None and event.extraction in {"off", "done"}:
-            outcome: Outcome | None = Outcome(state="done", digest="done", extraction=event.extraction)
+            outcome: Outcome | None = Outcome(
+                state="done", digest="done", extraction=event.extraction, problem=name_refused(event.draft)
+            )
             done = await self.committer.commit(event, outcome=outcome, draft=event.draft)
             if done is not None or event.id not in self.live.state.held_events:
                 return done

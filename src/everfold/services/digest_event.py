@@ -39,7 +39,8 @@ async def digest_event(caller: ModelCaller, task: Task) -> Written:
     )
     faults = tuple(f"{fault.kind}: {fault.detail}" for fault in written.faults)
     if written.digest is None:
-        return Written(draft=None, problem="; ".join(faults))
+        has_room = any(fault.kind != "no_room" for fault in written.faults)
+        return Written(draft=None, problem="; ".join(faults), has_room=has_room)
     return Written(
         draft=Draft(
             text=written.digest.text,

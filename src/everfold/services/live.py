@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from everfold.core.appending import AppendPlan
+from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
@@ -15,7 +16,7 @@ from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
 from everfold.core.sessions import EventId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
-from everfold.core.window import Body, build_body
+from everfold.core.window import Body, Tail, build_body, build_tail
 from everfold.ports.stores import Store
 
 MOST_MESSAGES = 4096
@@ -36,6 +37,8 @@ class LiveSession:
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
     _body: Body | None = None
+    _tail: tuple[Layout, int, Tail] | None = None
+    _room: tuple[tuple[int | None, SessionSettings, int, Calibration], Room] | None = None
 
     @property
     def settings(self) -> SessionSettings:
@@ -44,13 +47,20 @@ class LiveSession:
 
     def room(self, limit_tokens: int | None = None) -> Room:
         """The shares of the session's limit, or of one lowered for a call."""
-        settings = self.settings
-        return share_room(
+        settings, state = self.record.settings, self.state
+        if self._room is not None:
+            (limit, of_settings, fixed_tokens, calibration), room = self._room
+            is_same = settings is of_settings and state.calibration is calibration
+            if is_same and limit == limit_tokens and fixed_tokens == state.fixed_tokens:
+                return room
+        room = share_room(
             settings.limit_tokens if limit_tokens is None else limit_tokens,
             settings.policy,
-            prompt_tokens=settings.prompt_tokens + self.state.fixed_tokens,
-            calibration=self.state.calibration,
+            prompt_tokens=settings.prompt_tokens + state.fixed_tokens,
+            calibration=state.calibration,
         )
+        self._room = ((limit_tokens, settings, state.fixed_tokens, state.calibration), room)
+        return room
 
     async def reload(self, store: Store) -> None:
         """Take the state as it is now, with what another writer may have changed beside it.
@@ -106,6 +116,15 @@ class LiveSession:
         for event in await self.load_held(store) if self.state.held_events else ():
             layout = project_layout(event.plan, layout)
         return layout
+
+    def show_tail(self) -> Tail:
+        """What the window shows after its body, from messages that are loaded already; what was shown stays."""
+        before = None
+        if self._tail is not None and self._tail[0] is self.layout and self._tail[1] == self.state.epoch:
+            before = self._tail[2]
+        tail = build_tail(self.state, self.layout, self.messages, before=before)
+        self._tail = (self.layout, self.state.epoch, tail)
+        return tail
 
     async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
         """The digests with these ids; only those that are not remembered are read."""

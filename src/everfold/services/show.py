@@ -88,6 +88,7 @@ async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | No
             policy=live.settings.policy,
             room=live.room(limit_tokens),
             volatile=volatile,
+            tail=live.show_tail(),
         )
     except KeyError as error:
         raise NotFoundError(

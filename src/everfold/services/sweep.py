@@ -1,4 +1,4 @@
-"""Sweep: find the events that nobody works on any more, and have their sessions worked on.
+"""Sweep: find the events that nobody works on any more, and wake their sessions.
 
 What a killed process left behind, what failed and has waited long enough, and what was finished before its predecessor.
 
@@ -6,6 +6,7 @@ Source: DESIGN sections 3.2 and 6.
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +14,6 @@ from datetime import timedelta
 from everfold.core.happenings import Swept
 from everfold.core.sessions import SessionId
 from everfold.errors import StoreError
-from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.feed import Feed
@@ -28,20 +28,20 @@ class Sweeper:
 
     store: Store
     clock: Clock
-    dispatcher: Dispatcher
+    wake: Callable[[SessionId], None]
     feed: Feed
     lookback_secs: float = 604_800.0
     every_secs: float = 120.0
 
     async def sweep(self) -> list[SessionId]:
-        """Submit every session that has a stale event, and give them."""
+        """Wake every session that has a stale event, and give them."""
         now = self.clock.now()
         events = await self.store.list_waiting(
             now=now, begun_after=now - timedelta(seconds=self.lookback_secs), limit_count=MOST_EVENTS
         )
         sessions = list(dict.fromkeys(event.session_id for event in events))
         for session_id in sessions:
-            self.dispatcher.submit(session_id)
+            self.wake(session_id)
         if events:
             self.feed.publish(Swept(found_count=len(events), sessions_count=len(sessions)))
         return sessions

@@ -11,13 +11,15 @@ Source: DESIGN section 3.2.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from time import monotonic
 
-from everfold.core.drafts import Draft
+from everfold.core.drafts import Draft, name_refused
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Fold
 from everfold.core.happenings import CompactionClaimed, CompactionReady, CompactionRetried
@@ -27,9 +29,10 @@ from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
 from everfold.errors import ConflictError, EverfoldError, HookError
+from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
-from everfold.services.commit import Committer
+from everfold.services.commit import Base, Committer
 from everfold.services.compact import Abilities, Compactor
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
@@ -70,11 +73,20 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What came of a model's digest: a verified draft, or why there is none."""
+    """What came of a model's digest: a verified draft, or why there is none.
+
+    Attributes:
+        has_room: False where the range is too small for a model's text: nothing went wrong, and trying again changes
+            nothing.
+    """
 
     draft: Draft | None
     problem: str = ""
+    has_room: bool = True
 
+
+MOST_ATTEMPTS_AT_ONCE = 2
+"""How many events of one session are tried at once in one process: the next one while a slow one is waited for."""
 
 WriteDigest = Callable[[Task], Awaitable[Written]]
 Extract = Callable[[Task], Awaitable[None]]
@@ -99,7 +111,7 @@ class _Result:
             state="degraded" if is_failed else "done",
             digest=self.digest,
             extraction=self.extraction,
-            problem=self.problem if is_failed or self.digest == "off" else "",
+            problem=self.problem if is_failed or self.digest == "off" else name_refused(self.draft),
         )
 
 
@@ -110,11 +122,14 @@ class Worker:
     store: Store
     clock: Clock
     ids: Ids
+    dispatcher: Dispatcher
     policy: WorkPolicy = field(default_factory=WorkPolicy)
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
     refresh: Refresh | None = None
     observers: Observers = field(default_factory=Observers)
+    prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
+    attempting: defaultdict[SessionId, set[EventId]] = field(default_factory=lambda: defaultdict(set))
 
     @property
     def abilities(self) -> Abilities:
@@ -125,7 +140,7 @@ class Worker:
             has_hooks=self.observers.coordinator.is_asked_before_folds,
         )
 
-    def compactor(self, live: LiveSession, *, is_preview: bool = False) -> Compactor:
+    def compactor(self, live: LiveSession, *, is_preview: bool = False, is_beside_turns: bool = False) -> Compactor:
         """What plans and carries out the compactions of a session."""
         committer = Committer(
             store=self.store,
@@ -133,13 +148,39 @@ class Worker:
             clock=self.clock,
             ids=self.ids,
             observers=self.observers,
+            prepared=self.prepared,
             is_preview=is_preview,
+            is_beside_turns=is_beside_turns,
         )
         return Compactor(store=self.store, live=live, committer=committer, abilities=self.abilities)
 
-    async def work_session(self, session_id: SessionId) -> list[Fold]:
-        """Do what there is to do for a session, and give what was committed."""
-        return await self.work(await load_session(self.store, await self.store.get_session(session_id)))
+    def wake(self, session_id: SessionId) -> None:
+        """Have a session worked on soon, beside the turns; what takes a model's time is done beside that."""
+        self.dispatcher.submit(session_id, partial(self._work_session, session_id))
+
+    async def _work_session(self, session_id: SessionId) -> None:
+        await self.work(await self._load(session_id), is_inline=False)
+
+    async def _work_event(self, session_id: SessionId, event_id: EventId) -> None:
+        try:
+            compactor = self.compactor(await self._load(session_id), is_beside_turns=True)
+            await self._attempt(compactor, await self.store.get_event(event_id))
+        finally:
+            self.attempting[session_id].discard(event_id)
+            if not self.attempting[session_id]:
+                del self.attempting[session_id]
+        self.wake(session_id)
+
+    def _submit_attempt(self, event: CompactionEvent) -> None:
+        """Have an event tried beside the session's other work, where the session has no more than enough of it."""
+        is_due = event.lease_until is None or event.lease_until < self.clock.now()
+        attempting = self.attempting[event.session_id]
+        if is_due and event.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
+            attempting.add(event.id)
+            self.dispatcher.submit(event.id, partial(self._work_event, event.session_id, event.id))
+
+    async def _load(self, session_id: SessionId) -> LiveSession:
+        return await load_session(self.store, await self.store.get_session(session_id))
 
     async def work_now(self, live: LiveSession, demand: Demand) -> list[Fold]:
         """A compaction that somebody asked for and waits for, and what had been begun before it.
@@ -168,9 +209,13 @@ class Worker:
         compactor.require_fit()
         return folds
 
-    async def work(self, live: LiveSession) -> list[Fold]:
-        """The same for one that is loaded. Ends when nothing is due, or what is left waits for others or for later."""
-        compactor = self.compactor(live)
+    async def work(self, live: LiveSession, *, is_inline: bool = True) -> list[Fold]:
+        """Do what there is to do for a session, and give what was committed.
+
+        Ends when nothing is due, or what is left waits for others or for later. What takes a model's time is waited for
+        only inline.
+        """
+        compactor = self.compactor(live, is_beside_turns=not is_inline)
         folds: list[Fold] = []
         is_moving = True
         while is_moving:
@@ -178,7 +223,7 @@ class Worker:
             is_moving = await meet_cadence(compactor, self.refresh, self.clock.now())
             is_moving = bool(await compactor.hold()) or is_moving
             for event_id in (*(one.event_id for one in live.state.awaited), *live.state.held_events):
-                done, has_moved = await self._advance(compactor, EventId(event_id))
+                done, has_moved = await self._advance(compactor, EventId(event_id), is_inline=is_inline)
                 folds += [] if done is None else [done]
                 is_moving = is_moving or has_moved
         await compactor.release_latch()
@@ -191,7 +236,7 @@ class Worker:
             if one.is_patient and event.state == "ready":
                 await self._finish(self.compactor(live), event, _result_of(event))
 
-    async def _advance(self, compactor: Compactor, event_id: EventId) -> tuple[Fold | None, bool]:
+    async def _advance(self, compactor: Compactor, event_id: EventId, *, is_inline: bool) -> tuple[Fold | None, bool]:
         """Take one event a step further: what was committed, and whether anything moved."""
         event = await self.store.get_event(event_id)
         if event.has_ended:
@@ -203,7 +248,12 @@ class Worker:
         if not event.is_committed and self.abilities.has_model and not compactor.may_wait():
             promoted = await compactor.promote(is_patient=True)
             return promoted, promoted is not None
-        return await self._attempt(compactor, event)
+        if is_inline:
+            return await self._attempt(compactor, event)
+        if not event.is_committed:
+            await compactor.committer.prepare(event)
+        self._submit_attempt(event)
+        return None, False
 
     async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
@@ -251,7 +301,7 @@ class Worker:
             return _Result(digest="failed", extraction=_failed(event.extraction), problem=event.problem or DIED)
         is_rolled_up = event.is_committed and not find_shown(live.layout, event.plan.first_seq, event.plan.last_seq)
         if is_rolled_up and event.digest == "pending":
-            event = replace(event, digest="off", problem=ROLLED_UP)
+            event = replace(event, digest="off", problem="; ".join(filter(None, (event.problem, ROLLED_UP))))
         task = await self._task(live, event)
         if self.abilities.has_hooks:
             task = replace(task, hint=(await self._prepare(live, event)).text)
@@ -271,7 +321,7 @@ class Worker:
         except EverfoldError as error:
             return replace(result, digest="failed" if is_last else "pending", problem=str(error))
         if written.draft is None:
-            return replace(result, digest="failed", problem=written.problem)
+            return replace(result, digest="failed" if written.has_room else "off", problem=written.problem)
         return replace(result, digest="done", draft=replace(written.draft, digest_secs=monotonic() - started))
 
     async def _extract(self, task: Task, result: _Result, *, is_last: bool) -> _Result:

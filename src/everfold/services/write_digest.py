@@ -22,9 +22,10 @@ from everfold.core.digest_requests import (
 )
 from everfold.core.digests import DigestSource, DigestText
 from everfold.core.tokens import estimate_text_tokens
-from everfold.core.verification import Fault, clean_reply, verify_reply
+from everfold.core.verification import Fault, clean_reply, verify_stepwise
 from everfold.errors import ContextLengthError, ModelReplyError
 from everfold.ports.models import ModelReply, ModelRequest
+from everfold.services.pausing import finish_pausing
 
 CallModel = Callable[[ModelRequest], Awaitable[ModelReply]]
 """Asks the compaction model once, within its time limit, recorded."""
@@ -105,6 +106,22 @@ async def write_digest(call: CallModel, order: DigestOrder) -> WrittenDigest:
         read_seqs=tuple(sorted(coverage.whole + coverage.elided)),
         elided_seqs=coverage.elided,
     )
+
+
+async def _verify(reply: ModelReply, request: DigestRequest) -> tuple[Fault, ...]:
+    """Verify a reply, and let others through between the checks: they take milliseconds each."""
+    steps = verify_stepwise(
+        reply.text,
+        reply.finish,
+        input_text=request.input_text,
+        wishes=(request.wishes,),
+        source_tokens=request.source_tokens,
+        cap_tokens=request.cap_tokens,
+        first_seq=request.first_seq,
+        last_seq=request.last_seq,
+        estimate=estimate_text_tokens,
+    )
+    return await finish_pausing(steps)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -211,17 +228,7 @@ class _Writing:
             )
         except ModelReplyError as error:
             self._give_up(Fault(kind="no_reply", detail=str(error)))
-        faults = verify_reply(
-            reply.text,
-            reply.finish,
-            input_text=request.input_text,
-            wishes=(request.wishes,),
-            source_tokens=request.source_tokens,
-            cap_tokens=request.cap_tokens,
-            first_seq=request.first_seq,
-            last_seq=request.last_seq,
-            estimate=estimate_text_tokens,
-        )
+        faults = await _verify(reply, request)
         self.faults += faults
         if not faults:
             self.bodies.append(clean_reply(reply.text))

@@ -109,3 +109,11 @@ def test_a_broken_column_is_refused(value: object) -> None:
     with pytest.raises(InvalidInputError) as caught:
         from_json(value, seq=7, origin="user", said_at=_SAID_AT)
     assert caught.value.ids == {"seq": 7}
+
+
+def test_an_error_in_a_long_table_is_a_line() -> None:
+    """Of a table of output not every row is judged, but a row that tells of an error is, wherever it stands."""
+    rows = [f"ORD-{10_000 + row} | crate {row} | 4.50" for row in range(90)]
+    rows[41] = "ORD-77041 | crate 41 | refused: payment failed"
+    lines = _find("\n".join(rows), "tool", is_result=True)
+    assert [line.quote for line in lines if line.kind == "error"] == [rows[41]]

@@ -301,6 +301,29 @@ def test_a_german_talk_may_have_english_logs_and_a_german_digest() -> None:
     assert judge(good, record=record) == []
 
 
+def test_another_language_is_refused_among_tools() -> None:
+    """Calls and results, which are in no language, do not hide in which one the talk is; the record's own may stay."""
+    talk = (
+        "#41 [user, 2026-02-03 14:05 Tue]\n"
+        + "Please have a look at it and tell me what is wrong with the ticket VK7Q2P. " * 4
+    )
+    call = (
+        '#42 [assistant, 2026-02-03 14:05 Tue]\n[calls run {"cmd": "' + "cd scripts && python3 fares.py; " * 40 + '"}]'
+    )
+    german = (
+        "- Der Dienst war noch nicht bereit, und alle Anfragen sind in der Schlange für diesen Benutzer (#43)\n- Was mit VK7Q2P "
+        "und TP1363 nicht stimmt, ist noch nicht klar, und der Benutzer will es von dem Assistenten wissen (#41)"
+    )
+    header = "#43 [tool result, 2026-02-03 14:06 Tue]\n"
+    plain = f"{talk}\n{call}\n{header}" + "fares.py TP1363 ok 0x1f " * 200
+    assert judge(german, record=plain) == ["language"]
+    in_german = (
+        f"{talk}\n{call}\n{header}"
+        + "TP1363: der Dienst ist noch nicht bereit, und alle Anfragen sind in der Schlange. " * 9
+    )
+    assert judge(german, record=in_german) == []
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from everfold.core.sessions import SessionId
-from everfold.errors import EverfoldError
-from everfold.ports.dispatch import WorkOnSession
+from everfold.ports.dispatch import Work
 
-OnError = Callable[[SessionId, Exception], None]
+OnError = Callable[[str, Exception], None]
 
 
 class InProcessDispatcher:
-    """One task per session that has work, on the running event loop.
+    """One task for each name that has work, on the running event loop.
 
     Args:
         on_error: Told of work that failed; what it was about is still in the store, for the next one who looks.
@@ -20,60 +18,43 @@ class InProcessDispatcher:
 
     def __init__(self, on_error: OnError | None = None) -> None:
         self._on_error = on_error
-        self._work: WorkOnSession | None = None
-        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
-        self._again: set[SessionId] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._next: dict[str, Work] = {}
         self._is_closed = False
 
-    def start(self, work: WorkOnSession) -> None:
-        """See the port."""
-        self._work = work
-
-    def submit(self, session_id: SessionId) -> None:
+    def submit(self, name: str, work: Work) -> None:
         """See the port."""
         if self._is_closed:
             return
-        if session_id in self._tasks:
-            self._again.add(session_id)
-            return
-        self._tasks[session_id] = asyncio.get_running_loop().create_task(
-            self._run(session_id), name=f"everfold {session_id}"
-        )
+        self._next[name] = work
+        if name not in self._tasks:
+            task = asyncio.get_running_loop().create_task(self._run(name), name=f"everfold {name}")
+            self._tasks[name] = task
 
-    async def _run(self, session_id: SessionId) -> None:
+    async def _run(self, name: str) -> None:
         try:
-            while True:
-                self._again.discard(session_id)
-                await self._try(session_id)
-                if session_id not in self._again:
-                    return
+            while (work := self._next.pop(name, None)) is not None:
+                await self._try(name, work)
         finally:
-            del self._tasks[session_id]
+            del self._tasks[name]
 
-    async def _try(self, session_id: SessionId) -> None:
-        if self._work is None:
-            return
+    async def _try(self, name: str, work: Work) -> None:
         try:
-            await self._work(session_id)
-        except EverfoldError as error:
-            self._tell(session_id, error)
-        except Exception as error:  # noqa: BLE001  # a task's outermost frame: told, and the session goes on
-            self._tell(session_id, error)
+            await work()
+        except Exception as error:  # noqa: BLE001 - a task's outermost frame: told, and the session goes on
+            if self._on_error is not None:
+                self._on_error(name, error)
 
-    def _tell(self, session_id: SessionId, error: Exception) -> None:
-        if self._on_error is not None:
-            self._on_error(session_id, error)
-
-    async def join(self, session_id: SessionId) -> None:
+    async def join(self, name: str) -> None:
         """See the port."""
-        task = self._tasks.get(session_id)
+        task = self._tasks.get(name)
         if task is not None:
             await asyncio.wait([task])
 
     async def close(self, *, drain_secs: float) -> int:
         """See the port."""
         self._is_closed = True
-        self._again.clear()
+        self._next.clear()
         tasks = list(self._tasks.values())
         if not tasks:
             return 0

@@ -4,11 +4,18 @@ A script is a file of JSON objects, one a line (JSONL), or one JSON list of them
 next one, and the last one is repeated for ever. A file without steps answers with echo digests. A step is one of:
 
     {"text": "..."}          answers with this text
-    {"digest": "echo"}       answers with lines of the prompt, under a heading: a digest of sorts
+    {"digest": "KIND"}       answers a request for a digest from what it holds
     {"fault": "KIND"}        answers wrongly, or not at all; "text" beside it is what it says meanwhile
 
 with, where wanted, `"secs": 2` (waits first), `"times": 3` (the step serves so many calls) and `"cost_usd": 0.01` (what the
-answer costs; else not known). The faults:
+answer costs; else not known). The digests:
+
+    echo      exact quotes under the headings asked for: good      foreign    is in German
+    poor      sentences that fit any conversation                   invent     has identifiers that no message has
+    larger    is longer than what it is of                          hostile    gives its reader orders, forges marks
+    repeat    copies what it is of
+
+The faults:
 
     exception        raises an error that is none of ours         empty          answers nothing
     timeout          never answers                                whitespace     answers white space only
@@ -17,7 +24,6 @@ answer costs; else not known). The faults:
     context_length   finds the request too large                  length         is cut off at its bound
 """
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal, NoReturn, Self, cast
@@ -25,6 +31,7 @@ from typing import Literal, NoReturn, Self, cast
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from everfold.adapters.models.scripted_digests import DigestKind, write_scripted_digest
 from everfold.core.json_values import JsonValue, parse_json
 from everfold.core.tokens import estimate_text_tokens
 from everfold.errors import ContextLengthError, InvalidInputError, ModelUnavailableError, RateLimitedError
@@ -50,11 +57,6 @@ _TEXT_BY_FAULT: dict[Fault, str] = {
     "refusal": "I'm sorry, but I can't help with that.",
     "length": "## What was said\n- The first of many things that were said is that",
 }
-_ECHO_SHARE = 0.2
-"""How much of the prompt an echo digest repeats: less than the quarter of its source that a digest may have."""
-_ECHO_LINE_CHARS = 160
-_ECHO_HEADING = "## What was said"
-_NUMBERED = re.compile(r"[\s\[(#*-]*\d+\b")
 
 
 class Step(BaseModel):
@@ -63,7 +65,7 @@ class Step(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     text: str | None = None
-    digest: Literal["echo"] | None = None
+    digest: DigestKind | None = None
     fault: Fault | None = None
     secs: float = Field(default=0.0, ge=0)
     times: int = Field(default=1, ge=1)
@@ -178,24 +180,4 @@ def _say(step: Step, request: ModelRequest) -> str:
         return step.text
     if step.fault is not None:
         return _TEXT_BY_FAULT.get(step.fault, "")
-    return echo_digest(request.prompt, max_tokens=request.max_output_tokens)
-
-
-def echo_digest(prompt: str, *, max_tokens: int) -> str:
-    """Lines from all over a prompt, in order, as a list under a heading; numbered lines where there are any.
-
-    At most a fifth of the prompt and `max_tokens`, but for the heading and one line.
-    """
-    lines = [line.strip() for line in prompt.splitlines() if line.strip()]
-    lines = [line for line in lines if _NUMBERED.match(line)] or lines
-    points = [f"- {line[:_ECHO_LINE_CHARS]}" for line in lines]
-    room_tokens = min(max_tokens, int(estimate_text_tokens(prompt) * _ECHO_SHARE)) - estimate_text_tokens(_ECHO_HEADING)
-    count = len(points)
-    while count > 1 and sum(map(estimate_text_tokens, _spread(points, count))) > room_tokens:
-        count = count * 2 // 3
-    return "\n".join([_ECHO_HEADING, *_spread(points, count)])
-
-
-def _spread(points: list[str], count: int) -> list[str]:
-    """So many of the points, evenly spread."""
-    return [points[index * len(points) // count] for index in range(count)]
+    return write_scripted_digest(step.digest or "echo", request)

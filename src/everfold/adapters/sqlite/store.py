@@ -6,7 +6,6 @@ functions that do the work are in `sessions`, `log`, `compaction`, `history` and
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -14,7 +13,8 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import apsw
 
 from everfold.adapters.sqlite import compaction, history, log, sessions, usage
-from everfold.adapters.sqlite.connection import Database, open_database, reading, translated
+from everfold.adapters.sqlite.connection import Database, reading, translated
+from everfold.adapters.sqlite.lane import Lane
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
 from everfold.core.drafts import Draft
@@ -27,7 +27,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.core.usage import ModelCall
-from everfold.errors import EverfoldError, StoreUnavailableError
+from everfold.errors import EverfoldError
 from everfold.ports.stores import Hit, StoredContent
 
 MOST_GLANCES = 1024
@@ -35,31 +35,6 @@ MOST_GLANCES = 1024
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class _Lane:
-    """One thread with one connection."""
-
-    def __init__(self, name: str, path: str) -> None:
-        self.path = path
-        self.executor = ThreadPoolExecutor(1, thread_name_prefix=f"everfold-{name}")
-        self.is_closed = False
-        try:
-            self.database = self.executor.submit(open_database, path).result()
-        except BaseException:
-            self.executor.shutdown()
-            raise
-        self.places = Places(self.database)
-
-    async def call(self, work: Callable[[], T]) -> T:
-        if self.is_closed:
-            raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
-        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
-
-    def close(self) -> None:
-        self.is_closed = True
-        self.executor.submit(self.database.close).result()
-        self.executor.shutdown()
 
 
 class Glance:
@@ -107,9 +82,9 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         self.path = path
         with ExitStack() as opened:
-            self._writer = _Lane("writer", path)
+            self._writer = Lane("writer", path)
             opened.callback(self._writer.close)
-            self._reader = _Lane("reader", path)
+            self._reader = Lane("reader", path)
             opened.callback(self._reader.close)
             self._glance = Glance(path)
             opened.pop_all()
@@ -123,6 +98,7 @@ class SqliteStore:
         """Close both connections."""
         if not self._writer.is_closed:
             self._glance.close()
+            self._reader.is_closed = self._writer.is_closed = True  # now, so that no call gets in behind the end
             await asyncio.to_thread(self._reader.close)
             await asyncio.to_thread(self._writer.close)
 

@@ -48,15 +48,15 @@ def _walk(value: object) -> list[tuple[str, object]]:
     return found
 
 
-def log_failed_work(session_id: str, error: Exception) -> None:
-    """Write that the background work of a session ended with an error; the event is still there, and is tried again."""
+def log_failed_work(name: str, error: Exception) -> None:
+    """Write that background work for a session or an event ended with an error; it is still there, and tried again."""
     is_ours = isinstance(error, EverfoldError)
     reason = error.code if isinstance(error, EverfoldError) else type(error).__name__
-    figures = {"kind": "work_failed", "session_id": session_id, "reason": reason}
+    figures = {"kind": "work_failed", "name": name, "reason": reason}
     _logger.log(
         logging.WARNING if is_ours else logging.ERROR,
-        "work_failed session_id=%s reason=%s",
-        session_id,
+        "work_failed name=%s reason=%s",
+        name,
         reason,
         extra={"everfold": figures},
         exc_info=None if is_ours else error,

@@ -7,7 +7,8 @@ from typing import get_args
 import anyio
 import pytest
 
-from everfold.adapters.models.scripted import Fault, ScriptedModel, Step, echo_digest, load_script
+from everfold.adapters.models.scripted import Fault, ScriptedModel, Step, load_script
+from everfold.adapters.models.scripted_digests import DigestKind, write_scripted_digest
 from everfold.core.tokens import estimate_text_tokens
 from everfold.errors import (
     ContextLengthError,
@@ -53,7 +54,7 @@ async def test_steps_come_in_order_and_the_last_stays(tmp_path: Path, *, is_list
 @pytest.mark.parametrize("text", ["", "\n", "[]"])
 async def test_an_empty_script_echoes(tmp_path: Path, text: str) -> None:
     """A script without steps answers with echo digests."""
-    assert (await texts(load_script(write(tmp_path, text)), 1))[0] == echo_digest(REQUEST.prompt, max_tokens=200)
+    assert (await texts(load_script(write(tmp_path, text)), 1))[0] == write_scripted_digest("echo", REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -117,30 +118,6 @@ async def test_tokens_are_counted_and_cost_is_as_said() -> None:
     assert (await ScriptedModel().reply(REQUEST)).cost_usd is None
 
 
-def test_an_echo_digest_quotes_its_prompt() -> None:
-    """An echo digest is a heading and numbered lines of the prompt, in order, from its beginning to its end."""
-    heading, *points = echo_digest(f"Preface\n{REQUEST.prompt}\nEnd of it", max_tokens=200).splitlines()
-    quoted = [LINES.index(point.removeprefix("- ")) for point in points]
-    assert heading.startswith("## ")
-    assert quoted == sorted(set(quoted))
-    assert len(quoted) > 3
-    assert (quoted[0], quoted[-1] > 60) == (0, True)
-
-
-@pytest.mark.parametrize("max_tokens", [40, 200, 10_000])
-def test_an_echo_digest_is_smaller_than_its_prompt(max_tokens: int) -> None:
-    """An echo digest stays within the bound of the answer and a quarter of its prompt."""
-    prompt = REQUEST.prompt
-    tokens = estimate_text_tokens(echo_digest(prompt, max_tokens=max_tokens))
-    assert tokens <= min(max_tokens, estimate_text_tokens(prompt) / 4)
-
-
-@pytest.mark.parametrize("prompt", ["", "\n \n", "word", "no numbers here\nnor here"])
-def test_an_echo_digest_of_little(prompt: str) -> None:
-    """A prompt of next to nothing still gives a heading, and a line where there is one."""
-    assert echo_digest(prompt, max_tokens=100).count("\n") == bool(prompt.strip())
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -172,8 +149,9 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
             load_script(tmp_path / name)
 
 
-def test_every_fault_is_documented() -> None:
-    """The module's own account of the format names every fault."""
+def test_every_fault_and_digest_is_documented() -> None:
+    """The module's own account of the format names every fault and every kind of digest."""
     from everfold.adapters.models import scripted
 
-    assert [fault for fault in get_args(Fault) if f"{fault} " not in (scripted.__doc__ or "")] == []
+    names = (*get_args(Fault), *get_args(DigestKind))
+    assert [name for name in names if f"{name} " not in (scripted.__doc__ or "")] == []

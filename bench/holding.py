@@ -1,0 +1,235 @@
+"""What a turn waits for while compactions go on: in its own session, and beside two hundred others.
+
+A turn is an append after which the model is asked, and the window. Between two turns the model is thought to answer: the
+event loop is free for `THINK_SECS`. The model that writes digests follows a script, and takes its time.
+"""
+
+import asyncio
+import json
+import resource
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import everfold
+from bench.measuring import Times
+from bench.opening import is_request_due, temporary_folder
+from bench.report import Row
+from everfold.engine import Everfold
+from everfold.ports.dispatch import Work
+from everfold.session import Session
+from everfold.testing import LogEntry, endless_log
+
+TITLE = "turns while compactions go on"
+LIMIT_TOKENS = 32_000
+THINK_SECS = 0.03
+BUSY_SESSIONS = 200
+BUSY_LIMIT_TOKENS = 8_000
+MODEL_SECS = 2.0
+
+
+@dataclass(slots=True)
+class HoldTimes:
+    """Times of turns by what happened in them.
+
+    Attributes:
+        plain: Nothing.
+        triggering: A compaction came due and was left to the background.
+        swapping: The window shows what was committed beside it.
+        inline: An extractive digest was committed before the window.
+    """
+
+    plain: Times = field(default_factory=Times)
+    triggering: Times = field(default_factory=Times)
+    swapping: Times = field(default_factory=Times)
+    inline: Times = field(default_factory=Times)
+
+
+def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
+    """Measure, and give rows and notes."""
+    return asyncio.run(_run(is_quick=is_quick))
+
+
+async def _run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    messages_count = 1_500 if is_quick else 6_000
+    for name, script in (
+        ("no model", None),
+        ("a model of 0.2 s", {"digest": "echo", "secs": 0.2}),
+        ("a model that never answers", {"fault": "timeout"}),
+    ):
+        with temporary_folder() as folder:
+            times = await _play(folder, script, list(endless_log(7, messages_count=messages_count)))
+        rows += _rows(name, times)
+    sessions_count = 50 if is_quick else BUSY_SESSIONS
+    rows += await _run_busy(sessions_count)
+    note = (
+        f"endless log (seed 7), {messages_count} messages, {THINK_SECS * 1000:.0f} ms between turns; the busy run has "
+        f"{sessions_count} sessions at a limit of {BUSY_LIMIT_TOKENS:,} whose model takes {MODEL_SECS:g} s, and a turn "
+        "of another session every 10 ms meanwhile"
+    )
+    return rows, [note]
+
+
+def _rows(name: str, times: HoldTimes) -> list[Row]:
+    rows = [
+        Row(
+            figure=f"{name}: plain turn, median of {len(times.plain.secs)}",
+            value=times.plain.median_us,
+            unit="µs",
+            digits=0,
+        )
+    ]
+    for kind, most in (("triggering", 1.2), ("swapping", None), ("inline", 3.0)):
+        group: Times = getattr(times, kind)
+        if len(group.secs) < 3:
+            continue
+        figure = f"{name}: {kind} turn, median of {len(group.secs)}"
+        rows.append(Row(figure=figure, value=group.median_us, unit="µs", digits=0))
+        ratio = group.median_us / times.plain.median_us
+        rows.append(Row(figure=f"{name}: {kind} to plain", value=ratio, unit="times", most=most))
+    return rows  # fmt: skip
+
+
+def _settings(folder: Path, script: object) -> dict[str, dict[str, object]]:
+    settings: dict[str, dict[str, object]] = {"compaction": {"synchronous": False}}
+    if script is not None:
+        path = folder / "model.jsonl"
+        path.write_text(json.dumps(script), "utf-8")
+        settings["model"] = {"name": f"script:{path}"}
+    return settings
+
+
+async def _play(folder: Path, script: object, entries: Sequence[LogEntry]) -> HoldTimes:
+    times = HoldTimes()
+    async with everfold.open(f"sqlite:///{folder}/log.db", settings=_settings(folder, script)) as engine:
+        session = await engine.session(limit=LIMIT_TOKENS)
+        woken = _count_wakes(engine)
+        for index, entry in enumerate(entries):
+            if not is_request_due(entries, index):
+                await session.append(entry.wire)
+                continue
+            woken_before = woken["wakes"]
+            group = Times()
+            with group.one():
+                await session.append(entry.wire)
+                window = await session.window()
+            reasons = {one.reason for one in window.report.breaks}
+            _group_of(times, reasons, is_woken=woken["wakes"] > woken_before).add(
+                group.secs[0], group.processor_secs[0]
+            )
+            await asyncio.sleep(THINK_SECS)
+        await engine.close(drain_secs=0.0)
+    return times
+
+
+def _count_wakes(engine: Everfold) -> Counter[str]:
+    """Counts how often a window left work to the background."""
+    woken: Counter[str] = Counter()
+    background = engine._background  # noqa: SLF001 - what a turn left to it cannot be seen from outside
+    submit = background.dispatcher.submit
+
+    def counted(name: str, work: Work) -> None:
+        woken["wakes"] += name.startswith("ses_")
+        submit(name, work)
+
+    background.dispatcher.submit = counted  # type: ignore[method-assign]
+    return woken
+
+
+def _group_of(times: HoldTimes, reasons: set[str], *, is_woken: bool) -> Times:
+    if "compaction: overflow" in reasons or ("compaction: tokens" in reasons and is_woken):
+        return times.inline
+    if reasons:
+        return times.swapping
+    return times.triggering if is_woken else times.plain
+
+
+async def _run_busy(sessions_count: int) -> list[Row]:
+    """Turns of one session while many others compact at once, and while none does."""
+    with temporary_folder() as folder:
+        script = {"digest": "echo", "secs": MODEL_SECS}
+        async with everfold.open(f"sqlite:///{folder}/log.db", settings=_settings(folder, script)) as engine:
+            entries = list(endless_log(5, messages_count=4_000))
+            others = [await _fill(engine, number) for number in range(sessions_count)]
+            session = await engine.session(user="measured", limit=LIMIT_TOKENS)
+            quiet = await _turns(session, entries[:400], seconds=4.0)
+            memory_before = _memory_mib()
+            started = asyncio.get_running_loop().time()
+            for other in others:
+                await other.window()
+            waiting = asyncio.create_task(_wait_for(others))
+            busy = await _turns(session, entries[400:], until=waiting)
+            elapsed = asyncio.get_running_loop().time() - started
+            states = await waiting
+            done = sum(count for state, count in states.items() if state in {"done", "degraded"})
+            rows = [
+                Row(figure="quiet: p95 of a turn", value=quiet.p95_us, unit="µs", digits=0),
+                Row(
+                    figure=f"{sessions_count} sessions compacting: p95 of {len(busy.secs)} turns",
+                    value=busy.p95_us,
+                    unit="µs",
+                    most=max(2 * quiet.p95_us, quiet.p95_us + 5_000),
+                    digits=0,
+                ),
+                Row(figure="all their events done after", value=elapsed, unit="s"),
+                Row(figure="events that ended", value=f"{done} of {sum(states.values())}: {dict(states)}"),
+                Row(figure="memory that it took more", value=_memory_mib() - memory_before, unit="MiB", digits=0),
+            ]
+    return rows
+
+
+async def _fill(engine: Everfold, number: int) -> Session:
+    """A session that is due for a compaction and has not asked for its window."""
+    session = await engine.session(user=f"user {number}", limit=BUSY_LIMIT_TOKENS)
+    for entry in endless_log(100 + number, messages_count=400):
+        await session.append(entry.wire)
+        state = await session.state()
+        if state.safe_sum_tokens > session.settings.limit_tokens * 0.65:
+            return session
+    raise RuntimeError("the log is too short to fill the session")
+
+
+async def _turns(
+    session: Session,
+    entries: Sequence[LogEntry],
+    *,
+    seconds: float = 0.0,
+    until: asyncio.Task[Counter[str]] | None = None,
+) -> Times:
+    times = Times()
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    for index, entry in enumerate(entries):
+        if until.done() if until is not None else loop.time() > end:
+            break
+        if not is_request_due(entries, index):
+            await session.append(entry.wire)
+            continue
+        with times.one():
+            await session.append(entry.wire)
+            await session.window()
+        await asyncio.sleep(0.01)
+    return times
+
+
+async def _wait_for(sessions: Sequence[Session]) -> Counter[str]:
+    """Wait until no event is on its way, and count how they ended."""
+    waiting = list(sessions)
+    ended: Counter[str] = Counter()
+    while waiting:
+        await asyncio.sleep(0.25)
+        left = []
+        for session in waiting:
+            events = await session.events()
+            if events and all(event.has_ended for event in events):
+                ended.update(event.state for event in events)
+            else:
+                left.append(session)
+        waiting = left
+    return ended
+
+
+def _memory_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

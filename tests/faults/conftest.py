@@ -1,0 +1,11 @@
+"""What tests of faults hold in their hands."""
+
+import pytest
+
+from everfold.testing.fakes import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that stands still until it is told to move."""
+    return FakeClock()
