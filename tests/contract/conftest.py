@@ -6,6 +6,7 @@ pytest.register_assert_rewrite(
     "everfold.testing.contract_sessions",
     "everfold.testing.contract_log",
     "everfold.testing.contract_compaction",
+    "everfold.testing.contract_work",
     "everfold.testing.contract_history",
     "everfold.testing.contract_usage",
 )

@@ -4,13 +4,19 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 import everfold
+from everfold.core.drafts import Draft
 from everfold.core.events import ENDED_STATES
+from everfold.core.tokens import estimate_text_tokens
+from everfold.services.work import Task, Written
 from everfold.testing import endless_log
+from everfold.testing.fakes import FakeClock
 from everfold.testing.proofs import Prover, list_all_events
 
 WRITER = Path(__file__).with_name("writer.py")
@@ -39,10 +45,37 @@ POINTS = [
 ]
 
 
-def run_writer(path: Path, point: str, passes: int) -> int:
+WORK_POINTS = [
+    *(
+        (f"{when}:{name}", passes)
+        for name, passes in (
+            ("begin_compaction", 4),
+            ("claim_event", 6),
+            ("keep_draft", 3),
+            ("commit_compaction", 1),
+            ("commit_compaction", 4),
+            ("revise_compaction", 1),
+            ("release_event", 1),
+            ("end_event", 0),
+        )
+        for when in ("before", "after")
+    ),
+    ("within:claim_event", 3),
+    ("within:keep_draft", 2),
+    ("within:commit_event", 2),
+    ("within:settle_digest", 0),
+    ("within:move_up_held", 1),
+    ("within:insert_revision", 1),
+    ("within:end_event", 4),
+    ("within:release_event", 0),
+]
+ANSWERS = "ggegrg"
+
+
+def run_writer(path: Path, point: str, passes: int, answers: str = "") -> int:
     """Run a writer until it is killed, and give the number of messages whose append had returned."""
     done = subprocess.run(
-        [sys.executable, str(WRITER), str(path), point, str(passes), str(LIMIT)],
+        [sys.executable, str(WRITER), str(path), point, str(passes), str(LIMIT), answers],
         capture_output=True,
         text=True,
         check=False,
@@ -76,6 +109,42 @@ async def test_a_killed_writer_loses_nothing(point: str, passes: int, tmp_path: 
         assert state.events_count
         assert [event.ordinal for event in events] == list(range(1, state.events_count + 1))
         assert all(event.state in ENDED_STATES for event in events)
+
+
+async def write_digest(task: Task) -> Written:
+    """A model that serves."""
+    text = f"A model wrote this of messages {task.event.plan.first_seq} to {task.event.plan.last_seq}."
+    return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
+
+
+@pytest.mark.parametrize(("point", "passes"), WORK_POINTS, ids=[f"{point}-{passes}" for point, passes in WORK_POINTS])
+async def test_a_killed_worker_loses_nothing(point: str, passes: int, tmp_path: Path) -> None:
+    """Killed around or within any step of an event's work, the log is whole and sound, and every event comes to its end."""
+    path = tmp_path / "log.db"
+    returned = run_writer(path, point, passes, ANSWERS)
+    clock = FakeClock(datetime.now(UTC) + timedelta(hours=1), step=timedelta(seconds=1))
+    async with everfold.open(f"sqlite:///{path}", clock=clock) as engine:
+        background = engine._background
+        background.worker = replace(background.worker, write_digest=write_digest)
+        assert await engine.check_store() == []
+        prover = Prover(await engine.session(limit=LIMIT))
+        last_seq = (await prover.session.state()).last_seq
+        assert returned <= last_seq <= returned + BATCH
+        prover.given = list(WIRES[:last_seq])
+        await prover.check_all()
+        await prover.window()
+        for first in range(last_seq, min(last_seq + 3 * BATCH, len(WIRES)), BATCH):
+            await prover.append(*WIRES[first : first + BATCH])
+            await prover.window()
+        clock.advance(timedelta(hours=1))
+        await background.worker.work(prover.session._live)
+        await prover.window()
+        await prover.check_all()
+        state, events = await prover.session.state(), await list_all_events(prover.session)
+        assert not state.has_work
+        assert all(event.state in ENDED_STATES for event in events)
+        assert [event.ordinal for event in events] == list(range(1, state.events_count + 1))
+        assert {event.digest for event in events} >= {"done"}
 
 
 async def test_a_pending_event_is_resumed(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A process that plays a seeded log into a database and dies by SIGKILL at a named point.
 
-Arguments: the database, the point, how often the point is passed before it kills, the limit. Prints the number of
-messages after each append that returned. The points are put around the store and its statements here; nothing in the
+Arguments: the database, the point, how often the point is passed before it kills, the limit, and, where a model is to
+write the digests, what its answers are in turn: g for a digest, r for a refusal, e for an error. Prints the number of messages after each append that returned. The points are put around the store and its statements here; nothing in the
 package knows of them.
 """
 
@@ -9,6 +9,8 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import anyio
@@ -17,9 +19,25 @@ import everfold
 from everfold.adapters.sqlite import connection, log
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.drafts import Draft
+from everfold.core.tokens import estimate_text_tokens
+from everfold.errors import ModelUnavailableError
+from everfold.services.work import Task, WriteDigest, Written
 from everfold.testing import endless_log
 
 BATCH = 3
+CALLS = (
+    "create_session",
+    "append",
+    "begin_compaction",
+    "claim_event",
+    "keep_draft",
+    "commit_compaction",
+    "revise_compaction",
+    "release_event",
+    "end_event",
+    "write_state",
+)
 
 
 class Killer:
@@ -40,7 +58,7 @@ class Killer:
 
 def arm(killer: Killer) -> None:
     """Put the points around the store's calls, and inside its transactions."""
-    for name in ("create_session", "append", "begin_compaction", "commit_compaction", "write_state"):
+    for name in CALLS:
         setattr(SqliteStore, name, _around(getattr(SqliteStore, name), name, killer))
     run = Database.run
 
@@ -72,10 +90,30 @@ def _before(call: Callable[..., Any], name: str, killer: Killer) -> Callable[...
     return reached
 
 
-async def write(path: str, limit: int, messages_count: int) -> None:
+def answer(answers: str) -> WriteDigest:
+    """A model whose answers are given, over and over."""
+    coming = cycle(answers)
+
+    async def write_digest(task: Task) -> Written:
+        match next(coming):
+            case "e":
+                raise ModelUnavailableError("no route to the model; try again")
+            case "r":
+                return Written(draft=None, problem="refusal: it declined")
+            case _:
+                text = f"A model wrote this of messages {task.event.plan.first_seq} to {task.event.plan.last_seq}."
+                return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
+
+    return write_digest
+
+
+async def write(path: str, limit: int, messages_count: int, answers: str) -> None:
     """Append the log in batches, with a window after each."""
     wires = [entry.wire for entry in endless_log(17, messages_count=messages_count)]
     async with everfold.open(f"sqlite:///{path}") as engine:
+        if answers:
+            background = engine._background
+            background.worker = replace(background.worker, write_digest=answer(answers))
         session = await engine.session(limit=limit)
         for first in range(0, len(wires), BATCH):
             seqs = await session.append(wires[first : first + BATCH])
@@ -85,6 +123,6 @@ async def write(path: str, limit: int, messages_count: int) -> None:
 
 
 if __name__ == "__main__":
-    database, point, passes, limit = sys.argv[1:5]
+    database, point, passes, limit, answers = [*sys.argv[1:], ""][:5]
     arm(Killer(point, int(passes)))
-    anyio.run(write, database, int(limit), 150)
+    anyio.run(write, database, int(limit), 150, answers)

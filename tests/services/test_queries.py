@@ -1,5 +1,6 @@
 """What a database is asked for, statement by statement: nothing for what is not used."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -169,6 +170,37 @@ async def test_compaction_off_runs_no_query(trace: Trace, tmp_path: Path, *, is_
     assert needed & set(statements) == (needed if is_enabled else set())
     if not is_enabled:
         assert statements == [*APPEND, *GLANCE] * (len(TALK) - 1)
+
+
+async def test_nothing_is_probed_beside_the_turns(trace: Trace, tmp_path: Path) -> None:
+    """With no model, cadence or gap a background of its own asks nothing of the store between two sweeps, nor a turn."""
+    compaction = {"synchronous": False}
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings={"compaction": compaction}) as engine:
+        session = await engine.session(limit=32_000)
+        await session.append(TALK[0])
+        await session.window()
+        await asyncio.sleep(0.05)  # the sweep at the start
+        assert trace.take()[0].count("list_waiting") == 1
+        for wire in TALK[1:9]:
+            await session.append(wire)
+            await session.window()
+            await asyncio.sleep(0)
+        assert trace.take()[0] == [*APPEND, *GLANCE] * 8
+
+
+async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: Path) -> None:
+    """Cadence and gap are told from the state that a turn reads anyway."""
+    compaction = {"synchronous": False, "continuous_interval": 100, "gap_secs": 3600}
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings={"compaction": compaction}) as engine:
+        session = await engine.session(limit=32_000)
+        await session.append(TALK[0])
+        await session.window()
+        await asyncio.sleep(0.05)
+        trace.take()
+        for wire in TALK[1:9]:
+            await session.append(wire)
+            await session.window()
+        assert trace.take()[0] == [*APPEND, *GLANCE] * 8
 
 
 async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfold, trace: Trace) -> None:

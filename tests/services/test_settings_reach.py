@@ -1,22 +1,26 @@
 """Every setting reaches the engine: a case a key, in which nothing but that key differs and something else happens."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import anyio
 import pytest
 
 import everfold
-from everfold import Hooks, PendingFold, Session, TurnStart
+from everfold import Everfold, Hooks, PendingFold, Session, TurnStart
 from everfold.bootstrap import open_caller, open_store
 from everfold.config import Settings, list_keys, load_settings
-from everfold.core.happenings import HookFailed
+from everfold.core.events import CompactionEvent
+from everfold.core.happenings import HookFailed, Swept
 from everfold.core.json_values import JsonObject
+from everfold.core.occasions import RefreshRequest
 from everfold.core.sessions import EventId
 from everfold.core.window import MessageEntry, RangeEntry
-from everfold.errors import EverfoldError, HookError
+from everfold.errors import EverfoldError, HookError, ModelUnavailableError
 from everfold.ports.models import ModelRequest
+from everfold.services.work import Task, Written
 from everfold.testing.builders import ADA, assistant, calls, result, talk, user
 from everfold.testing.fakes import CountingIds, FakeClock
 from everfold.testing.model_server import ModelServer
@@ -140,6 +144,10 @@ CASES: dict[str, Case] = {
     ),
     "compaction.rows_per_digest": Case(value=6, look=events, wires=TALK),
     "compaction.keep_recent": Case(value=2, look=folded_by_hand, wires=TALK[:20]),
+    "compaction.continuous_interval": Case(
+        value=7, look=events, wires=SHORT, limit=16_000, given={"compaction.min_fold_tokens": 0}
+    ),
+    "compaction.synchronous": Case(value=False, look=events, wires=TALK),
 }
 
 
@@ -175,7 +183,8 @@ MODEL_CASES: dict[str, ModelCase] = {
 
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
-    assert set(CASES) | set(MODEL_CASES) | {"store.url", "hooks.timeout_secs", "hooks.strict"} == set(list_keys())
+    elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict"}
+    assert set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere == set(list_keys())
 
 
 def by_section(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
@@ -249,6 +258,132 @@ async def test_it_changes_how_a_model_is_called(key: str, tmp_path: Path, monkey
     plain = await ask(case.given, tmp_path)
     assert await ask(case.given, tmp_path) == plain
     assert await ask({**case.given, key: case.value}, tmp_path) != plain
+
+
+@dataclass(kw_only=True)
+class Bench:
+    """An engine whose model cannot be reached and whose context sources take a moment, with what both saw."""
+
+    engine: Everfold
+    session: Session
+    clock: FakeClock
+    leases: list[datetime | None] = field(default_factory=list)
+    requests: list[tuple[datetime, datetime]] = field(default_factory=list)
+    answers_count: int = 0
+
+    async def write_digest(self, task: Task) -> Written:
+        """See for how long the event is claimed, and fail."""
+        self.leases.append((await self.engine._store.get_event(task.event.id)).lease_until)
+        raise ModelUnavailableError("no route to the model; try again")
+
+    async def refresh(self, request: RefreshRequest) -> None:
+        """Answer after a moment."""
+        self.requests.append((request.from_at, request.to_at))
+        await anyio.sleep(0.02)
+        self.answers_count += 1
+
+    def arm(self) -> None:
+        """Put both into the engine's worker."""
+        background = self.engine._background
+        background.worker = replace(background.worker, write_digest=self.write_digest, refresh=self.refresh)
+
+    async def fail(self) -> CompactionEvent:
+        """The event of a compaction whose digest could not be written."""
+        await self.session.append(TALK[:50])
+        await self.session.window()
+        return (await self.session.events())[0]
+
+
+async def come_back(bench: Bench) -> object:
+    """What sources were asked, and how often they answered, when the user returns after two days."""
+    await bench.session.append(user("Hello."))
+    await bench.session.window()
+    bench.clock.advance(timedelta(days=2))
+    await bench.session.append(user("Here again."))
+    await bench.session.window()
+    return bench.requests, bench.answers_count
+
+
+async def lease(bench: Bench) -> object:
+    """Until when an event was claimed."""
+    await bench.fail()
+    return bench.leases
+
+
+async def put_off(bench: Bench) -> object:
+    """Until when an event waits that failed."""
+    return (await bench.fail()).lease_until
+
+
+async def state_after_failing(bench: Bench) -> object:
+    """What an event is after one attempt that failed."""
+    return (await bench.fail()).state
+
+
+async def sweep_late(bench: Bench) -> object:
+    """How many sessions a sweep finds two days after an event failed."""
+    await bench.fail()
+    bench.clock.advance(timedelta(days=2))
+    return len(await bench.engine._background.sweeper.sweep())
+
+
+async def sweep_again(bench: Bench) -> object:
+    """Whether what went wrong since the first sweep is found within a moment."""
+    happenings = bench.engine.events()
+    await bench.fail()
+    bench.clock.advance(timedelta(hours=1))
+    with anyio.move_on_after(0.3):
+        async for happening in happenings:
+            if isinstance(happening, Swept):
+                return True
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkCase:
+    """One key that says how work is done beside the turns, with what is set besides, and where to look."""
+
+    value: object
+    look: Callable[[Bench], Awaitable[object]]
+    given: Mapping[str, object] = field(default_factory=dict)
+
+
+GAP = {"compaction.gap_secs": 600}
+WORK_CASES: dict[str, WorkCase] = {
+    "compaction.gap_secs": WorkCase(value=600, look=come_back),
+    "compaction.gap_deadline_secs": WorkCase(value=0.001, look=come_back, given=GAP),
+    "compaction.gap_max_lookback_secs": WorkCase(value=60, look=come_back, given=GAP),
+    "compaction.lease_secs": WorkCase(value=60, look=lease),
+    "sweep.grace_secs": WorkCase(value=60, look=put_off),
+    "sweep.attempts": WorkCase(value=1, look=state_after_failing),
+    "sweep.lookback_secs": WorkCase(value=3600, look=sweep_late),
+    "sweep.every_secs": WorkCase(value=0.01, look=sweep_again),
+}
+
+
+async def work(case: WorkCase, changed: Mapping[str, object]) -> object:
+    """What is seen of the work of a session under some settings; swept for where it must be."""
+    clock = FakeClock()
+    settings = by_section({**case.given, **changed})
+    async with everfold.open("memory://", settings=settings, clock=clock, ids=CountingIds()) as engine:
+        bench = Bench(engine=engine, session=await engine.session(limit=LIMIT), clock=clock)
+        bench.arm()
+        if case.look is not sweep_again:
+            return await case.look(bench)
+        async with anyio.create_task_group() as group:
+            group.start_soon(engine._background.sweeper.sweep_forever)
+            seen = await case.look(bench)
+            group.cancel_scope.cancel()
+        return seen
+
+
+@pytest.mark.parametrize("key", WORK_CASES)
+async def test_it_changes_how_work_is_done(key: str) -> None:
+    """Changing this key alone changes what becomes of work or what is asked, and leaving it alone changes nothing."""
+    case = WORK_CASES[key]
+    plain = await work(case, {})
+    assert await work(case, {}) == plain
+    assert await work(case, {key: case.value}) != plain
 
 
 async def test_the_store_is_where_the_setting_says(tmp_path: Path) -> None:

@@ -45,20 +45,22 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
     """Fold what cannot wait, and see to it that what is due is done."""
     compactor = background.worker.compactor(live, is_preview=is_preview)
     compactor.require_room(limit_tokens)
+    event_before = live.state.event_id
     if not is_preview and find_occasion(live.state, live.settings.policy) == "gap":
         await meet_gap(compactor, background.worker.refresh, background.worker.clock.now())
     if limit_tokens is not None or (is_preview and background.is_synchronous):
         await compactor.compact(limit_tokens=limit_tokens)
     elif background.is_synchronous and (live.state.has_work or await compactor.find_due()):
         await background.worker.work(live)
-    made_room = await compactor.make_fit(limit_tokens=limit_tokens)
+    await compactor.make_fit(limit_tokens=limit_tokens)
     if is_preview:
         return
     if live.state.stuck_count:
         await compactor.release_latch()
     if live.state.breaks and any(one.is_patient for one in live.state.awaited):
         await background.worker.upgrade(live)
-    if not background.is_synchronous and ((made_room and live.state.awaited) or await compactor.find_due()):
+    has_more = bool(live.state.awaited) and live.state.event_id != event_before
+    if not background.is_synchronous and (has_more or await compactor.find_due()):
         background.wake(live.record.id)
 
 

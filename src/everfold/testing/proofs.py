@@ -174,6 +174,7 @@ class Prover:
             or settings != self._settings
             or not self._windows_count
             or not self.is_prefix_held
+            or bool(window.report.breaks)
         )
         for provider in PROVIDERS:
             flat = flatten_request(render(window, provider))
@@ -221,7 +222,12 @@ class Prover:
                 for seq in range(1, certificate.coarse_last_seq + 1):
                     read_by.setdefault(seq, set()).add(f"{event.id}.coarse")
         joined_through = max((event.report.joined_through for event in events if event.report), default=0)
-        waiting = {f"{event.id}.fine" for event in events if event.plan.folded and event.plan.last_seq > joined_through}
+        newest = {event.revises: event.id for event in events if event.revises}
+        waiting = {
+            f"{newest.get(event.id, event.id)}.fine"
+            for event in events
+            if event.plan.folded and event.plan.last_seq > joined_through
+        }
         _hold(waiting <= digests, f"G4: the digests {sorted(waiting - digests)} left before they were rolled up")
         open_from = state.safe_seq
         for seq in range(1, len(self.given) + 1):

@@ -1,0 +1,692 @@
+"""Work beside the turns: held until it is there, promoted when there is no room, and brought to its end."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from everfold import Everfold, Session, Window
+from everfold.adapters.dispatch.in_process import InProcessDispatcher
+from everfold.bootstrap import make_engine, open_store
+from everfold.config import load_settings
+from everfold.core.drafts import Draft
+from everfold.core.events import CompactionEvent
+from everfold.core.happenings import Happening, LatchSet
+from everfold.core.occasions import RefreshRequest
+from everfold.core.tokens import estimate_text_tokens
+from everfold.core.window import MessageEntry, RangeEntry
+from everfold.errors import ConflictError, ModelUnavailableError
+from everfold.services.background import Background
+from everfold.services.observers import make_observers
+from everfold.services.work import Task, Written
+from everfold.testing.builders import assistant, calls, result, talk, user
+from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.proofs import flatten_request, list_all_events
+
+pytestmark = pytest.mark.anyio
+LIMIT = 4000
+HOUR = timedelta(hours=1)
+
+
+class Writer:
+    """A model that writes when its gate is open. `faults` are what its next calls come to instead of a digest."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.called = asyncio.Event()
+        self.faults: list[str] = []
+        self.tasks: list[Task] = []
+
+    async def __call__(self, task: Task) -> Written:
+        """Write, refuse, or fail."""
+        self.tasks.append(task)
+        self.called.set()
+        await self.gate.wait()
+        fault = self.faults.pop(0) if self.faults else ""
+        if fault == "refused":
+            return Written(draft=None, problem="refusal: it declined")
+        if fault:
+            raise ModelUnavailableError("no route to the model; try again")
+        text = f"A model wrote this of messages {task.event.plan.first_seq} to {task.event.plan.last_seq}."
+        return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
+
+
+class Sources:
+    """Context sources: what they were asked; they take so long, and fail where they are to."""
+
+    def __init__(self, *, is_failing: bool = False, secs: float = 0.0) -> None:
+        self.asked: list[RefreshRequest] = []
+        self.is_failing = is_failing
+        self.secs = secs
+
+    async def __call__(self, request: RefreshRequest) -> None:
+        """Answer, in time or not."""
+        self.asked.append(request)
+        await asyncio.sleep(self.secs)
+        if self.is_failing:
+            raise ModelUnavailableError("the calendar does not answer; try again")
+
+    def stretches(self, since: datetime) -> list[tuple[str, float, float]]:
+        """What each was about, in minutes since a moment."""
+        return [
+            (one.occasion, (one.from_at - since).total_seconds() / 60, (one.to_at - since).total_seconds() / 60)
+            for one in self.asked
+        ]
+
+
+class Told:
+    """A sink that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.happenings: list[Happening] = []
+
+    def take(self, happening: Happening) -> None:
+        """Keep it."""
+        self.happenings.append(happening)
+
+
+@dataclass(kw_only=True)
+class Rig:
+    """An engine whose work is done beside the turns, a session, and everything that a test holds in its hands."""
+
+    engine: Everfold
+    session: Session
+    clock: FakeClock
+    writer: Writer
+    told: Told
+    turns_count: int = 0
+    windows: list[Window] = field(default_factory=list)
+
+    @property
+    def background(self) -> Background:
+        """What the engine does beside the turns."""
+        return self.engine._background
+
+    async def turn(self, count: int = 1, *, minutes: float = 2.0) -> Window:
+        """Turns of a person who takes the time, each with a window."""
+        for _ in range(count):
+            self.turns_count += 1
+            self.clock.advance(timedelta(minutes=minutes))
+            await self.session.append(talk(1, first=self.turns_count))
+            window = await self.show()
+        return window
+
+    async def show(self) -> Window:
+        """A window, after those who are at work had a moment."""
+        self.windows.append(await self.session.window())
+        await let_run()
+        return self.windows[-1]
+
+    async def talk_until(self, is_reached: Callable[[], bool]) -> Window:
+        """Turns until something is so."""
+        for _ in range(60):
+            window = await self.turn()
+            if is_reached():
+                return window
+        raise AssertionError("sixty turns did not get there")
+
+    async def talk_until_called(self) -> Window:
+        """Turns until the model is at a digest."""
+        return await self.talk_until(self.writer.called.is_set)
+
+    async def wait_for_call(self) -> None:
+        """Wait until the model is at as many digests as it is asked for at once."""
+        async with asyncio.timeout(5):
+            await self.writer.called.wait()
+        await let_run()
+
+    async def finish(self) -> None:
+        """Let the model write, and wait until nobody is at work."""
+        self.writer.gate.set()
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until nobody is at work."""
+        dispatcher = self.background.dispatcher
+        assert isinstance(dispatcher, InProcessDispatcher)
+        while names := list(dispatcher._tasks):
+            for name in names:
+                await dispatcher.join(name)
+
+    async def sweep(self, *, after: timedelta = HOUR) -> None:
+        """Some time later, look for what was left, and wait until it is done."""
+        self.clock.advance(after)
+        await self.background.sweeper.sweep()
+        await self.rest()
+
+    async def events(self) -> list[CompactionEvent]:
+        """Every event but revisions."""
+        return [event for event in await list_all_events(self.session) if not event.revises]
+
+
+async def let_run() -> None:
+    """Let work go on as far as it can without the model."""
+    for _ in range(5):
+        await asyncio.sleep(0.004)
+
+
+@asynccontextmanager
+async def opened(
+    url: str,
+    *,
+    writer: Writer | None = None,
+    refresh: Sources | None = None,
+    clock: FakeClock | None = None,
+    limit: int = LIMIT,
+    has_model: bool = True,
+    settings: Mapping[str, object] | None = None,
+) -> AsyncIterator[Rig]:
+    """A rig over a store."""
+    clock, writer, told = clock or FakeClock(), writer or Writer(), Told()
+    loaded = load_settings(overrides={"compaction": {"synchronous": False, **(settings or {})}})
+    ids, store = CountingIds(), await open_store(url)
+    observers = make_observers(hooks=(), timeout_secs=1.0, strict=False, sinks=(told,), tracer=None)
+    engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
+    background = engine._background
+    write = writer if has_model else None
+    background.worker = replace(background.worker, write_digest=write, refresh=refresh)
+    background.sweeper = replace(background.sweeper, wake=background.worker.wake)
+    engine.start()
+    try:
+        session = await engine.session(limit=limit)
+        yield Rig(engine=engine, session=session, clock=clock, writer=writer, told=told)
+    finally:
+        await engine.close(drain_secs=0.0)
+
+
+@pytest.fixture
+async def rig(url: str) -> AsyncIterator[Rig]:
+    """A rig over each store."""
+    async with opened(url) as made:
+        yield made
+
+
+def several(url: str) -> AbstractAsyncContextManager[Rig]:
+    """A rig whose session begins several events at once, when it has many messages."""
+    return opened(
+        url, limit=32_000, settings={"row_window": 20, "row_headroom": 4, "rows_per_digest": 10, "min_fold_tokens": 0}
+    )
+
+
+def said(window: Window) -> str:
+    """All that a window says."""
+    return str(window.render("openai"))
+
+
+def shown(window: Window) -> list[int]:
+    """The messages that a window shows."""
+    seqs = [entry.message.seq for entry in window.entries if isinstance(entry, MessageEntry)]
+    seqs += [message.seq for entry in window.entries if isinstance(entry, RangeEntry) for message in entry.kept]
+    return sorted(seqs)
+
+
+def notes(window: Window) -> list[str]:
+    """The continuity notes of a window."""
+    return [entry.note_text for entry in window.entries if isinstance(entry, RangeEntry) and entry.note_text]
+
+
+def reasons(window: Window) -> list[str]:
+    """Why the beginning of a window changed."""
+    return [one.reason for one in window.report.breaks]
+
+
+# --- hold and swap
+
+
+async def test_nothing_leaves_before_its_digest_is_there(rig: Rig) -> None:
+    """While the model writes the window only grows; the first one after shows the digest, with one break, no note."""
+    await rig.talk_until_called()
+    window = await rig.turn(2)
+    state = await rig.session.state()
+    assert len(state.held_events) == 1
+    assert shown(window) == list(range(1, state.last_seq + 1))
+    flat = [flatten_request(one.render("openai")) for one in rig.windows]
+    assert all(new[: len(old)] == old for old, new in pairwise(flat))
+    assert all(not reasons(one) for one in rig.windows)
+    await rig.finish()
+    after = await rig.show()
+    assert "A model wrote this of messages 1 to" in said(after)
+    assert reasons(after) == ["compaction: tokens"]
+    assert notes(after) == []
+    (event,) = await rig.events()
+    assert (event.state, event.digest, event.attempts) == ("done", "done", 1)
+    assert reasons(await rig.show()) == []
+
+
+async def test_a_digest_is_swapped_in_between_two_steps(rig: Rig) -> None:
+    """A digest that is finished within a turn is shown by the turn's next request."""
+    await rig.talk_until_called()
+    await rig.session.append([user("Look at both berths."), calls("a"), result("a", "One is free.")])
+    assert "A model wrote" not in said(await rig.show())
+    await rig.finish()
+    await rig.session.append([calls("b"), result("b", "Two is taken.")])
+    window = await rig.show()
+    assert "A model wrote" in said(window)
+    assert shown(window)[-5:] == list(range(window.report.last_seq - 4, window.report.last_seq + 1))
+    assert (await rig.session.verify()).is_sound
+
+
+async def test_the_model_reads_exactly_what_is_folded(rig: Rig) -> None:
+    """The messages of the task are those that the plan folds, in order."""
+    await rig.talk_until_called()
+    await rig.finish()
+    (task,) = rig.writer.tasks
+    assert tuple(message.seq for message in task.messages) == task.event.plan.folded != ()
+    assert tuple(note.seq for note in task.notes) == task.event.plan.folded
+
+
+# --- overflow
+
+
+async def test_a_held_event_is_promoted_when_there_is_no_room(rig: Rig) -> None:
+    """Its extractive digest stands under a note, the model goes on, and its digest takes the place; both are told."""
+    await rig.talk_until_called()
+    (held,) = (await rig.session.state()).held_events
+    window = await rig.talk_until(lambda: rig.windows[-1].report.watermark > 0)
+    (event, *_) = await rig.events()
+    assert (event.id, event.is_committed, event.state) == (held, True, "running")
+    assert window.report.tokens <= window.report.budget_tokens
+    (note,) = notes(window)
+    assert f"essages {event.plan.first_seq}-{event.plan.last_seq}" in note
+    assert await rig.session.note() == note
+    assert any(reason.startswith("compaction") for reason in reasons(window))
+    again = await rig.turn()
+    old, new = flatten_request(window.render("openai")), flatten_request(again.render("openai"))
+    assert new[: len(old)] == old
+    await rig.finish()
+    after = await rig.show()
+    assert "compaction: revision" in reasons(after)
+    assert notes(after) == []
+    assert await rig.session.note() == ""
+    assert f"A model wrote this of messages {event.plan.first_seq} to {event.plan.last_seq}." in said(after)
+    assert len(rig.writer.tasks) == 1
+    assert (await rig.session.verify()).is_sound
+
+
+async def test_an_overflow_wakes_a_worker(rig: Rig) -> None:
+    """The model's digest of what an overflow folded is begun at once, not at the next sweep."""
+    await rig.turn(3)
+    await rig.session.append(talk(22, first=100))
+    window = await rig.show()
+    assert window.report.watermark > 0
+    assert notes(window)
+    await rig.wait_for_call()
+    await rig.finish()
+    assert notes(await rig.show()) == []
+
+
+async def test_a_patient_digest_waits_for_a_break(url: str) -> None:
+    """Where the log grows too fast to wait for a model, its digest comes with the next break, and makes none itself."""
+    async with opened(url, limit=8000) as rig:
+        for _ in range(60):
+            await rig.turn(minutes=0.0)
+            if (await rig.session.state()).awaited:
+                break
+        await rig.show()
+        (one, *_) = (await rig.session.state()).awaited
+        assert one.is_patient
+        rig.writer.gate.set()
+        before = await rig.show()
+        await rig.finish()
+        assert (await rig.events())[0].state == "ready"
+        after = await rig.show()
+        assert reasons(after) == []
+        assert flatten_request(after.render("openai")) == flatten_request(before.render("openai"))
+        assert len(notes(after)) == 1
+        while True:
+            window = await rig.turn(minutes=0.0)
+            if reasons(window):
+                break
+            assert (await rig.events())[0].state == "ready" or (await rig.session.state()).breaks
+        first = (await rig.events())[0]
+        assert first.state == "done"
+        assert len(reasons(window)) > 1
+        await rig.finish()
+        assert (await rig.session.verify()).is_sound
+
+
+# --- several at once
+
+
+async def test_several_events_are_begun_at_once(url: str) -> None:
+    """What is much becomes several held events in one pass; each is planned as if those before it were done."""
+    async with several(url) as rig:
+        await rig.session.append(talk(40))
+        window = await rig.show()
+        await rig.wait_for_call()
+        events = await rig.events()
+        assert len(events) > 2
+        assert [event.state for event in events] == [*["running"] * 2, *["pending"] * (len(events) - 2)]
+        assert [event.id for event in events] == list((await rig.session.state()).held_events)
+        firsts = [event.plan.first_seq for event in events]
+        assert firsts == [1, *(event.plan.last_seq + 1 for event in events[:-1])]
+        assert shown(window) == list(range(1, 81))
+        await rig.finish()
+        assert [event.state for event in await rig.events()] == ["done"] * len(events)
+        assert said(await rig.show()).count("A model wrote this") >= 1
+        assert (await rig.session.verify()).is_sound
+
+
+async def test_a_later_event_waits_for_the_one_before(url: str) -> None:
+    """Ready before its turn, an event changes nothing in the window; then all are committed in their order."""
+    async with several(url) as rig:
+        rig.writer.faults = ["error"]
+        rig.writer.gate.set()
+        await rig.session.append(talk(40))
+        await rig.show()
+        await rig.finish()
+        events = await rig.events()
+        assert [event.state for event in events] == ["pending", *["ready"] * (len(events) - 1)]
+        assert events[0].problem == "no route to the model; try again"
+        window = await rig.show()
+        assert (window.report.watermark, reasons(window)) == (0, [])
+        await rig.sweep()
+        done = await rig.events()
+        assert {event.state for event in done} == {"done"}
+        assert [event.ordinal for event in done] == list(range(1, len(done) + 1))
+        assert len(rig.writer.tasks) == len(events) + 1
+        assert (await rig.session.verify()).is_sound
+
+
+async def test_cancelling_cancels_what_follows(url: str) -> None:
+    """A held event is cancelled with every later one, the last first; those before it go on, and nothing has left."""
+    async with several(url) as rig:
+        await rig.session.append(talk(40))
+        await rig.show()
+        await rig.wait_for_call()
+        events = await rig.events()
+        cancelled = await rig.session.cancel(events[1].id)
+        assert cancelled == [event.id for event in reversed(events[1:])]
+        assert (await rig.session.state()).held_events == (events[0].id,)
+        with pytest.raises(ConflictError, match="cancelled"):
+            await rig.session.cancel(events[1].id)
+        assert shown(await rig.session.window()) == list(range(1, 81))
+        await rig.finish()
+        states = {event.id: event.state for event in await rig.events()}
+        assert states[events[0].id] == "done"
+        assert {states[event.id] for event in events[1:]} == {"cancelled"}
+        with pytest.raises(ConflictError, match=r"shown already|done"):
+            await rig.session.cancel(events[0].id)
+        assert (await rig.session.verify()).is_sound
+
+
+async def test_cancelling_what_the_model_is_at(rig: Rig) -> None:
+    """A digest that comes after its event was cancelled is thrown away."""
+    await rig.talk_until_called()
+    (event,) = await rig.events()
+    assert await rig.session.cancel(event.id) == [event.id]
+    rig.writer.faults = []
+    rig.writer.called.clear()
+    rig.writer.gate.set()
+    await let_run()
+    (same, *_) = await rig.events()
+    assert (same.state, same.draft, same.certificate) == ("cancelled", None, None)
+    assert "A model wrote" not in said(rig.windows[-1])
+
+
+# --- asked for
+
+
+async def test_a_person_waits_for_the_digest(rig: Rig) -> None:
+    """A compaction by hand gives the model's digest when it is there."""
+    await rig.turn(8)
+    rig.writer.gate.set()
+    (done,) = await rig.session.compact(keep_recent=4)
+    assert [digest.generator for digest in done.digests] == ["abstractive"]
+    (event,) = await rig.events()
+    assert (event.state, event.plan.trigger) == ("done", "manual")
+
+
+async def test_a_person_does_not_wait_for_ever(url: str) -> None:
+    """After the time the extractive digest stands under its note; the model's comes later and takes its place."""
+    async with opened(url, settings={"summary_timeout_secs": 0.05}) as rig:
+        await rig.turn(8)
+        (done,) = await rig.session.compact(keep_recent=4)
+        assert [digest.generator for digest in done.digests] == ["extractive"]
+        window = await rig.show()
+        assert len(notes(window)) == 1
+        rig.writer.gate.set()
+        await rig.sweep()
+        after = await rig.show()
+        assert (notes(after), reasons(after)) == ([], ["compaction: revision"])
+        assert "A model wrote this" in said(after)
+
+
+# --- faults
+
+
+async def test_a_refused_digest_is_degraded_and_may_be_retried(rig: Rig) -> None:
+    """The extractive digest is final and says why; a person's retry shows the note, then the model's digest."""
+    rig.writer.faults = ["refused"]
+    rig.writer.gate.set()
+    await rig.talk_until_called()
+    await rig.finish()
+    window = await rig.show()
+    (event,) = await rig.events()
+    assert (event.state, event.digest, event.problem) == ("degraded", "failed", "refusal: it declined")
+    assert (notes(window), "A model wrote" in said(window)) == ([], False)
+    retried = await rig.session.retry(event.id)
+    assert (retried.state, retried.digest) == ("done", "done")
+    after = await rig.show()
+    assert reasons(after) == ["compaction: retry", "compaction: revision"]
+    assert "A model wrote this" in said(after)
+    with pytest.raises(ConflictError, match="done"):
+        await rig.session.retry(event.id)
+    assert (await rig.session.verify()).is_sound
+
+
+async def test_attempts_are_durable_and_end(rig: Rig) -> None:
+    """A failing event is put off each time, counts its attempts, and is degraded at the last; the transcript is whole."""
+    rig.writer.faults = ["error"] * 9
+    rig.writer.gate.set()
+    await rig.talk_until_called()
+    await rig.finish()
+    for attempt in (1, 2):
+        (event,) = await rig.events()
+        assert (event.state, event.attempts, event.digest) == ("pending", attempt, "pending")
+        assert event.lease_until == rig.clock.now() + timedelta(minutes=10) or attempt == 1
+        assert shown(await rig.show()) == list(range(1, rig.turns_count * 2 + 1))
+        await rig.sweep()
+    (event,) = await rig.events()
+    assert (event.state, event.attempts, event.digest) == ("degraded", 3, "failed")
+    assert event.is_committed
+    assert len(rig.writer.tasks) == 3
+    assert (await rig.session.verify()).is_sound
+
+
+async def test_a_retry_that_fails_leaves_the_note_until_it_ends(rig: Rig) -> None:
+    """While a retried event is on its way its note is shown, and is gone when the attempts are exhausted again."""
+    rig.writer.faults = ["refused", *["error"] * 9]
+    rig.writer.gate.set()
+    await rig.talk_until_called()
+    await rig.finish()
+    (event,) = await rig.events()
+    assert (await rig.session.retry(event.id)).state == "pending"
+    assert len(notes(await rig.show())) == 1
+    await rig.sweep()
+    await rig.sweep()
+    assert (await rig.events())[0].state == "degraded"
+    window = await rig.show()
+    assert notes(window) == []
+    assert reasons(window) == ["compaction: settled"]
+
+
+# --- from one process to the next
+
+
+async def test_a_closed_engine_leaves_its_work_to_the_next(file_url: str) -> None:
+    """A slow model's event is pending and due when the engine has closed; the next engine's first sweep finishes it."""
+    clock = FakeClock()
+    async with opened(file_url, clock=clock) as rig:
+        await rig.talk_until_called()
+        (event,) = await rig.events()
+        assert event.state == "running"
+        assert await rig.engine.close(drain_secs=0.0) == 1
+    writer = Writer()
+    writer.gate.set()
+    async with opened(file_url, clock=clock, writer=writer) as rig:
+        (pending,) = await rig.events()
+        assert (pending.id, pending.state, pending.lease_until) == (event.id, "pending", None)
+        await writer.called.wait()
+        await rig.finish()
+        (done,) = await rig.events()
+        assert (done.id, done.state, done.attempts) == (event.id, "done", 2)
+        assert "A model wrote this" in said(await rig.show())
+
+
+async def test_of_two_engines_one_has_the_event(file_url: str) -> None:
+    """While one engine's model is at an event another leaves it alone; it is written and committed once."""
+    clock, first, second = FakeClock(), Writer(), Writer()
+    async with opened(file_url, clock=clock, writer=first) as one:
+        await one.talk_until_called()
+        async with opened(file_url, clock=clock, writer=second) as other:
+            second.gate.set()
+            await other.sweep(after=timedelta(0))
+            await other.show()
+            await let_run()
+            assert second.tasks == []
+            await one.finish()
+            (event,) = await other.events()
+            assert (event.state, event.attempts) == ("done", 1)
+            assert "A model wrote this" in said(await other.show())
+        assert (await one.session.verify()).is_sound
+
+
+async def test_a_worker_that_lost_its_lease_is_too_late(file_url: str) -> None:
+    """Of two that write the same event's digest, after a lease that ran out, the later claim wins and nothing doubles."""
+    clock, first, second = FakeClock(), Writer(), Writer()
+    async with opened(file_url, clock=clock, writer=first) as one:
+        await one.talk_until_called()
+        async with opened(file_url, clock=clock, writer=second) as other:
+            second.gate.set()
+            await other.sweep()
+            (event,) = await other.events()
+            assert (event.state, event.attempts) == ("done", 2)
+            await one.finish()
+            assert await other.events() == [event]
+            assert len(await list_all_events(other.session)) == 1
+        assert (await one.session.verify()).is_sound
+
+
+# --- occasions
+
+
+async def test_cadence(url: str) -> None:
+    """Every so many exchanges the sources are asked for the time since they answered, and a compaction begins."""
+    sources, clock = Sources(), FakeClock()
+    start = clock.now()
+    settings = {"continuous_interval": 5, "min_fold_tokens": 0, "keep_recent": 4}
+    async with opened(url, clock=clock, refresh=sources, limit=32_000, settings=settings) as rig:
+        rig.writer.gate.set()
+        for _ in range(12):
+            await rig.turn()
+            await rig.finish()
+        assert sources.stretches(start) == [("cadence", 0, 12), ("cadence", 12, 22)]
+        events = await rig.events()
+        assert {(event.plan.trigger, event.state) for event in events} == {("cadence", "done")}
+        assert [event.plan.last_seq for event in events] == [8, 18]
+
+
+async def test_ticks_and_injections_are_no_activity(url: str) -> None:
+    """However many come, neither cadence nor gap: only what the user said counts."""
+    sources, clock = Sources(), FakeClock()
+    async with opened(url, clock=clock, refresh=sources, settings={"continuous_interval": 3, "gap_secs": 600}) as rig:
+        await rig.turn(2)
+        for number in range(12):
+            clock.advance(HOUR)
+            await rig.session.append(user(f"It is {number}."), source="tick", origin="system")
+            await rig.session.append(user(f"News {number}."), source="injection", origin="external")
+            await rig.show()
+        assert sources.asked == []
+
+
+async def test_gap(url: str) -> None:
+    """The user's return is met before the window is shown: the sources are asked for the time away, and it is folded."""
+    sources, clock = Sources(), FakeClock()
+    start = clock.now()
+    async with opened(
+        url, clock=clock, refresh=sources, settings={"gap_secs": 600, "keep_recent": 2, "min_fold_tokens": 0}
+    ) as rig:
+        await rig.turn(9)
+        assert sources.asked == []
+        window = await rig.turn(minutes=60)
+        assert sources.stretches(start) == [("gap", 18, 78)]
+        assert reasons(window) == ["compaction: gap"]
+        assert window.report.watermark >= 16
+        await rig.show()
+        await rig.turn(2)
+        assert len(sources.asked) == 1
+        await rig.turn(minutes=30)
+        assert sources.stretches(start)[1:] == [("gap", 78, 112)]
+
+
+@pytest.mark.parametrize(
+    "sources", [Sources(is_failing=True), Sources(secs=60.0)], ids=["an error", "past the deadline"]
+)
+async def test_a_refresh_that_fails_keeps_its_stretch(file_url: str, sources: Sources) -> None:
+    """The turn goes on, and the time that nobody answered for is asked for again, also by the next process."""
+    clock = FakeClock()
+    start = clock.now()
+    settings = {"gap_secs": 600, "gap_deadline_secs": 0.02, "enabled": False}
+    async with opened(file_url, clock=clock, refresh=sources, settings=settings) as rig:
+        await rig.turn(3)
+        await rig.turn(minutes=60)
+        assert sources.stretches(start) == [("gap", 6, 66)]
+    answering = Sources()
+    async with opened(file_url, clock=clock, refresh=answering, settings=settings) as rig:
+        await rig.show()
+        assert answering.asked == []
+        await rig.turn(minutes=60)
+        assert answering.stretches(start) == [("gap", 66, 126)]
+
+
+async def test_counters_survive_a_restart(file_url: str) -> None:
+    """Exchanges, activity and the last success are counted on by the next process."""
+    clock, sources = FakeClock(), Sources()
+    settings = {"continuous_interval": 4, "min_fold_tokens": 0}
+    async with opened(file_url, clock=clock, refresh=sources, settings=settings) as rig:
+        rig.writer.gate.set()
+        await rig.turn(3)
+        await rig.finish()
+        before = await rig.session.state()
+    async with opened(file_url, clock=clock, refresh=sources, settings=settings) as rig:
+        rig.writer.gate.set()
+        assert await rig.session.state() == before
+        rig.turns_count = 3
+        await rig.turn(2)
+        await rig.finish()
+        assert [one.occasion for one in sources.asked] == ["cadence"]
+        rig.clock.advance(HOUR)
+        await rig.session.compact(keep_recent=1)
+        succeeded_at = (await rig.session.state()).succeeded_at
+        assert succeeded_at is not None
+    async with opened(file_url, clock=clock, settings=settings) as rig:
+        assert (await rig.session.state()).succeeded_at == succeeded_at
+
+
+# --- the latch
+
+
+async def test_the_latch_pauses_work(url: str) -> None:
+    """Two compactions that stay above the trigger begin no third beside the turns, and one warning is told."""
+    async with opened(url, limit=16_000, has_model=False) as rig:
+        head, paste = ([f"{word}{number}" for number in range(count)] for word, count in (("h", 415), ("p", 4000)))
+        await rig.session.append([user(" ".join(head)), assistant("ok"), user(" ".join(paste))])
+        rig.session = await rig.engine.session(limit=LIMIT)
+        for number in range(6):
+            words = " ".join(f"step{number}x{count}" for count in range(46))
+            await rig.session.append([calls("a"), result("a", words)])
+            await rig.show()
+            await rig.finish()
+            if (await rig.session.state()).stuck_count >= 2:
+                break
+        assert (await rig.session.state()).stuck_count >= 2
+        assert len([one for one in rig.told.happenings if isinstance(one, LatchSet)]) == 1
+        before = len(await rig.events())
+        await rig.show()
+        await rig.finish()
+        assert len(await rig.events()) == before

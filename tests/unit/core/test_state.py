@@ -1,0 +1,82 @@
+"""The state row: what is kept of it, and what older releases kept."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from everfold.core.growth import STEADY, Growth
+from everfold.core.state import REMEMBERED_BREAKS, Awaited, OpenStep, SessionState, state_from_bytes, state_to_bytes
+from everfold.testing.builders import minute
+
+BUSY = SessionState(
+    revision=7,
+    last_seq=40,
+    open_step=OpenStep(first_seq=39, pending=("a",), answered=("b",)),
+    event_id="evt_2",
+    events_count=2,
+    held_events=("evt_3", "evt_4"),
+    awaited=(Awaited("evt_1", 1, 10), Awaited("evt_2", 11, 20, is_patient=True)),
+    active_at=minute(3),
+    away_since=minute(1),
+    gap_seq=31,
+    cadence_turns=12,
+    refreshed_at=minute(2),
+    succeeded_at=minute(4),
+    growth=Growth(tokens=12.5, at=minute(3), digest_secs=4.25),
+    breaks=(("compaction: tokens", 90),),
+    epoch=3,
+)
+NEW_FIELDS = (
+    "held_events",
+    "awaited",
+    "active_at",
+    "away_since",
+    "gap_seq",
+    "cadence_turns",
+    "refreshed_at",
+    "succeeded_at",
+    "growth",
+)
+
+
+@pytest.mark.parametrize("state", [SessionState(), BUSY], ids=["new", "busy"])
+def test_a_state_reads_back_equal(state: SessionState) -> None:
+    """Every field comes back but the revision, which is kept beside it."""
+    assert state_from_bytes(state_to_bytes(state), revision=9) == replace(state, revision=9)
+
+
+def test_an_older_row_still_loads() -> None:
+    """A row without the fields of background work is a session for which nothing is on its way."""
+    value = json.loads(state_to_bytes(BUSY))
+    for name in NEW_FIELDS:
+        del value[name]
+    old = state_from_bytes(json.dumps(value).encode(), revision=7)
+    assert old == replace(
+        BUSY,
+        held_events=(),
+        awaited=(),
+        active_at=None,
+        away_since=None,
+        gap_seq=0,
+        cadence_turns=0,
+        refreshed_at=None,
+        succeeded_at=None,
+        growth=STEADY,
+    )
+    assert not old.has_work
+
+
+def test_what_is_work() -> None:
+    """Held events are work, and so is what stands under a continuity note."""
+    assert replace(SessionState(), held_events=("evt_1",)).has_work
+    assert replace(SessionState(), awaited=(Awaited("evt_1", 1, 2),)).has_work
+    assert not SessionState().has_work
+
+
+def test_the_newest_breaks_are_remembered() -> None:
+    """However many breaks no window reports, so many of the newest are kept, in order."""
+    state = SessionState()
+    for number in range(REMEMBERED_BREAKS + 5):
+        state = state.with_break(f"break {number}", number)
+    assert [cost for _, cost in state.breaks] == list(range(5, REMEMBERED_BREAKS + 5))
