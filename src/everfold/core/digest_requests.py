@@ -4,7 +4,8 @@ Theory of operation. Each folded message becomes an entry: a header with its num
 with secrets taken out. Where all entries fit the cap they go whole. Where not, the middles of tool calls and results are
 left out first, the largest first down to one common size, and each gap is named in its place. Where that is not enough
 either, the entries are shared out over several requests, cut between blocks; only a block that is alone too large loses
-middles of its other messages, and is cut between messages at last. So every message is in exactly one request, whole or
+middles of its other messages, and is cut between messages at last. Where there is not room for so many answers, parts
+are joined and lose middles of all their long messages. So every message is in exactly one request, whole or
 with its gap named.
 
 What the record holds stands between marks that carry a keyed hash of it, so nothing in it can close them.
@@ -17,6 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from everfold.core.frames import fence_untrusted
@@ -205,6 +207,10 @@ def plan_digest_requests(
     if not messages or cap_tokens < LEAST_RECORD_TOKENS:
         return ()
     parts = _share_out([_enter(message) for message in messages], cap_tokens)
+    if len(parts) > (most_count := output_tokens // LEAST_OUTPUT_TOKENS):
+        parts = _join_parts(parts, most_count, cap_tokens)
+    if not parts:
+        return ()
     total = sum(sum(entry.tokens for entry in part) for part in parts)
     rooms = [output_tokens * sum(entry.tokens for entry in part) // max(total, 1) for part in parts]
     if min(rooms) < LEAST_OUTPUT_TOKENS and len(parts) > 1:
@@ -302,6 +308,20 @@ def _share_out(entries: Sequence[_Entry], cap_tokens: int) -> list[list[_Entry]]
         parts[-1] += block
         filled += size
     return parts
+
+
+def _join_parts(parts: Sequence[list[_Entry]], count: int, cap_tokens: int) -> list[list[_Entry]]:
+    """The same in so many parts, for which there are answers enough: middles of all long texts will be left out.
+
+    None where about half of the record would go unread then; what is alone too large for a request counts as one full
+    request, since it loses its middle anyway.
+    """
+    if sum(min(entry.tokens, cap_tokens) for part in parts for entry in part) > 2 * count * cap_tokens:
+        return []
+    bounds = [len(parts) * index // count for index in range(count + 1)]
+    joined = [[entry for part in parts[low:high] for entry in part] for low, high in pairwise(bounds)]
+    least = [sum(min(entry.tokens, entry.head_tokens + _SMALLEST_TOKENS) for entry in part) for part in joined]
+    return joined if max(least) <= cap_tokens else []
 
 
 def _list_blocks(entries: Sequence[_Entry]) -> list[list[_Entry]]:

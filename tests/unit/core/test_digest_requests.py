@@ -203,6 +203,21 @@ def test_hint_and_focus_are_bounded_and_the_focus_is_a_wish() -> None:
     assert request.prompt.startswith("The user wishes")
 
 
+def test_room_for_one_answer_makes_one_request() -> None:
+    """Where there is room for fewer answers than full requests, long texts lose their middles, named, and all are read."""
+    texts = ["The gate is B17. " * 30, "So be it, and so it was. " * 900, "Berth 7 is free. " * 60]
+    messages = [said(seq, text) for seq, text in enumerate(texts, 1)]
+    assert len(plan_digest_requests(messages, key=KEY, input_cap_tokens=3_000, output_tokens=400)) > 1
+    (request,) = plan_digest_requests(messages, key=KEY, input_cap_tokens=3_000, output_tokens=120)
+    coverage = list_coverage([request])
+    assert sorted((*coverage.whole, *coverage.elided)) == [1, 2, 3]
+    assert coverage.elided == (2,)
+    assert "left out" in request.prompt
+    assert estimate_text_tokens(request.instructions) + estimate_text_tokens(request.prompt) <= 3_000
+    many = [said(seq, "Berth 7 is free. " * 200) for seq in range(1, 12)]
+    assert plan_digest_requests(many, key=KEY, input_cap_tokens=3_000, output_tokens=120) == ()
+
+
 def test_too_little_room_gives_no_request() -> None:
     """Where instructions alone fill the cap, or answers would have no room, nothing is asked."""
     messages = [said(1, "hello there")]
