@@ -63,8 +63,8 @@ ROWS = {
         state="done",
         settings={"digest_ratio": 0.24, "kept_ratio": 0.1},
     ),
-    "empty": Row(steps=(Step(fault="empty"),), problem="it was empty"),
-    "whitespace": Row(steps=(Step(fault="whitespace"),), problem="it was empty"),
+    "empty": Row(steps=(Step(fault="empty"),), problem="empty"),
+    "whitespace": Row(steps=(Step(fault="whitespace"),), problem="empty"),
     "refusal": Row(steps=(Step(fault="refusal"),), problem="refusal", marks=("I can't help with that",)),
     "refusal that passes": Row(
         steps=(Step(fault="refusal"), *GOOD), problem="refusal", state="done", marks=("I can't help with that",)

@@ -19,7 +19,7 @@ from everfold.core.happenings import Happening, LatchSet
 from everfold.core.occasions import RefreshRequest
 from everfold.core.tokens import estimate_text_tokens
 from everfold.core.window import MessageEntry, RangeEntry
-from everfold.errors import ConflictError, ModelUnavailableError
+from everfold.errors import ConflictError, ModelUnavailableError, StoreUnavailableError
 from everfold.services.background import Background
 from everfold.services.observers import make_observers
 from everfold.services.work import Task, Written
@@ -513,6 +513,24 @@ async def test_a_retry_that_fails_leaves_the_note_until_it_ends(rig: Rig) -> Non
     window = await rig.show()
     assert notes(window) == []
     assert reasons(window) == ["compaction: settled"]
+
+
+async def test_a_lease_that_cannot_be_renewed_once_costs_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that does not serve while a lease is renewed is asked again, and the digest is committed all the same."""
+    async with opened(url, settings={"lease_secs": 0.01}) as rig:
+        asked: list[None] = []
+
+        async def refuse(*_: object, **__: object) -> None:
+            asked.append(None)
+            raise StoreUnavailableError("the database is locked; try again")
+
+        monkeypatch.setattr(rig.engine._store, "renew_lease", refuse)
+        await rig.talk_until_called()
+        await let_run()
+        await rig.finish()
+        assert len(asked) > 1
+        (event,) = await rig.events()
+        assert (event.state, event.attempts) == ("done", 1)
 
 
 # --- from one process to the next

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -10,6 +11,8 @@ import pytest
 import everfold
 from everfold import Everfold, Session
 from everfold.adapters.sqlite.queries import load_queries
+from everfold.errors import ModelUnavailableError
+from everfold.services.work import Task, Written
 from everfold.testing import endless_log
 
 APPEND = ["BEGIN IMMEDIATE", "write_state", "find_last_message_id", "insert_message", "insert_search_row", "COMMIT"]
@@ -201,6 +204,30 @@ async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: 
             await session.append(wire)
             await session.window()
         assert trace.take()[0] == [*APPEND, *GLANCE] * 8
+
+
+async def test_work_that_is_put_off_is_not_claimed(trace: Trace, tmp_path: Path) -> None:
+    """While a failed event waits for its time, a turn that works inline writes nothing for it."""
+
+    async def fail(task: Task) -> Written:  # noqa: ARG001 - a model
+        raise ModelUnavailableError("no route to the model; try again")
+
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db") as engine:
+        background = engine._background
+        background.worker = replace(background.worker, write_digest=fail)
+        session = await engine.session(limit=8_000)
+        for entry in endless_log(2, messages_count=200):
+            await session.append(entry.wire)
+            await session.window()
+            if (await session.state()).has_work:
+                break
+        await session.window()
+        trace.take()
+        await session.append(TALK[0])
+        await session.window()
+        assert {"BEGIN IMMEDIATE", "find_event"} <= set(statements := trace.take()[0])
+        assert statements.count("BEGIN IMMEDIATE") == 1
+        assert "claim_event" not in statements
 
 
 async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfold, trace: Trace) -> None:

@@ -29,7 +29,7 @@ from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
 from everfold.core.sessions import EventId, SessionId, SessionRecord
 from everfold.core.spans import COMPACTION_CLAIM, COMPACTION_DIGEST, describe_event
-from everfold.errors import ConflictError, EverfoldError, HookError
+from everfold.errors import ConflictError, EverfoldError, HookError, StoreError
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -174,9 +174,8 @@ class Worker:
 
     def _submit_attempt(self, event: CompactionEvent) -> None:
         """Have an event tried beside the session's other work, where the session has no more than enough of it."""
-        is_due = event.lease_until is None or event.lease_until < self.clock.now()
         attempting = self.attempting.get(event.session_id, set())
-        if is_due and event.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
+        if event.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
             self.attempting[event.session_id].add(event.id)
             self.dispatcher.submit(event.id, partial(self._work_event, event.session_id, event.id))
 
@@ -254,11 +253,13 @@ class Worker:
         if not event.is_committed and self.abilities.has_model and not self._may_wait(compactor):
             promoted = await compactor.promote(is_patient=True)
             return promoted, promoted is not None
+        is_due = event.lease_until is None or event.lease_until < self.clock.now()
         if is_inline:
-            return await self._attempt(compactor, event)
+            return await self._attempt(compactor, event) if is_due else (None, False)
         if not event.is_committed:
             await compactor.committer.prepare(event)
-        self._submit_attempt(event)
+        if is_due:
+            self._submit_attempt(event)
         return None, False
 
     def _may_wait(self, compactor: Compactor) -> bool:
@@ -425,7 +426,8 @@ class Worker:
             while True:
                 await asyncio.sleep(self.policy.lease_secs / 3)
                 lease_until = self.clock.now() + self._lease
-                await self.store.renew_lease(event.id, attempt=event.attempts, lease_until=lease_until)
+                with suppress(StoreError):  # the lease is longer than one wait: it is asked for again
+                    await self.store.renew_lease(event.id, attempt=event.attempts, lease_until=lease_until)
 
     @property
     def _lease(self) -> timedelta:
