@@ -16,6 +16,7 @@ Source: DESIGN sections 3 and 3.1.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
@@ -128,6 +129,7 @@ _Placed = tuple[Incoming, SearchText, int, int]
 """A message that was placed, what the index holds for it, and the turn that it belongs to: its number and place."""
 
 _MOVING = tuple(field.name for field in fields(_LogEnd))
+_read_moving = attrgetter(*_MOVING)
 
 
 class _Placing:
@@ -136,7 +138,7 @@ class _Placing:
     def __init__(self, *, state: SessionState, room: Room, session: str, step: Mapping[int, Message]) -> None:
         self.first_new_seq = state.last_seq + 1
         self.before = state
-        self.end = _LogEnd(*(getattr(state, name) for name in _MOVING))
+        self.end = _LogEnd(*_read_moving(state))
         self.room = room
         self.session = session
         self.messages: dict[int, Message] = dict(step)
@@ -165,8 +167,8 @@ class _Placing:
         settled = tuple(
             (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
         )
-        moved = {name: getattr(self.end, name) for name in _MOVING}
-        state = replace(self.before, revision=self.before.revision + 1, growth=self._growth(), **moved)
+        moved = dict(zip(_MOVING, _read_moving(self.end), strict=True))
+        state = self.before.changed(moved | {"revision": self.before.revision + 1, "growth": self._growth()})
         return AppendPlan(appended=appended, settled=settled, state=state)
 
     def _growth(self) -> Growth:
