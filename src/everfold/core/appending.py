@@ -23,7 +23,7 @@ from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
 from everfold.core.growth import Growth
 from everfold.core.json_values import JsonObject
-from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
+from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, make_message, read_part
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
@@ -104,8 +104,9 @@ def plan_append(
 
 @dataclass(slots=True)
 class _LogEnd:
-    """The part of a session's state that an append moves, while it moves. Fields as in `SessionState`."""
+    """The part of a session's state that an append moves, while it moves: the first fields of `SessionState`."""
 
+    revision: int
     last_seq: int
     sum_tokens: int
     safe_seq: int
@@ -123,13 +124,14 @@ class _LogEnd:
     said_before: tuple[str, ...]
     active_at: datetime | None
     away_since: datetime | None
+    growth: Growth
 
 
 _Placed = tuple[Incoming, SearchText, int, int]
 """A message that was placed, what the index holds for it, and the turn that it belongs to: its number and place."""
 
-_MOVING = tuple(field.name for field in fields(_LogEnd))
-_read_moving = attrgetter(*_MOVING)
+MOVING = tuple(field.name for field in fields(_LogEnd))
+_read_moving = attrgetter(*MOVING)
 
 
 class _Placing:
@@ -167,15 +169,10 @@ class _Placing:
         settled = tuple(
             (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
         )
-        moved = dict(zip(_MOVING, _read_moving(self.end), strict=True))
-        state = self.before.changed(moved | {"revision": self.before.revision + 1, "growth": self._growth()})
-        return AppendPlan(appended=appended, settled=settled, state=state)
-
-    def _growth(self) -> Growth:
-        growth = self.before.growth
+        self.end.revision += 1
         for seq, placed in self.placed.items():
-            growth = growth.grown(self.messages[seq].tokens, placed[0].said_at)
-        return growth
+            self.end.growth = self.end.growth.grown(self.messages[seq].tokens, placed[0].said_at)
+        return AppendPlan(appended=appended, settled=settled, state=self.before.with_first(_read_moving(self.end)))
 
     def _appended(self, seq: int, placed: "_Placed") -> Appended:
         item, search, turn_seq, turns_count = placed
@@ -186,8 +183,8 @@ class _Placing:
             self.sums[seq],
             turn_seq,
             turns_count,
-            search_text=search.own,
-            context_text=search.before,
+            search.own,
+            search.before,
         )
 
     def _kind_of(self, item: Incoming) -> Kind:
@@ -230,7 +227,7 @@ class _Placing:
         elif raw_tokens > self.room.visible_tokens:
             cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens - frame_tokens)
             tokens += frame_tokens
-        return Message(
+        return make_message(
             seq=seq,
             kind=kind,
             origin=item.origin,

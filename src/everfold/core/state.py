@@ -1,7 +1,7 @@
 """The state of a session: the one row that a turn reads besides what it shows."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -68,17 +68,17 @@ class SessionState:
         open_step: The step that is still waiting for results.
         closed_calls: Call ids of the steps closed last, oldest first, at most `REMEMBERED_CALLS`.
         said_before: Index texts of what was said last, for the context row of the next message.
+        active_at: When the user spoke last; None before.
+        away_since: When the user had spoken before that; None before the second message.
+        growth: How fast the log grows and how long a digest takes. The last field that an append moves.
         event_id: The compaction event whose layout is in force; empty before the first.
         events_count: The ordinal of that event; the next one has one more.
         held_events: Events that were begun and not committed, in the order in which they will be: hold and swap.
         awaited: Ranges that stand under a continuity note.
-        active_at: When the user spoke last; None before.
-        away_since: When the user had spoken before that; None before the second message.
         gap_seq: The turn whose gap was dealt with last.
         cadence_turns: How many exchanges had finished when the cadence ran last.
         refreshed_at: Up to when context sources have answered.
         succeeded_at: When a compaction was committed last.
-        growth: How fast the log grows and how long a digest takes.
         stuck_count: Compactions in a row that did not get below the trigger.
         breaks: Breaks of the request's prefix that no window has reported yet: reason, and what it costs in tokens
             (`WHOLE_WINDOW` where nothing of the window stays). At most `REMEMBERED_BREAKS`, the newest.
@@ -102,17 +102,17 @@ class SessionState:
     open_step: OpenStep | None = None
     closed_calls: tuple[str, ...] = ()
     said_before: tuple[str, ...] = ()
+    active_at: datetime | None = None
+    away_since: datetime | None = None
+    growth: Growth = STEADY
     event_id: str = ""
     events_count: int = 0
     held_events: tuple[str, ...] = ()
     awaited: tuple[Awaited, ...] = ()
-    active_at: datetime | None = None
-    away_since: datetime | None = None
     gap_seq: int = 0
     cadence_turns: int = 0
     refreshed_at: datetime | None = None
     succeeded_at: datetime | None = None
-    growth: Growth = STEADY
     stuck_count: int = 0
     breaks: tuple[tuple[str, int], ...] = ()
     calibration: Calibration = UNCALIBRATED
@@ -127,11 +127,12 @@ class SessionState:
         """The state with one more break to report; its revision stays."""
         return replace(self, breaks=(*self.breaks, (reason, cost_tokens))[-REMEMBERED_BREAKS:])
 
-    def changed(self, changes: Mapping[str, object]) -> "SessionState":
-        """What `dataclasses.replace` gives, in a sixth of the time: every append makes such a copy."""
-        state = _twin(*_read(self))
-        for name, value in changes.items():
-            object.__setattr__(state, name, value)
+    def with_first(self, values: Sequence[object]) -> "SessionState":
+        """A copy with other values for its first fields, in their order: every append makes one.
+
+        Made in a tenth of the time of `dataclasses.replace`.
+        """
+        state = _twin(*values, *_read(self)[len(values) :])
         state.__class__ = SessionState
         return state
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everfold.core.appending import MOVING
 from everfold.core.calibration import Calibration
 from everfold.core.growth import Growth
 from everfold.core.state import Awaited, OpenStep, SessionState, state_from_bytes, state_to_bytes
@@ -47,11 +48,16 @@ def test_a_state_reads_back_equal(state: SessionState) -> None:
 
 @given(state=st_state, other=st_state)
 def test_a_changed_copy_is_what_replace_gives(state: SessionState, other: SessionState) -> None:
-    """A copy with changes equals that of `dataclasses.replace`, and the state stays as it was."""
-    changes = {"revision": other.revision, "said_before": other.said_before, "open_step": other.open_step}
+    """A copy with other first fields equals that of `dataclasses.replace`, and the state stays as it was."""
+    changes = {name: getattr(other, name) for name in MOVING}
     before = replace(state)
-    assert state.changed(changes) == replace(state, **changes)  # type: ignore[arg-type]  # fields of a state
+    assert state.with_first(list(changes.values())) == replace(state, **changes)
     assert state == before
+
+
+def test_what_an_append_moves_stands_first() -> None:
+    """The fields that an append moves are the first of a state, in its order, so that they can be given by place."""
+    assert tuple(field.name for field in fields(SessionState))[: len(MOVING)] == MOVING
 
 
 def test_a_row_with_moments_as_text_is_read() -> None:

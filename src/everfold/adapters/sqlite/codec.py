@@ -15,7 +15,7 @@ from everfold.core.events import CompactionEvent, EventState, WorkState, plan_fr
 from everfold.core.extracts import ExtractLine, from_json, to_json
 from everfold.core.folding import Digest
 from everfold.core.json_values import JsonObject, decode_json
-from everfold.core.messages import Cut, Kind, Message, Note, WireFormat
+from everfold.core.messages import Cut, Kind, Message, Note, WireFormat, make_message, make_note
 from everfold.core.origins import Origin, Source
 from everfold.core.pools import CoarsePool
 from everfold.core.room import Policy
@@ -165,7 +165,7 @@ def read_message(row: Row) -> Message:
     ) = row
     wire = cast("JsonObject", decode_json(cast("bytes", content)))
     moment = from_micros(said_at)
-    return Message(
+    return make_message(
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
@@ -203,7 +203,7 @@ def read_note(row: Row) -> Note:
         lines,
     ) = row
     moment = from_micros(said_at)
-    return Note(
+    return make_note(
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
