@@ -77,6 +77,9 @@ class _Matter(dict[str, str]):
 
     def __missing__(self, chunk: str) -> str:
         bare = chunk.strip(_MARKS)
+        if _is_plain(bare):
+            word = stem(bare.lower()[:MAX_WORD_CHARS])
+            return self._keep(chunk, "" if word in STOP_WORDS else word)
         first, _, second = bare.partition(".")
         if first.isdigit() and second.isdigit() and bare.isascii() and len(bare) <= _MOST_PRICE_CHARS:
             return f"{first} {second} {first}{second}"
@@ -87,6 +90,9 @@ class _Matter(dict[str, str]):
             matter = self._join_parts(bare, whole.lower())
         else:
             matter = " ".join([word for word in _read_pieces(chunk) if word not in STOP_WORDS])
+        return self._keep(chunk, matter)
+
+    def _keep(self, chunk: str, matter: str) -> str:
         if len(chunk) <= MAX_WORD_CHARS:
             if len(self) >= _MOST_CHUNKS:
                 self.clear()
@@ -118,9 +124,14 @@ def _read_chunk(chunk: str) -> tuple[str, ...]:
     return tuple(_read_pieces(chunk))
 
 
+def _is_plain(bare: str) -> bool:
+    """Whether a chunk is one word of a-z, in lower case or with a capital first."""
+    return bare.isalpha() and bare.isascii() and (bare.islower() or bare[1:].islower())
+
+
 def _read_pieces(chunk: str) -> list[str]:
     bare = chunk.strip(_MARKS)
-    if bare.isascii() and bare.isalpha() and (bare.islower() or bare[1:].islower()):
+    if _is_plain(bare):
         return [stem(bare.lower()[:MAX_WORD_CHARS])]
     words: list[str] = []
     if chunk.isascii():
