@@ -16,13 +16,14 @@ Source: DESIGN sections 3 and 3.1.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
 from everfold.core.growth import Growth
 from everfold.core.json_values import JsonObject
-from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, read_part
+from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, make_message, read_part
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
@@ -103,8 +104,9 @@ def plan_append(
 
 @dataclass(slots=True)
 class _LogEnd:
-    """The part of a session's state that an append moves, while it moves. Fields as in `SessionState`."""
+    """The part of a session's state that an append moves, while it moves: the first fields of `SessionState`."""
 
+    revision: int
     last_seq: int
     sum_tokens: int
     safe_seq: int
@@ -122,12 +124,14 @@ class _LogEnd:
     said_before: tuple[str, ...]
     active_at: datetime | None
     away_since: datetime | None
+    growth: Growth
 
 
 _Placed = tuple[Incoming, SearchText, int, int]
 """A message that was placed, what the index holds for it, and the turn that it belongs to: its number and place."""
 
-_MOVING = tuple(field.name for field in fields(_LogEnd))
+MOVING = tuple(field.name for field in fields(_LogEnd))
+_read_moving = attrgetter(*MOVING)
 
 
 class _Placing:
@@ -136,7 +140,7 @@ class _Placing:
     def __init__(self, *, state: SessionState, room: Room, session: str, step: Mapping[int, Message]) -> None:
         self.first_new_seq = state.last_seq + 1
         self.before = state
-        self.end = _LogEnd(*(getattr(state, name) for name in _MOVING))
+        self.end = _LogEnd(*_read_moving(state))
         self.room = room
         self.session = session
         self.messages: dict[int, Message] = dict(step)
@@ -165,15 +169,10 @@ class _Placing:
         settled = tuple(
             (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
         )
-        moved = {name: getattr(self.end, name) for name in _MOVING}
-        state = replace(self.before, revision=self.before.revision + 1, growth=self._growth(), **moved)
-        return AppendPlan(appended=appended, settled=settled, state=state)
-
-    def _growth(self) -> Growth:
-        growth = self.before.growth
+        self.end.revision += 1
         for seq, placed in self.placed.items():
-            growth = growth.grown(self.messages[seq].tokens, placed[0].said_at)
-        return growth
+            self.end.growth = self.end.growth.grown(self.messages[seq].tokens, placed[0].said_at)
+        return AppendPlan(appended=appended, settled=settled, state=self.before.with_first(_read_moving(self.end)))
 
     def _appended(self, seq: int, placed: "_Placed") -> Appended:
         item, search, turn_seq, turns_count = placed
@@ -184,8 +183,8 @@ class _Placing:
             self.sums[seq],
             turn_seq,
             turns_count,
-            search_text=search.own,
-            context_text=search.before,
+            search.own,
+            search.before,
         )
 
     def _kind_of(self, item: Incoming) -> Kind:
@@ -228,7 +227,7 @@ class _Placing:
         elif raw_tokens > self.room.visible_tokens:
             cuts, tokens = choose_cuts(item.view, seq=seq, cap_tokens=self.room.visible_tokens - frame_tokens)
             tokens += frame_tokens
-        return Message(
+        return make_message(
             seq=seq,
             kind=kind,
             origin=item.origin,

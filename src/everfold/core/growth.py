@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from math import exp
 
+from everfold.core.frozen import quick
+
 SPAN_SECS = 120.0
 """Over how long the rate is an average: some steps of an agent at work, one or two turns of a person who writes."""
 
@@ -39,9 +41,9 @@ class Growth:
     def grown(self, tokens: int, at: datetime) -> "Growth":
         """With tokens appended at a moment. One that lies before the last counts as now."""
         if self.at is None or at <= self.at:
-            return Growth(tokens=self.tokens + tokens, at=self.at or at, digest_secs=self.digest_secs)
+            return _make(tokens=self.tokens + tokens, at=self.at or at, digest_secs=self.digest_secs)
         faded = self.tokens * exp(-(at - self.at).total_seconds() / SPAN_SECS)
-        return Growth(tokens=faded + tokens, at=at, digest_secs=self.digest_secs)
+        return _make(tokens=faded + tokens, at=at, digest_secs=self.digest_secs)
 
     def digested(self, secs: float) -> "Growth":
         """With one more digest, which took so long."""
@@ -53,6 +55,8 @@ class Growth:
         """What the log is expected to grow by, with a margin, while a digest is made."""
         return int(self.tokens / SPAN_SECS * (self.digest_secs or UNKNOWN_DIGEST_SECS) * _MARGIN)
 
+
+_make = quick(Growth)
 
 STEADY = Growth()
 """Before anything was seen."""

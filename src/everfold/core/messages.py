@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from everfold.core.extracts import ExtractLine
+from everfold.core.frozen import quick
 from everfold.core.json_values import JsonObject
 from everfold.core.origins import Origin, Source
 
@@ -226,6 +227,14 @@ class Note:
         """Only a tombstone is left: it has no lines and no hash."""
         return not self.content_hash
 
+
+make_text = quick(TextPart)
+make_call = quick(CallPart)
+make_result = quick(ResultPart)
+make_view = quick(MessageView)
+make_message = quick(Message)
+make_note = quick(Note)
+"""What every message of a log is made of is made quickly."""
 
 _ROLES: dict[Kind, Role] = {
     "fixed": "system",

@@ -34,6 +34,7 @@ _STEP_TWO = {
     "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
 }  # fmt: skip
 _STEP_THREE = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_TABLES = tuple((table, tuple(table)) for table in (_STEP_TWO, _STEP_THREE))
 _STEP_FOUR = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent",
     "sion", "tion", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
@@ -102,7 +103,9 @@ def _turn_y(word: str) -> str:
 
 
 def _cut_suffix(word: str) -> str:
-    for table in (_STEP_TWO, _STEP_THREE):
+    for table, suffixes in _TABLES:
+        if not word.endswith(suffixes):  # most words do not, and one look at all of them costs what one suffix does
+            continue
         for suffix, shorter in table.items():
             if word.endswith(suffix):
                 trunk = word[: -len(suffix)]
@@ -112,7 +115,7 @@ def _cut_suffix(word: str) -> str:
 
 
 def _cut_ending(word: str) -> str:
-    for suffix in _STEP_FOUR:
+    for suffix in _STEP_FOUR if word.endswith(_STEP_FOUR) else ():
         if word.endswith(suffix):
             trunk = word[: -len(suffix)]
             if suffix in ("sion", "tion"):

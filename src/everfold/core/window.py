@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from everfold.core.digests import LeftOut
 from everfold.core.frames import continuity_note
+from everfold.core.frozen import quick
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.layout import Layout, ShownRange, split_held
 from everfold.core.messages import Message
@@ -150,6 +151,10 @@ class Body:
     message_count: int
 
 
+_make_entry = quick(MessageEntry)
+_make_report = quick(WindowReport)
+
+
 def build_body(
     layout: Layout,
     messages: Mapping[int, Message],
@@ -204,7 +209,7 @@ def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Messa
         before = Tail(first_seq=first_seq, last_seq=first_seq - 1)
     elif before.last_seq == last_seq:
         return before
-    new = [MessageEntry(message=message, slice="tail") for message in _stretch(messages, before.last_seq + 1, last_seq)]
+    new = [_make_entry(message=message, slice="tail") for message in _stretch(messages, before.last_seq + 1, last_seq)]
     return Tail(
         first_seq=first_seq,
         last_seq=last_seq,
@@ -311,7 +316,7 @@ def _report(
         "tail": state.safe_sum_tokens - layout.sum_tokens,
         "volatile": sum(estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix),
     }
-    return WindowReport(
+    return _make_report(
         limit_tokens=room.limit_tokens,
         budget_tokens=room.budget_tokens,
         fixed_tokens=room.fixed_tokens,

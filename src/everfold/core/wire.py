@@ -19,6 +19,10 @@ from everfold.core.messages import (
     TextPart,
     ThinkingPart,
     WireFormat,
+    make_call,
+    make_result,
+    make_text,
+    make_view,
 )
 from everfold.errors import InvalidInputError
 
@@ -123,14 +127,14 @@ def _read_openai(wire: JsonObject) -> MessageView:
     parts: list[Part] = [_openai_result(wire, content)] if role == "tool" else _openai_content(content)
     refusal = wire.get("refusal")
     if refusal is not None:
-        parts.append(TextPart(text=_text_of(refusal, "refusal")))
+        parts.append(make_text(text=_text_of(refusal, "refusal")))
     calls = wire.get("tool_calls")
     if calls is not None:
         if role != "assistant":
             raise InvalidInputError(f"tool_calls belong to an assistant message, got role {wire.get('role')!r}")
         parts.extend(_openai_call(call, index) for index, call in enumerate(_list_of(calls, "tool_calls")))
     name = wire.get("name")
-    return MessageView(
+    return make_view(
         format="openai", role=role, name=None if name is None else _text_of(name, "name"), parts=tuple(parts)
     )
 
@@ -139,20 +143,20 @@ def _openai_content(content: JsonValue) -> list[Part]:
     if content is None:
         return []
     if isinstance(content, str):
-        return [TextPart(text=content)] if content else []
+        return [make_text(text=content)] if content else []
     return [_openai_part(part, index) for index, part in enumerate(_list_of(content, "content"))]
 
 
 def _openai_part(value: JsonValue, index: int) -> Part:
     where = f"content[{index}]"
     if isinstance(value, str):
-        return TextPart(text=value)
+        return make_text(text=value)
     part = _object_of(value, where)
     match kind := _text_of(part.get("type"), f"{where}.type"):
         case "text":
-            return TextPart(text=_text_of(part.get("text"), f"{where}.text"), raw=part)
+            return make_text(text=_text_of(part.get("text"), f"{where}.text"), raw=part)
         case "refusal":
-            return TextPart(text=_text_of(part.get("refusal"), f"{where}.refusal"), raw=part)
+            return make_text(text=_text_of(part.get("refusal"), f"{where}.refusal"), raw=part)
         case "image_url":
             return _openai_image(part, where)
         case _:
@@ -177,11 +181,11 @@ def _openai_call(value: JsonValue, index: int) -> CallPart:
     if call.get("type") == "custom":
         custom = _object_of(call.get("custom"), f"{where}.custom")
         arguments = encode_json({"input": custom.get("input")}).decode("utf-8", "surrogatepass")
-        return CallPart(
+        return make_call(
             id=id_, name=_text_of(custom.get("name"), f"{where}.custom.name"), arguments=arguments, raw=call
         )
     function = _object_of(call.get("function"), f"{where}.function")
-    return CallPart(
+    return make_call(
         id=id_,
         name=_text_of(function.get("name"), f"{where}.function.name"),
         arguments=_text_of(function.get("arguments"), f"{where}.function.arguments"),
@@ -197,7 +201,7 @@ def _openai_result(wire: JsonObject, content: JsonValue) -> ResultPart:
         parts = [_openai_part(part, index) for index, part in enumerate(_list_of(content, "content"))]
         texts = [part.text for part in parts if isinstance(part, TextPart)]
         images = sum(isinstance(part, ImagePart) for part in parts)
-    return ResultPart(call_id=call_id, text="\n".join(texts), is_error=False, image_count=images, raw=None)
+    return make_result(call_id=call_id, text="\n".join(texts), is_error=False, image_count=images, raw=None)
 
 
 # --- Anthropic --------------------------------------------------------------------------------------------------------
@@ -208,7 +212,7 @@ def _read_anthropic(wire: JsonObject) -> MessageView:
     content = wire.get("content")
     parts: tuple[Part, ...]
     if isinstance(content, str):
-        parts = (TextPart(text=content),) if content else ()
+        parts = (make_text(text=content),) if content else ()
     else:
         blocks = _list_of(content, "content")
         parts = tuple(_anthropic_block(_object_of(block, f"content[{i}]"), i) for i, block in enumerate(blocks))
@@ -218,14 +222,14 @@ def _read_anthropic(wire: JsonObject) -> MessageView:
         role = "tool"
     if role != "assistant" and any(isinstance(part, CallPart) for part in parts):
         raise InvalidInputError("a tool_use block belongs to an assistant message, got role 'user'")
-    return MessageView(format="anthropic", role=role, name=None, parts=parts)
+    return make_view(format="anthropic", role=role, name=None, parts=parts)
 
 
 def _anthropic_block(block: JsonObject, index: int) -> Part:
     where = f"content[{index}]"
     match kind := _text_of(block.get("type"), f"{where}.type"):
         case "text":
-            return TextPart(text=_text_of(block.get("text"), f"{where}.text"), raw=block)
+            return make_text(text=_text_of(block.get("text"), f"{where}.text"), raw=block)
         case "image":
             return _anthropic_image(block, where)
         case "document":
@@ -233,7 +237,7 @@ def _anthropic_block(block: JsonObject, index: int) -> Part:
         case "tool_use":
             arguments = encode_json(_object_of(block.get("input"), f"{where}.input")).decode("utf-8", "surrogatepass")
             id_ = _id_of(block.get("id"), f"{where}.id")
-            return CallPart(id=id_, name=_text_of(block.get("name"), f"{where}.name"), arguments=arguments, raw=block)
+            return make_call(id=id_, name=_text_of(block.get("name"), f"{where}.name"), arguments=arguments, raw=block)
         case "tool_result":
             return _anthropic_result(block, where)
         case "thinking":
@@ -277,7 +281,7 @@ def _anthropic_result(block: JsonObject, where: str) -> ResultPart:
                 texts.append(part.text)
             images += isinstance(part, ImagePart)
     is_error = bool(block.get("is_error"))
-    return ResultPart(call_id=call_id, text="\n".join(texts), is_error=is_error, image_count=images, raw=block)
+    return make_result(call_id=call_id, text="\n".join(texts), is_error=is_error, image_count=images, raw=block)
 
 
 def shorten_strings(value: JsonValue, limit_chars: int, *, place: str) -> JsonValue:

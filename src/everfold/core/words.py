@@ -33,8 +33,9 @@ _SEGMENT_END = re.compile(r"[./:@\\#&+]+")
 _MARKS = ".,!?;:()[]{}'\"*`~"
 _CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
 _JOINT_BYTES = bytes(code for code in range(128) if not chr(code).isalnum())
-_COMMON = re.compile(r"([0-9]{1,20}(?=\.)|[A-Z]{2,20}(?=-))[.-]([0-9]{1,20})")
-"""The two composites that logs are full of, `81.58` and `ORD-66543`, read in one step; a test holds it to the long way."""
+_MOST_PRICE_CHARS = 21
+_CODE = re.compile(r"([A-Z]{2,20})-([0-9]{1,20})")
+"""`81.58` and `ORD-66543`, the two composites that logs are full of, are read in one step; a test holds it to the long way."""
 _MOST_CHUNKS = 131_072
 _APOSTROPHE = re.compile(r"['\u2019]")
 _GRAMMAR = """
@@ -76,13 +77,22 @@ class _Matter(dict[str, str]):
 
     def __missing__(self, chunk: str) -> str:
         bare = chunk.strip(_MARKS)
-        if (common := _COMMON.fullmatch(bare)) is not None:
-            return _join_common(common)
+        if _is_plain(bare):
+            word = stem(bare.lower()[:MAX_WORD_CHARS])
+            return self._keep(chunk, "" if word in STOP_WORDS else word)
+        first, _, second = bare.partition(".")
+        if first.isdigit() and second.isdigit() and bare.isascii() and len(bare) <= _MOST_PRICE_CHARS:
+            return f"{first} {second} {first}{second}"
+        if (code := _CODE.fullmatch(bare)) is not None:
+            return _join_code(code)
         whole = bare.replace("-", "").replace("_", "")
         if whole.isalnum() and not bare.isalpha() and whole.isascii() and len(bare) <= MAX_WORD_CHARS:
             matter = self._join_parts(bare, whole.lower())
         else:
             matter = " ".join([word for word in _read_pieces(chunk) if word not in STOP_WORDS])
+        return self._keep(chunk, matter)
+
+    def _keep(self, chunk: str, matter: str) -> str:
         if len(chunk) <= MAX_WORD_CHARS:
             if len(self) >= _MOST_CHUNKS:
                 self.clear()
@@ -101,13 +111,11 @@ class _Matter(dict[str, str]):
 _KNOWN_MATTER: Final = _Matter()
 
 
-def _join_common(common: re.Match[str]) -> str:
-    first, second = common.groups()
-    if first.isdigit():
-        return f"{first} {second} {first}{second}"
-    lowered = first.lower()
+def _join_code(code: re.Match[str]) -> str:
+    letters, digits = code.groups()
+    lowered = letters.lower()
     word = stem(lowered)
-    return f"{second} {lowered}{second}" if word in STOP_WORDS else f"{word} {second} {lowered}{second}"
+    return f"{digits} {lowered}{digits}" if word in STOP_WORDS else f"{word} {digits} {lowered}{digits}"
 
 
 @lru_cache(maxsize=65_536)
@@ -116,9 +124,14 @@ def _read_chunk(chunk: str) -> tuple[str, ...]:
     return tuple(_read_pieces(chunk))
 
 
+def _is_plain(bare: str) -> bool:
+    """Whether a chunk is one word of a-z, in lower case or with a capital first."""
+    return bare.isalpha() and bare.isascii() and (bare.islower() or bare[1:].islower())
+
+
 def _read_pieces(chunk: str) -> list[str]:
     bare = chunk.strip(_MARKS)
-    if bare.isascii() and bare.isalpha() and (bare.islower() or bare[1:].islower()):
+    if _is_plain(bare):
         return [stem(bare.lower()[:MAX_WORD_CHARS])]
     words: list[str] = []
     if chunk.isascii():

@@ -108,10 +108,10 @@ class Compactor:
             else:
                 plan, notes = await self.plan(limit_tokens=limit_tokens)
                 if plan is None:
+                    self.require_fit(limit_tokens)
                     break
                 done = await self._carry_out(plan, notes)
             folds += [] if done is None else [done]
-        self.require_fit(limit_tokens)
         return folds
 
     async def hold(self) -> list[CompactionEvent]:

@@ -12,10 +12,10 @@ from everfold.core.appending import Appended
 from everfold.core.certificate import certificate_from_text
 from everfold.core.drafts import draft_from_bytes
 from everfold.core.events import CompactionEvent, EventState, WorkState, plan_from_bytes, report_from_text
-from everfold.core.extracts import ExtractLine, from_json, to_json
+from everfold.core.extracts import ExtractLine, from_json, to_text
 from everfold.core.folding import Digest
 from everfold.core.json_values import JsonObject, decode_json
-from everfold.core.messages import Cut, Kind, Message, Note, WireFormat
+from everfold.core.messages import Cut, Kind, Message, Note, WireFormat, make_message, make_note
 from everfold.core.origins import Origin, Source
 from everfold.core.pools import CoarsePool
 from everfold.core.room import Policy
@@ -35,7 +35,6 @@ from everfold.core.wire import read_wire
 Row = tuple[object, ...]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_quoted = json.JSONEncoder(ensure_ascii=False).encode
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -123,14 +122,7 @@ def lines_to_blob(lines: Sequence[ExtractLine], origin: Origin) -> bytes | None:
     """Extract lines as a blob; a line of another origin than its message names it. None for none."""
     if not lines:
         return None
-    rows = ",".join([_line_text(line, "" if line.origin == origin else f',"{line.origin}"') for line in lines])
-    return f"[{rows}]".encode("utf-8", "surrogatepass")
-
-
-def _line_text(line: ExtractLine, origin: str) -> str:
-    """The columns of a line as JSON, written out: a third of what the encoder takes for so short a list."""
-    kind, score, start, quote, standing = to_json(line)
-    return f"[{kind},{score},{start},{_quoted(quote)},{standing}{origin}]"
+    return to_text(lines, origin).encode("utf-8", "surrogatepass")
 
 
 def _lines(blob: object, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:
@@ -165,7 +157,7 @@ def read_message(row: Row) -> Message:
     ) = row
     wire = cast("JsonObject", decode_json(cast("bytes", content)))
     moment = from_micros(said_at)
-    return Message(
+    return make_message(
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
@@ -203,7 +195,7 @@ def read_note(row: Row) -> Note:
         lines,
     ) = row
     moment = from_micros(said_at)
-    return Note(
+    return make_note(
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
