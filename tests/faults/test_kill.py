@@ -70,12 +70,13 @@ WORK_POINTS = [
     ("within:release_event", 0),
 ]
 ANSWERS = "ggegrg"
+WORK_LIMIT = 4_000
 
 
-def run_writer(path: Path, point: str, passes: int, answers: str = "") -> int:
+def run_writer(path: Path, point: str, passes: int, answers: str = "", *, limit: int = LIMIT) -> int:
     """Run a writer until it is killed, and give the number of messages whose append had returned."""
     done = subprocess.run(
-        [sys.executable, str(WRITER), str(path), point, str(passes), str(LIMIT), answers],
+        [sys.executable, str(WRITER), str(path), point, str(passes), str(limit), answers],
         capture_output=True,
         text=True,
         check=False,
@@ -121,13 +122,13 @@ async def write_digest(task: Task) -> Written:
 async def test_a_killed_worker_loses_nothing(point: str, passes: int, tmp_path: Path) -> None:
     """Killed around or within any step of an event's work, the log is whole and sound, and every event comes to its end."""
     path = tmp_path / "log.db"
-    returned = run_writer(path, point, passes, ANSWERS)
+    returned = run_writer(path, point, passes, ANSWERS, limit=WORK_LIMIT)
     clock = FakeClock(datetime.now(UTC) + timedelta(hours=1), step=timedelta(seconds=1))
     async with everfold.open(f"sqlite:///{path}", clock=clock) as engine:
         background = engine._background
         background.worker = replace(background.worker, write_digest=write_digest)
         assert await engine.check_store() == []
-        prover = Prover(await engine.session(limit=LIMIT))
+        prover = Prover(await engine.session(limit=WORK_LIMIT))
         last_seq = (await prover.session.state()).last_seq
         assert returned <= last_seq <= returned + BATCH
         prover.given = list(WIRES[:last_seq])
