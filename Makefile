@@ -14,7 +14,7 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check proofs bench peers weak-model lock upgrade format api pages browser clean
+.PHONY: help demo test check proofs bench peers weak lock upgrade format api pages browser clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ peers: $(VENV)/.uv ## Install what the benchmarks measure beside Everfold, in an
 	@test -x bench/.venv-peers/bin/python || $(PYTHON) -m venv bench/.venv-peers
 	@VIRTUAL_ENV=$(abspath bench/.venv-peers) $(UV) pip sync --quiet --require-hashes requirements/peers.txt
 
-weak-model: $(VENV)/.dev ## Replay real conversations with a small real model writing the digests; fetches 160 MB
+weak: $(VENV)/.dev ## Replay real conversations with a small real model writing the digests; fetches 160 MB
 	@test -x bench/.venv-weak/bin/python || $(PYTHON) -m venv bench/.venv-weak
 	@VIRTUAL_ENV=$(abspath bench/.venv-weak) $(UV) pip sync --quiet --require-hashes requirements/weak.txt
 	@$(BIN)/python -m bench.weak_model

@@ -1,6 +1,6 @@
 """A real, weak model behind a real server: what becomes of its digests, and whether the replay stays whole.
 
-`python -m bench.weak_model [conversations]`, in the project's environment; `make weak-model` does it with all it needs.
+`python -m bench.weak_model [conversations]`, in the project's environment; `make weak` does it with all it needs.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Work beside the turns: held until it is there, promoted when there is no room, and brought to its end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -20,11 +20,13 @@ from everfold.core.occasions import RefreshRequest
 from everfold.core.tokens import estimate_text_tokens
 from everfold.core.window import MessageEntry, RangeEntry
 from everfold.errors import ConflictError, ModelUnavailableError, StoreUnavailableError
+from everfold.ports.hooks import Hooks
 from everfold.services.background import Background
 from everfold.services.observers import make_observers
 from everfold.services.work import Task, Written
 from everfold.testing.builders import assistant, calls, result, talk, user
 from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.hearing import Hearing
 from everfold.testing.proofs import flatten_request, list_all_events
 
 pytestmark = pytest.mark.anyio
@@ -178,13 +180,15 @@ async def opened(
     clock: FakeClock | None = None,
     limit: int = LIMIT,
     has_model: bool = True,
+    hooks: Sequence[Hooks] = (),
+    strict: bool = False,
     settings: Mapping[str, object] | None = None,
 ) -> AsyncIterator[Rig]:
     """A rig over a store."""
     clock, writer, told = clock or FakeClock(), writer or Writer(), Told()
     loaded = load_settings(overrides={"compaction": {"synchronous": False, **(settings or {})}})
     ids, store = CountingIds(), await open_store(url)
-    observers = make_observers(hooks=(), timeout_secs=1.0, strict=False, sinks=(told,), tracer=None)
+    observers = make_observers(hooks=hooks, timeout_secs=1.0, strict=strict, sinks=(told,), tracer=None)
     engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
     background = engine._background
     write = writer if has_model else None
@@ -640,6 +644,21 @@ async def test_gap(url: str) -> None:
         assert len(sources.asked) == 1
         await rig.turn(minutes=30)
         assert sources.stretches(start)[1:] == [("gap", 78, 112)]
+
+
+@pytest.mark.parametrize("has_model", [True, False], ids=["a model", "no model"])
+@pytest.mark.parametrize("hook", [Hearing(), None], ids=["a plug-in", "strict without one"])
+async def test_a_gap_folds_nothing_before_the_plug_ins_saw_it(url: str, hook: Hearing | None) -> None:
+    """Where plug-ins are asked first, a gap only begins its compaction; strict without a success folds nothing at all."""
+    settings = {"gap_secs": 600, "keep_recent": 2, "min_fold_tokens": 0}
+    hooks = () if hook is None else (hook,)
+    async with opened(url, has_model=False, hooks=hooks, strict=True, settings=settings) as rig:
+        await rig.turn(9)
+        window = await rig.turn(minutes=60)
+        assert reasons(window) == []
+        assert window.report.watermark == 0
+        await rig.rest()
+        assert bool((await rig.show()).report.watermark) == (hook is not None)
 
 
 @pytest.mark.parametrize(

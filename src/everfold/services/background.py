@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from everfold.core.sessions import SessionId
@@ -39,8 +38,7 @@ class Background:
         """Finish what runs, for so long at most; what is left stays pending. Gives how many sessions were stopped."""
         if self._sweeping is not None:
             self._sweeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sweeping
+            await asyncio.wait([self._sweeping])
         stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
         if self.close_model is not None:
             await self.close_model()

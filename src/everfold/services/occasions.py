@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from everfold.core.occasions import Occasion, RefreshRequest, ask_fold, ask_sources, find_occasion, meet_occasion
+from everfold.core.planning import Demand
 from everfold.errors import ConflictError, EverfoldError
 from everfold.services.compact import Compactor
 
@@ -19,12 +20,28 @@ Refresh = Callable[[RefreshRequest], Awaitable[None]]
 async def meet_gap(compactor: Compactor, refresh: Refresh | None, now: datetime) -> None:
     """The user is back after a gap: refresh, and compact, before anything is shown, under one deadline.
 
-    The provider has forgotten its cache by now, so a break costs nothing.
+    The provider has forgotten its cache by now, so a break costs nothing. Where plug-ins are to see what is folded
+    first, the compaction is only begun, and is done beside the turn.
     """
     await _meet(compactor, "gap", refresh, now)
     demand = ask_fold("gap", compactor.live.state, compactor.live.settings.policy)
-    if demand is not None:
+    if demand is None:
+        return
+    if compactor.abilities.has_hooks:
+        await _begin(compactor, demand)
+    else:
         await compactor.compact(demand=demand)
+
+
+async def _begin(compactor: Compactor, demand: Demand) -> bool:
+    """Begin what an occasion asks for. False when nothing is to be folded."""
+    plan, _ = await compactor.plan(demand=demand)
+    if plan is None:
+        return False
+    with suppress(ConflictError):  # the log has moved on: the next occasion is as good
+        await compactor.begin(plan)
+        return True
+    return False
 
 
 async def meet_cadence(compactor: Compactor, refresh: Refresh | None, now: datetime) -> bool:
@@ -34,12 +51,7 @@ async def meet_cadence(compactor: Compactor, refresh: Refresh | None, now: datet
         return False
     demand = ask_fold("cadence", live.state, live.settings.policy)
     await _meet(compactor, "cadence", refresh, now)
-    plan = None if demand is None else (await compactor.plan(demand=demand))[0]
-    if plan is not None:
-        with suppress(ConflictError):  # the log has moved on: the next exchange is as good
-            await compactor.begin(plan)
-            return True
-    return False
+    return demand is not None and await _begin(compactor, demand)
 
 
 async def _meet(compactor: Compactor, occasion: Occasion, refresh: Refresh | None, now: datetime) -> None:

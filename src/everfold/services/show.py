@@ -45,7 +45,7 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
     """Fold what cannot wait, and see to it that what is due is done."""
     compactor = background.worker.compactor(live, is_preview=is_preview)
     compactor.require_room(limit_tokens)
-    event_before = live.state.event_id
+    before = (live.state.event_id, live.state.held_events)
     if not is_preview and find_occasion(live.state, live.settings.policy) == "gap":
         await meet_gap(compactor, background.worker.refresh, background.worker.clock.now())
     if limit_tokens is not None or (is_preview and background.is_synchronous):
@@ -59,7 +59,7 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
         await compactor.release_latch()
     if live.state.breaks and any(one.is_patient for one in live.state.awaited):
         await background.worker.upgrade(live)
-    has_more = bool(live.state.awaited) and live.state.event_id != event_before
+    has_more = live.state.has_work and (live.state.event_id, live.state.held_events) != before
     if not background.is_synchronous and (has_more or await compactor.find_due()):
         background.wake(live.record.id)
 

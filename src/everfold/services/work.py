@@ -289,7 +289,7 @@ class Worker:
         try:
             result = await self._do(compactor.live, event)
         except asyncio.CancelledError:
-            await asyncio.shield(self._release(event, "the engine was closed", wait_secs=None))
+            await asyncio.shield(self._release(event, STOPPED, wait_secs=None))
             raise
         except HookError as error:
             await self._release(event, str(error), wait_secs=self.policy.grace_secs)
@@ -298,7 +298,7 @@ class Worker:
             renewing.cancel()
             with suppress(asyncio.CancelledError):
                 await renewing
-        if result.draft is not None and not await self._keep(event, result):
+        if not await self._keep(event, result):
             return None, False
         done, has_moved = await self._finish(compactor, event, result)
         if result.outcome is None or not has_moved:
@@ -390,9 +390,17 @@ class Worker:
         return None, await committer.settle(event, outcome)
 
     async def _keep(self, event: CompactionEvent, result: _Result) -> bool:
-        """Keep a draft before it is committed, so that a crash does not cost the model's work."""
+        """Keep a draft before it is committed, so that a crash does not cost the model's work.
+
+        False when the event is not this worker's any more: whatever it came to is another's to say.
+        """
         if result.draft is None:
-            return False
+            try:
+                lease_until = self.clock.now() + self._lease
+                await self.store.renew_lease(event.id, attempt=event.attempts, lease_until=lease_until)
+            except ConflictError:
+                return False
+            return True
         try:
             await self.store.keep_draft(event.id, result.draft, attempt=event.attempts, extraction=result.extraction)
         except ConflictError:
@@ -434,6 +442,7 @@ class Worker:
         return timedelta(seconds=self.policy.lease_secs)
 
 
+STOPPED = "it was stopped: the engine was closed, or whoever asked for it waited no longer"
 ROLLED_UP = "its range had joined the coarse digest before the model's digest was there"
 DIED = "every worker that tried it stopped before it was done"
 
