@@ -646,7 +646,6 @@ async def test_gap(url: str) -> None:
         assert sources.stretches(start)[1:] == [("gap", 78, 112)]
 
 
-@pytest.mark.parametrize("has_model", [True, False], ids=["a model", "no model"])
 @pytest.mark.parametrize("hook", [Hearing(), None], ids=["a plug-in", "strict without one"])
 async def test_a_gap_folds_nothing_before_the_plug_ins_saw_it(url: str, hook: Hearing | None) -> None:
     """Where plug-ins are asked first, a gap only begins its compaction; strict without a success folds nothing at all."""
