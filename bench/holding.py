@@ -53,7 +53,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
 
 async def _run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
-    messages_count = 1_500 if is_quick else 6_000
+    messages_count = 1_500 if is_quick else 3_000
     for name, script in (
         ("no model", None),
         ("a model of 0.2 s", {"digest": "echo", "secs": 0.2}),
@@ -108,12 +108,12 @@ async def _play(folder: Path, script: object, entries: Sequence[LogEntry]) -> Ho
         woken = _count_wakes(engine)
         for index, entry in enumerate(entries):
             if not is_request_due(entries, index):
-                await session.append(entry.wire)
+                await session.append(entry.wire, said_at=entry.said_at)
                 continue
             woken_before = woken["wakes"]
             group = Times()
             with group.one():
-                await session.append(entry.wire)
+                await session.append(entry.wire, said_at=entry.said_at)
                 window = await session.window()
             reasons = {one.reason for one in window.report.breaks}
             _group_of(times, reasons, is_woken=woken["wakes"] > woken_before).add(
@@ -184,7 +184,7 @@ async def _fill(engine: Everfold, number: int) -> Session:
     """A session that is due for a compaction and has not asked for its window."""
     session = await engine.session(user=f"user {number}", limit=BUSY_LIMIT_TOKENS)
     for entry in endless_log(100 + number, messages_count=400):
-        await session.append(entry.wire)
+        await session.append(entry.wire, said_at=entry.said_at)
         state = await session.state()
         if state.safe_sum_tokens > session.settings.limit_tokens * 0.65:
             return session
@@ -205,10 +205,10 @@ async def _turns(
         if until.done() if until is not None else loop.time() > end:
             break
         if not is_request_due(entries, index):
-            await session.append(entry.wire)
+            await session.append(entry.wire, said_at=entry.said_at)
             continue
         with times.one():
-            await session.append(entry.wire)
+            await session.append(entry.wire, said_at=entry.said_at)
             await session.window()
         await asyncio.sleep(0.01)
     return times

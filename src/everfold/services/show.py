@@ -34,15 +34,17 @@ async def show_window(
             session=live.record.id,
         )
     await live.reload(store)
-    await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
+    has_work = await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
     if window.report.breaks and not is_preview:
         await _settle_breaks(store, live)
+    if has_work:
+        background.wake(live.record.id)  # last of all, so that this turn does not wait for it
     return window
 
 
-async def _compact(live: LiveSession, background: Background, *, limit_tokens: int | None, is_preview: bool) -> None:
-    """Fold what cannot wait, and see to it that what is due is done."""
+async def _compact(live: LiveSession, background: Background, *, limit_tokens: int | None, is_preview: bool) -> bool:
+    """Fold what cannot wait, and tell whether there is work for the background."""
     compactor = background.worker.compactor(live, is_preview=is_preview)
     compactor.require_room(limit_tokens)
     before = (live.state.event_id, live.state.held_events)
@@ -54,14 +56,13 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
         await background.worker.work(live)
     await compactor.make_fit(limit_tokens=limit_tokens)
     if is_preview:
-        return
+        return False
     if live.state.stuck_count:
         await compactor.release_latch()
     if live.state.breaks and any(one.is_patient for one in live.state.awaited):
         await background.worker.upgrade(live)
     has_more = live.state.has_work and (live.state.event_id, live.state.held_events) != before
-    if not background.is_synchronous and (has_more or await compactor.find_due()):
-        background.wake(live.record.id)
+    return not background.is_synchronous and (has_more or await compactor.find_due())
 
 
 async def _settle_breaks(store: Store, live: LiveSession) -> None:

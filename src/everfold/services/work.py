@@ -248,6 +248,10 @@ class Worker:
             return None, False
         if event.state == "ready":
             return await self._finish(compactor, event, _result_of(event))
+        if self._is_moot(compactor.live, event):
+            problem = "; ".join(filter(None, (event.problem, ROLLED_UP)))
+            outcome = Outcome(state="done", digest="off", extraction=event.extraction, problem=problem)
+            return None, await compactor.committer.settle(event, outcome)
         if "pending" not in {event.digest, event.extraction}:
             return await self._commit_extractive(compactor, event)
         if not event.is_committed and self.abilities.has_model and not self._may_wait(compactor):
@@ -261,6 +265,13 @@ class Worker:
         if is_due:
             self._submit_attempt(event)
         return None, False
+
+    def _is_moot(self, live: LiveSession, event: CompactionEvent) -> bool:
+        """Whether only a digest is awaited that nobody would see: its range has joined the coarse digest."""
+        is_awaited = event.is_committed and event.digest == "pending" and event.extraction != "pending"
+        if not is_awaited or self.abilities.has_hooks:
+            return False
+        return find_shown(live.layout, event.plan.first_seq, event.plan.last_seq) is None
 
     def _may_wait(self, compactor: Compactor) -> bool:
         """Whether a model's digest can be waited for. Where turns wait for the work the log does not grow meanwhile."""
