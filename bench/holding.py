@@ -7,6 +7,8 @@ event loop is free for `THINK_SECS`. The model that writes digests follows a scr
 import asyncio
 import json
 import resource
+import statistics
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,6 +29,29 @@ THINK_SECS = 0.03
 BUSY_SESSIONS = 200
 BUSY_LIMIT_TOKENS = 8_000
 MODEL_SECS = 2.0
+NEAR_COUNT = 8
+LEAST_COUNT = 10
+
+
+@dataclass(slots=True)
+class Turns:
+    """Turns of one kind: what each took, and how many characters it appended."""
+
+    times: Times = field(default_factory=Times)
+    sizes: list[int] = field(default_factory=list)
+
+    def like(self, sizes: Sequence[int]) -> float:
+        """The median in microseconds of as many of these turns as there are sizes, each of the nearest size.
+
+        A long message costs more by itself, and is likelier to be the one that fills a window.
+        """
+        known = sorted(zip(self.sizes, self.times.secs, strict=True))
+        matched: list[float] = []
+        for size in sizes:
+            at = bisect_left(known, (size, 0.0))
+            near = known[max(at - NEAR_COUNT, 0) : at + NEAR_COUNT]
+            matched.append(statistics.median(secs for _, secs in near))
+        return statistics.median(matched) * 1e6
 
 
 @dataclass(slots=True)
@@ -40,10 +65,10 @@ class HoldTimes:
         inline: An extractive digest was committed before the window.
     """
 
-    plain: Times = field(default_factory=Times)
-    triggering: Times = field(default_factory=Times)
-    swapping: Times = field(default_factory=Times)
-    inline: Times = field(default_factory=Times)
+    plain: Turns = field(default_factory=Turns)
+    triggering: Turns = field(default_factory=Turns)
+    swapping: Turns = field(default_factory=Turns)
+    inline: Turns = field(default_factory=Turns)
 
 
 def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
@@ -73,23 +98,20 @@ async def _run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
 
 
 def _rows(name: str, times: HoldTimes) -> list[Row]:
-    rows = [
-        Row(
-            figure=f"{name}: plain turn, median of {len(times.plain.secs)}",
-            value=times.plain.median_us,
-            unit="µs",
-            digits=0,
-        )
-    ]
+    plain = times.plain.times
+    figure = f"{name}: plain turn, median of {len(plain.secs)}"
+    rows = [Row(figure=figure, value=plain.median_us, unit="µs", digits=0)]
     for kind, most in (("triggering", 1.2), ("swapping", None), ("inline", 3.0)):
-        group: Times = getattr(times, kind)
-        if len(group.secs) < 3:
+        group: Turns = getattr(times, kind)
+        if len(group.sizes) < LEAST_COUNT:
             continue
-        figure = f"{name}: {kind} turn, median of {len(group.secs)}"
-        rows.append(Row(figure=figure, value=group.median_us, unit="µs", digits=0))
-        ratio = group.median_us / times.plain.median_us
-        rows.append(Row(figure=f"{name}: {kind} to plain", value=ratio, unit="times", most=most))
-    return rows  # fmt: skip
+        median_us = group.times.median_us
+        figure = f"{name}: {kind} turn, median of {len(group.sizes)}"
+        rows.append(Row(figure=figure, value=median_us, unit="µs", digits=0))
+        rows.append(Row(figure=f"{name}: {kind} to plain", value=median_us / plain.median_us, unit="times"))
+        ratio = median_us / times.plain.like(group.sizes)
+        rows.append(Row(figure=f"{name}: {kind} to plain ones of the same size", value=ratio, unit="times", most=most))
+    return rows
 
 
 def _settings(folder: Path, script: object) -> dict[str, dict[str, object]]:
@@ -116,9 +138,9 @@ async def _play(folder: Path, script: object, entries: Sequence[LogEntry]) -> Ho
                 await session.append(entry.wire, said_at=entry.said_at)
                 window = await session.window()
             reasons = {one.reason for one in window.report.breaks}
-            _group_of(times, reasons, is_woken=woken["wakes"] > woken_before).add(
-                group.secs[0], group.processor_secs[0]
-            )
+            turns = _group_of(times, reasons, is_woken=woken["wakes"] > woken_before)
+            turns.times.add(group.secs[0], group.processor_secs[0])
+            turns.sizes.append(len(json.dumps(entry.wire)))
             await asyncio.sleep(THINK_SECS)
         await engine.close(drain_secs=0.0)
     return times
@@ -138,7 +160,7 @@ def _count_wakes(engine: Everfold) -> Counter[str]:
     return woken
 
 
-def _group_of(times: HoldTimes, reasons: set[str], *, is_woken: bool) -> Times:
+def _group_of(times: HoldTimes, reasons: set[str], *, is_woken: bool) -> Turns:
     if "compaction: overflow" in reasons or ("compaction: tokens" in reasons and is_woken):
         return times.inline
     if reasons:
