@@ -11,8 +11,10 @@ import statistics
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import everfold
 from bench.measuring import Times
@@ -20,6 +22,7 @@ from bench.opening import is_request_due, temporary_folder
 from bench.report import Row
 from everfold.engine import Everfold
 from everfold.ports.dispatch import Work
+from everfold.services.commit import Committer
 from everfold.session import Session
 from everfold.testing import LogEntry, endless_log
 
@@ -87,6 +90,7 @@ async def _run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
         with temporary_folder() as folder:
             times = await _play(folder, script, list(endless_log(7, messages_count=messages_count)))
         rows += _rows(name, times)
+    rows += await _run_hooks(10 if is_quick else 40)
     sessions_count = 50 if is_quick else BUSY_SESSIONS
     rows += await _run_busy(sessions_count)
     note = (
@@ -132,13 +136,13 @@ async def _play(folder: Path, script: object, entries: Sequence[LogEntry]) -> Ho
             if not is_request_due(entries, index):
                 await session.append(entry.wire, said_at=entry.said_at)
                 continue
-            woken_before = woken["wakes"]
+            before = woken.copy()
             group = Times()
             with group.one():
                 await session.append(entry.wire, said_at=entry.said_at)
                 window = await session.window()
             reasons = {one.reason for one in window.report.breaks}
-            turns = _group_of(times, reasons, is_woken=woken["wakes"] > woken_before)
+            turns = _group_of(times, reasons, woken - before)
             turns.times.add(group.secs[0], group.processor_secs[0])
             turns.sizes.append(len(json.dumps(entry.wire)))
             await asyncio.sleep(THINK_SECS)
@@ -147,7 +151,7 @@ async def _play(folder: Path, script: object, entries: Sequence[LogEntry]) -> Ho
 
 
 def _count_wakes(engine: Everfold) -> Counter[str]:
-    """Counts how often a window left work to the background."""
+    """Counts how often a window left work to the background, and how often it committed a compaction itself."""
     woken: Counter[str] = Counter()
     background = engine._background  # noqa: SLF001 - what a turn left to it cannot be seen from outside
     submit = background.dispatcher.submit
@@ -157,15 +161,53 @@ def _count_wakes(engine: Everfold) -> Counter[str]:
         submit(name, work)
 
     background.dispatcher.submit = counted  # type: ignore[method-assign]
+    commit = Committer.commit
+
+    async def counted_commit(self: Committer, *arguments: Any, **options: Any) -> Any:
+        woken["inline"] += not self.is_beside_turns
+        return await commit(self, *arguments, **options)
+
+    Committer.commit = counted_commit  # type: ignore[method-assign]
     return woken
 
 
-def _group_of(times: HoldTimes, reasons: set[str], *, is_woken: bool) -> Turns:
-    if "compaction: overflow" in reasons or ("compaction: tokens" in reasons and is_woken):
+def _group_of(times: HoldTimes, reasons: set[str], happened: Counter[str]) -> Turns:
+    if happened["inline"]:
         return times.inline
     if reasons:
         return times.swapping
-    return times.triggering if is_woken else times.plain
+    return times.triggering if happened["wakes"] else times.plain
+
+
+class _Noting(everfold.Hooks):
+    """A plug-in that reads every message that is folded, and gives a hint."""
+
+    async def on_pre_compress(self, fold: everfold.PendingFold) -> str:
+        """How much was said."""
+        return f"{sum(len(message.view.text) for message in fold.messages)} characters"
+
+
+async def _run_hooks(sessions_count: int) -> list[Row]:
+    """What a plug-in adds to a compaction: the same sessions compacted with and without one, in turns."""
+    with temporary_folder() as folder:
+        plain, noted = Times(), Times()
+        async with AsyncExitStack() as opened:
+            engines = [
+                await opened.enter_async_context(
+                    everfold.open(f"sqlite:///{folder}/{number}.db", settings=_settings(folder, None), hooks=hooks)
+                )
+                for number, hooks in enumerate(((), (_Noting(),)))
+            ]
+            for number in range(sessions_count):
+                for engine, times in zip(engines, (plain, noted), strict=True):
+                    session = await _fill(engine, number)
+                    with times.one():
+                        await session.compact(keep_recent=6)
+    return [
+        Row(figure="a compaction without plug-ins: median", value=plain.median_us, unit="µs", digits=0),
+        Row(figure="the same with one that reads all messages", value=noted.median_us, unit="µs", digits=0),
+        Row(figure="with a plug-in to without", value=noted.median_us / plain.median_us, unit="times", most=1.1),
+    ]
 
 
 async def _run_busy(sessions_count: int) -> list[Row]:
