@@ -109,6 +109,7 @@ def make_engine(
         defaults=settings.session_settings(),
         observers=observers,
         background=make_background(store, settings, clock=clock, ids=ids, observers=observers),
+        rotates=settings.sessions.rotate_on_compaction,
     )
 
 

@@ -155,6 +155,14 @@ class HookSettings(_Section):
     strict: bool = Field(False, description="Fold nothing unless at least one plug-in succeeds in `on_pre_compress`.")
 
 
+class SessionsSettings(_Section):
+    """How sessions follow each other."""
+
+    rotate_on_compaction: bool = Field(
+        default=False, description="Go on in a session of its own after a compaction; hooks are told of the switch."
+    )
+
+
 class SweepSettings(_Section):
     """How work that was left behind, or failed, is taken up again."""
 
@@ -174,6 +182,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings.model_validate({})
     model: ModelSettings = ModelSettings.model_validate({})
     compaction: CompactionSettings = CompactionSettings.model_validate({})
+    sessions: SessionsSettings = SessionsSettings.model_validate({})
     sweep: SweepSettings = SweepSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})

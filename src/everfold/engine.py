@@ -42,6 +42,7 @@ class Everfold:
         defaults: SessionSettings,
         observers: Observers,
         background: Background,
+        rotates: bool = False,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -49,6 +50,7 @@ class Everfold:
         self._defaults = defaults
         self._observers = observers
         self._background = background
+        self._rotates = rotates
 
     async def session(
         self,
@@ -221,6 +223,7 @@ class Everfold:
             ids=self._ids,
             observers=self._observers,
             background=self._background,
+            rotates=self._rotates,
         )
 
 

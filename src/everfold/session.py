@@ -32,7 +32,7 @@ from everfold.services.read import Page, read_around, read_page, read_range
 from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
-from everfold.services.switch import Switcher
+from everfold.services.switch import Switcher, is_rotation_due
 from everfold.services.tell_turns import tell_turns
 from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
@@ -63,7 +63,15 @@ class Session:
     """
 
     def __init__(
-        self, live: LiveSession, *, store: Store, clock: Clock, ids: Ids, observers: Observers, background: Background
+        self,
+        live: LiveSession,
+        *,
+        store: Store,
+        clock: Clock,
+        ids: Ids,
+        observers: Observers,
+        background: Background,
+        rotates: bool = False,
     ) -> None:
         self._live = live
         self._store = store
@@ -71,6 +79,7 @@ class Session:
         self._ids = ids
         self._observers = observers
         self._background = background
+        self._rotates = rotates
 
     @property
     def id(self) -> SessionId:
@@ -155,6 +164,8 @@ class Session:
                 self._store, live, self._background, limit_tokens=limit, volatile=volatile, is_preview=preview
             )
             span.set_attributes(describe_window(self.id, window.report, is_preview=preview))
+        if self._rotates and not preview and is_rotation_due(self._live, window):
+            self._live = await self._switcher.rotate(self._live)
         return window
 
     async def compact(
@@ -381,6 +392,7 @@ class Session:
             ids=self._ids,
             observers=self._observers,
             background=self._background,
+            rotates=self._rotates,
         )
 
     async def _preview_copy(self) -> LiveSession:

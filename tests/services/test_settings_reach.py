@@ -93,6 +93,11 @@ PASTE = [user("go"), assistant(words(2000)), user("on")]
 STEP = [user("go"), calls("a", "b"), result("a", words(400, "a")), result("b", words(900, "b")), assistant("done")]
 
 
+async def origin_of(session: Session) -> object:
+    """What the session that the handle is at was started by."""
+    return session.record.started_by
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """One key, a value that differs from what `given` leaves it at, messages turn by turn, and where to look."""
@@ -143,6 +148,7 @@ CASES: dict[str, Case] = {
         given={"compaction.row_window": 40, "compaction.min_fold_tokens": 0},
     ),
     "compaction.rows_per_digest": Case(value=6, look=events, wires=TALK),
+    "sessions.rotate_on_compaction": Case(value=True, look=origin_of, wires=TALK),
     "compaction.keep_recent": Case(value=2, look=folded_by_hand, wires=TALK[:20]),
     "compaction.continuous_interval": Case(
         value=7, look=events, wires=SHORT, limit=16_000, given={"compaction.min_fold_tokens": 0}

@@ -16,7 +16,7 @@ EventId = NewType("EventId", str)
 NO_END = 2**62
 """A sequence number, or an ordinal, that no log reaches."""
 
-StartedBy = Literal["open", "new", "reset", "branch", "rewind"]
+StartedBy = Literal["open", "new", "reset", "branch", "rewind", "compaction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Open: find, start, branch and rewind sessions."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from everfold.core.appending import said_text
 from everfold.core.messages import Note
@@ -21,6 +22,9 @@ from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.live import LiveSession, load_session
+
+BranchedBy = Literal["branch", "rewind", "compaction"]
+"""Why a session shares another's past. compaction: it follows one that has compacted; see `sessions.rotate_on_compaction`."""
 
 _LOOK_BACK = 40
 """How many messages before a branch point are read, at first, for its last block and for what was said last."""
@@ -110,20 +114,20 @@ class Opener:
         await self.store.create_session(record, state)
         return LiveSession(record=record, state=state)
 
-    async def branch(self, live: LiveSession, seq: int, *, is_rewind: bool) -> LiveSession:
-        """A session that shares the past up to `seq`. A rewind becomes the current session, a branch does not.
+    async def branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
+        """A session that shares the past up to `seq`. It becomes the current session, unless it is a plain branch.
 
         Raises:
             InvalidInputError: the session has no such message, or it lies inside a step; the places to cut are named.
         """
         while True:
             try:
-                return await self._branch(live, seq, is_rewind=is_rewind)
+                return await self._branch(live, seq, started_by=started_by)
             except ConflictError:
                 # A message was erased meanwhile: what was read may still hold its words.
                 continue
 
-    async def _branch(self, live: LiveSession, seq: int, *, is_rewind: bool) -> LiveSession:
+    async def _branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
         await live.reload(self.store)
         await self._require_boundary(live, seq)
         event_id, ordinal = await self._last_event(live, seq)
@@ -134,11 +138,11 @@ class Opener:
             agent_id=live.record.agent_id,
             parent_id=live.record.id,
             branch_seq=seq,
-            started_by="rewind" if is_rewind else "branch",
+            started_by=started_by,
             created_at=self.clock.now(),
             lineage=branch_lineage(live.record.lineage, branch_seq=seq, last_ordinal=ordinal, session_id=session_id),
             settings=live.settings,
-            is_current=is_rewind,
+            is_current=started_by != "branch",
         )
         state = await self._state_at(live, seq, event_id=event_id, ordinal=ordinal)
         await self.store.create_session(record, state)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from everfold.core.happenings import SessionSwitched
 from everfold.core.hooks import SessionEnd, SessionSwitch, SwitchCause
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.window import Window
 from everfold.services.live import LiveSession
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
@@ -49,7 +50,7 @@ class Switcher:
     async def branch(self, live: LiveSession, seq: int) -> LiveSession:
         """See `Opener.branch`. The session that was branched goes on and has no end."""
         async with self.observers.coordinator.switching(live.record.user_id, live.record.agent_id):
-            branched = await self.opener.branch(live, seq, is_rewind=False)
+            branched = await self.opener.branch(live, seq, started_by="branch")
             await self._tell(branched.record, live.record, "branch")
         return branched
 
@@ -57,9 +58,15 @@ class Switcher:
         """See `Opener.branch`. What ends is the current session, which need not be the one that is rewound."""
         async with self.observers.coordinator.switching(live.record.user_id, live.record.agent_id):
             before = await self._find_current(live.record)
-            rewound = await self.opener.branch(live, seq, is_rewind=True)
+            rewound = await self.opener.branch(live, seq, started_by="rewind")
             await self._tell(rewound.record, before, "rewind")
         return rewound
+
+    async def rotate(self, live: LiveSession) -> LiveSession:
+        """A session that goes on where one stands that has compacted, and becomes the current one in its place."""
+        return await self._follow(
+            live, lambda: self.opener.branch(live, live.state.last_seq, started_by="compaction"), "compaction"
+        )
 
     async def resume(self, record: SessionRecord) -> LiveSession:
         """See `Opener.resume`. A session that is current already is not switched to."""
@@ -98,3 +105,16 @@ class Switcher:
         await coordinator.on_session_switch(
             SessionSwitch(session=record, parent_id=record.parent_id, previous_id=previous_id, cause=cause)
         )
+
+
+_MOVING = frozenset({"revision", "settled", "retry"})
+
+
+def is_rotation_due(live: LiveSession, window: Window) -> bool:
+    """Whether a window shows a new compaction of a session that is current and at rest.
+
+    A session whose step is open, or whose digest is on its way, is rotated at a later compaction.
+    """
+    triggers = {one.reason.removeprefix("compaction: ") for one in window.report.breaks if "compaction: " in one.reason}
+    is_at_rest = live.state.safe_seq == live.state.last_seq and not live.state.has_work
+    return bool(triggers - _MOVING) and is_at_rest and live.record.is_current
