@@ -16,9 +16,12 @@ T = TypeVar("T")
 
 BARE_SETTINGS: Mapping[str, Mapping[str, object]] = {
     "model": {"answer_tokens": 0},
-    "compaction": {"volatile_ratio": 0.0},
+    "compaction": {"volatile_ratio": 0.0, "synchronous": True},
 }
 """No room for an answer and no volatile suffix: the limit is the budget."""
+
+INLINE_SETTINGS: Mapping[str, Mapping[str, object]] = {"compaction": {"synchronous": True}}
+"""Compactions are a part of the window that they are due in, so that a turn is timed alone; `holding` has them beside."""
 
 
 @contextmanager
@@ -31,7 +34,7 @@ def temporary_folder() -> Iterator[Path]:
 @asynccontextmanager
 async def open_engine(path: Path, *, is_bare: bool = False) -> AsyncIterator[Everfold]:
     """An engine over a file, with default settings or bare ones; no settings file is read."""
-    async with everfold.open(f"sqlite:///{path}", settings=BARE_SETTINGS if is_bare else {}) as engine:
+    async with everfold.open(f"sqlite:///{path}", settings=BARE_SETTINGS if is_bare else INLINE_SETTINGS) as engine:
         yield engine
 
 
