@@ -126,6 +126,8 @@ class WorkStore(Protocol):
     async def keep_draft(self, event_id: EventId, draft: Draft, *, attempt: int, extraction: WorkState) -> None:
         """Make a running event ready: its digest is written and waits for its turn, its extraction is as given.
 
+        The lease stays: when more is to come after its commit, it is not claimed again before the lease has run out.
+
         Raises:
             ConflictError: it is not running under this attempt any more, or a message of its log was erased since the
                 draft's was read.

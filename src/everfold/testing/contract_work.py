@@ -390,13 +390,18 @@ class WorkContract:
         assert (await store.get_event(event_id)).draft is None
 
     async def test_a_kept_draft_reads_back_equal(self, store: Store) -> None:
-        """The event is ready, has no lease, and holds the draft with every code point and figure of it."""
+        """The event is ready under its lease, and holds the draft with every code point and figure of it."""
         record, begun = await open_and_begin(store, extraction="pending")
         await store.claim_event(begun.event.id, now=NOW, lease_until=LATER)
         await store.keep_draft(begun.event.id, draft_of("\ud83d\ude00 \ude00\ud83d é"), attempt=1, extraction="done")
         (event,) = await list_all(store, record.id)
         assert event == replace(
-            begun.event, state="ready", attempts=1, draft=draft_of("\ud83d\ude00 \ude00\ud83d é"), extraction="done"
+            begun.event,
+            state="ready",
+            attempts=1,
+            lease_until=LATER,
+            draft=draft_of("\ud83d\ude00 \ude00\ud83d é"),
+            extraction="done",
         )
 
     async def test_a_draft_from_before_an_erase_is_not_kept(self, store: Store) -> None:

@@ -172,9 +172,7 @@ class InMemoryWork(TablesHolder):
             raise ConflictError(
                 f"event {event_id}: a message was erased while its digest was written; write it again", event=event_id
             )
-        tables.events[event_id] = replace(
-            event, state="ready", lease_until=None, draft=draft, extraction=extraction, problem=""
-        )
+        tables.events[event_id] = replace(event, state="ready", draft=draft, extraction=extraction, problem="")
 
     async def release_event(
         self, event_id: EventId, *, attempt: int, problem: str, not_before: datetime | None
@@ -198,8 +196,10 @@ def drop_drafts(tables: Tables, session_id: SessionId) -> None:
     """Forget what was written of events that have not ended: it may hold words of an erased message."""
     for event in list(tables.events.values()):
         if event.session_id == session_id and not event.has_ended:
-            state = "pending" if event.state == "ready" else event.state
-            tables.events[event.id] = replace(event, draft=None, state=state)
+            forgotten = replace(event, draft=None)
+            if event.state == "ready":
+                forgotten = replace(forgotten, state="pending", lease_until=None)
+            tables.events[event.id] = forgotten
 
 
 def _is_due(event: CompactionEvent, now: datetime) -> bool:

@@ -42,7 +42,7 @@ WHERE id = :event_id AND state IN ('pending', 'running') AND (lease_until IS NUL
 UPDATE events SET lease_until = :lease_until WHERE id = :event_id AND state = 'running' AND attempts = :attempt;
 
 -- name: keep_draft
-UPDATE events SET state = 'ready', lease_until = NULL, draft = :draft, extraction = :extraction, problem = ''
+UPDATE events SET state = 'ready', draft = :draft, extraction = :extraction, problem = ''
 WHERE id = :event_id AND state = 'running' AND attempts = :attempt;
 
 -- name: release_event
@@ -50,7 +50,9 @@ UPDATE events SET state = 'pending', lease_until = :not_before, problem = :probl
 WHERE id = :event_id AND state = 'running' AND attempts = :attempt;
 
 -- name: drop_drafts
-UPDATE events SET draft = NULL, state = CASE state WHEN 'ready' THEN 'pending' ELSE state END
+UPDATE events
+SET draft = NULL, state = CASE state WHEN 'ready' THEN 'pending' ELSE state END,
+    lease_until = CASE state WHEN 'ready' THEN NULL ELSE lease_until END
 WHERE session_key = :session_key AND state IN ('pending', 'running', 'ready');
 
 -- name: find_event
