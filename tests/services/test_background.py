@@ -660,6 +660,20 @@ async def test_a_gap_folds_nothing_before_the_plug_ins_saw_it(url: str, hook: He
         assert bool((await rig.show()).report.watermark) == (hook is not None)
 
 
+async def test_strict_folds_nothing_that_still_fits(url: str) -> None:
+    """Where no checkpoint succeeds, neither a log that grows fast nor a lowered limit folds what has not to go."""
+    async with opened(url, strict=True, limit=8000) as rig:
+        window = await rig.turn(minutes=0.0)
+        while not (await rig.session.state()).held_events:
+            window = await rig.turn(minutes=0.0)
+        await let_run()
+        assert window.report.watermark == 0
+        assert (await rig.show()).report.watermark == 0
+        lower = int(8000 * 0.95)
+        assert (await rig.session.window(limit=lower)).report.watermark == 0
+        assert (await rig.session.window(limit=lower // 2)).report.watermark > 0
+
+
 @pytest.mark.parametrize(
     "sources", [Sources(is_failing=True), Sources(secs=60.0)], ids=["an error", "past the deadline"]
 )

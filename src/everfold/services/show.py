@@ -50,8 +50,11 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
     before = (live.state.event_id, live.state.held_events)
     if not is_preview and find_occasion(live.state, live.settings.policy) == "gap":
         await meet_gap(compactor, background.worker.refresh, background.worker.clock.now())
-    if limit_tokens is not None or (is_preview and background.is_synchronous):
+    if is_preview and background.is_synchronous:
         await compactor.compact(limit_tokens=limit_tokens)
+    elif limit_tokens is not None:
+        if not compactor.abilities.has_hooks:  # else what does not have to go waits for them
+            await compactor.compact(limit_tokens=limit_tokens)
     elif background.is_synchronous and (live.state.has_work or await compactor.find_due()):
         await background.worker.work(live)
     await compactor.make_fit(limit_tokens=limit_tokens)

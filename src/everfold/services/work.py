@@ -248,10 +248,8 @@ class Worker:
             return None, False
         if event.state == "ready":
             return await self._finish(compactor, event, _result_of(event))
-        if self._is_moot(compactor.live, event):
-            problem = "; ".join(filter(None, (event.problem, ROLLED_UP)))
-            outcome = Outcome(state="done", digest="off", extraction=event.extraction, problem=problem)
-            return None, await compactor.committer.settle(event, outcome)
+        if not self.abilities.has_hooks:  # else an attempt is made, so that they see what was folded
+            event = _without_moot_digest(compactor.live, event)
         if "pending" not in {event.digest, event.extraction}:
             return await self._commit_extractive(compactor, event)
         if not event.is_committed and self.abilities.has_model and not self._may_wait(compactor):
@@ -266,16 +264,13 @@ class Worker:
             self._submit_attempt(event)
         return None, False
 
-    def _is_moot(self, live: LiveSession, event: CompactionEvent) -> bool:
-        """Whether only a digest is awaited that nobody would see: its range has joined the coarse digest."""
-        is_awaited = event.is_committed and event.digest == "pending" and event.extraction != "pending"
-        if not is_awaited or self.abilities.has_hooks:
-            return False
-        return find_shown(live.layout, event.plan.first_seq, event.plan.last_seq) is None
-
     def _may_wait(self, compactor: Compactor) -> bool:
-        """Whether a model's digest can be waited for. Where turns wait for the work the log does not grow meanwhile."""
-        return self.policy.is_synchronous or compactor.may_wait()
+        """Whether a held event can be left held while a model writes.
+
+        Where turns wait for the work the log does not grow meanwhile, and where plug-ins are to see what is folded
+        first, only an overflow goes before them.
+        """
+        return self.policy.is_synchronous or self.abilities.has_hooks or compactor.may_wait()
 
     async def _commit_extractive(self, compactor: Compactor, event: CompactionEvent) -> tuple[Fold | None, bool]:
         """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
@@ -322,9 +317,7 @@ class Worker:
         is_last = event.attempts >= self.policy.attempts
         if event.attempts > self.policy.attempts:
             return _Result(digest="failed", extraction=_failed(event.extraction), problem=event.problem or DIED)
-        is_rolled_up = event.is_committed and not find_shown(live.layout, event.plan.first_seq, event.plan.last_seq)
-        if is_rolled_up and event.digest == "pending":
-            event = replace(event, digest="off", problem="; ".join(filter(None, (event.problem, ROLLED_UP))))
+        event = _without_moot_digest(live, event)
         task = await self._task(live, event)
         if self.abilities.has_hooks:
             task = replace(task, hint=(await self._prepare(live, event)).text)
@@ -456,6 +449,15 @@ class Worker:
 STOPPED = "it was stopped: the engine was closed, or whoever asked for it waited no longer"
 ROLLED_UP = "its range had joined the coarse digest before the model's digest was there"
 DIED = "every worker that tried it stopped before it was done"
+
+
+def _without_moot_digest(live: LiveSession, event: CompactionEvent) -> CompactionEvent:
+    """The event, no model's digest awaited where nobody would see it: its range has joined the coarse digest."""
+    if not event.is_committed or event.digest != "pending":
+        return event
+    if find_shown(live.layout, event.plan.first_seq, event.plan.last_seq) is not None:
+        return event
+    return replace(event, digest="off", problem="; ".join(filter(None, (event.problem, ROLLED_UP))))
 
 
 def _result_of(event: CompactionEvent) -> _Result:
