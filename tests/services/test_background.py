@@ -674,6 +674,22 @@ async def test_strict_folds_nothing_that_still_fits(url: str) -> None:
         assert (await rig.session.window(limit=lower // 2)).report.watermark > 0
 
 
+@pytest.mark.parametrize("is_appended", [False, True], ids=["at once", "after an append"])
+async def test_a_break_is_reported_once(url: str, is_appended: bool) -> None:  # noqa: FBT001 - a parameter of pytest
+    """By the window that shows it first, and by no later one of this handle or another."""
+    async with opened(url) as rig:
+        rig.writer.gate.set()
+        while not (window := await rig.turn()).report.breaks:
+            pass
+        assert reasons(window) == ["compaction: tokens"]
+        if is_appended:
+            await rig.session.append(talk(1, first=1000))
+        else:
+            await rig.rest()
+        other = await rig.engine.get_session(rig.session.id)
+        assert reasons(await other.window()) == reasons(await rig.show()) == []
+
+
 @pytest.mark.parametrize(
     "sources", [Sources(is_failing=True), Sources(secs=60.0)], ids=["an error", "past the deadline"]
 )

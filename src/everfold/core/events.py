@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal, cast
 
 from everfold.core.certificate import Certificate
@@ -85,8 +86,9 @@ def plan_to_bytes(plan: CompactionPlan) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
+@lru_cache(maxsize=64)
 def plan_from_bytes(content: bytes) -> CompactionPlan:
-    """The plan that `plan_to_bytes` wrote."""
+    """The plan that `plan_to_bytes` wrote. The ones read last are remembered: a held event is read again and again."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
     held = tuple(
         HeldMessage(seq=seq, tokens=tokens, hold=hold, keep=keep) for seq, tokens, hold, keep in value.pop("held")

@@ -19,6 +19,9 @@ UNCALIBRATED = Calibration()
 WHOLE_WINDOW = -1
 REMEMBERED_BREAKS = 32
 
+Breaks = tuple[tuple[str, int], ...]
+"""Breaks of a request's prefix, oldest first: the reason, and what each costs in tokens."""
+
 REMEMBERED_CALLS = 32
 """How many closed call ids a session remembers, to tell a late result from one that never had a call."""
 
@@ -114,7 +117,7 @@ class SessionState:
     refreshed_at: datetime | None = None
     succeeded_at: datetime | None = None
     stuck_count: int = 0
-    breaks: tuple[tuple[str, int], ...] = ()
+    breaks: Breaks = ()
     calibration: Calibration = UNCALIBRATED
     epoch: int = 0
 

@@ -68,10 +68,11 @@ class LiveSession:
         After an erase nothing that was read before is used again: layouts and digests were replaced.
         """
         state = await store.read_state(self.record.id)
-        if state.revision != self.state.revision:
-            self.record = await store.get_session(self.record.id)
-            # what was an open step may have been settled since
-            self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
+        if state.revision == self.state.revision > 0:
+            return  # but for breaks that this handle has reported and that are not stored as reported yet
+        self.record = await store.get_session(self.record.id)
+        # what was an open step may have been settled since
+        self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
         if state.epoch != self.state.epoch:
             self.messages, self.digests, self._body = {}, {}, None
         if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):

@@ -1,8 +1,10 @@
 """Show: the window of a session, compacted first when that is due."""
 
 from dataclasses import replace
+from functools import partial
 
 from everfold.core.occasions import find_occasion
+from everfold.core.state import Breaks
 from everfold.core.window import Window, build_window, shown_seqs
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
@@ -36,8 +38,13 @@ async def show_window(
     await live.reload(store)
     has_work = await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
-    if window.report.breaks and not is_preview:
-        await _settle_breaks(store, live)
+    if (reported := live.state.breaks) and not is_preview:
+        live.state = replace(live.state, breaks=())  # what the next append stores
+        settling = partial(_settle_breaks, store, live, reported)
+        if background.is_synchronous:
+            await settling()
+        else:
+            background.dispatcher.submit(f"breaks of {live.record.id}", settling)
     if has_work:
         background.wake(live.record.id)  # last of all, so that this turn does not wait for it
     return window
@@ -68,14 +75,17 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
     return not background.is_synchronous and (has_more or await compactor.find_due())
 
 
-async def _settle_breaks(store: Store, live: LiveSession) -> None:
-    """Breaks are reported by one window; when another writer is first, the next one says them again."""
-    state = replace(live.state, revision=live.state.revision + 1, breaks=())
-    try:
-        await store.write_state(live.record.id, state, expected_revision=live.state.revision)
-    except ConflictError:
-        return
-    live.state = state
+async def _settle_breaks(store: Store, live: LiveSession, reported: Breaks) -> None:
+    """Store that a window has reported breaks, unless an append has done it meanwhile."""
+    while (state := await store.read_state(live.record.id)).breaks[: len(reported)] == reported:
+        settled = replace(state, revision=state.revision + 1, breaks=state.breaks[len(reported) :])
+        try:
+            await store.write_state(live.record.id, settled, expected_revision=state.revision)
+        except ConflictError:
+            continue
+        if live.state.revision == state.revision:
+            live.state = settled
+        break
 
 
 async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | None, volatile: str | None) -> Window:

@@ -41,8 +41,20 @@ def get_event(database: Database, event_id: EventId) -> CompactionEvent:
     """See `WorkStore.get_event`."""
     row = database.row("find_event", event_id=event_id)
     if row is None:
-        raise NotFoundError(f"there is no compaction event {event_id!r}", event=event_id)
+        raise _unknown(event_id)
     return read_event(row)
+
+
+def _session_of(database: Database, event_id: EventId) -> SessionId:
+    """Whose event it is, without reading its plan."""
+    row = database.row("find_event_session", event_id=event_id)
+    if row is None:
+        raise _unknown(event_id)
+    return SessionId(cast("str", row[0]))
+
+
+def _unknown(event_id: EventId) -> NotFoundError:
+    return NotFoundError(f"there is no compaction event {event_id!r}", event=event_id)
 
 
 def commit_compaction(
@@ -56,9 +68,9 @@ def commit_compaction(
     outcome: Outcome | None,
 ) -> None:
     """See `CompactionStore.commit_compaction`."""
-    event = get_event(database, event_id)
-    write_state(database, places, event.session_id, state, expected_revision)
+    write_state(database, places, _session_of(database, event_id), state, expected_revision)
     if not database.run("commit_event", event_id=event_id, **_fold_values(fold)):
+        event = get_event(database, event_id)
         raise ConflictError(f"event {event_id} was committed or has ended already: it is {event.state}", event=event_id)
     for digest in fold.digests:
         database.run("insert_digest", **digest_values(digest))
@@ -122,8 +134,7 @@ def end_event(
     ended_at: datetime,
 ) -> None:
     """See `CompactionStore.end_event`."""
-    event = get_event(database, event_id)
-    write_state(database, places, event.session_id, state, expected_revision)
+    write_state(database, places, _session_of(database, event_id), state, expected_revision)
     _end(database, event_id, outcome, ended_at)
 
 
@@ -146,9 +157,9 @@ def reopen_event(
     database: Database, places: Places, event_id: EventId, state: SessionState, expected_revision: int
 ) -> None:
     """See `CompactionStore.reopen_event`."""
-    event = get_event(database, event_id)
-    write_state(database, places, event.session_id, state, expected_revision)
+    write_state(database, places, _session_of(database, event_id), state, expected_revision)
     if not database.run("reopen_event", event_id=event_id):
+        event = get_event(database, event_id)
         raise ConflictError(
             f"event {event_id} is {event.state}; only a degraded one can be tried again", event=event_id
         )
@@ -179,8 +190,7 @@ def keep_draft(
     content = draft_to_bytes(draft)
     if not database.run("keep_draft", event_id=event_id, attempt=attempt, draft=content, extraction=extraction):
         _refuse_attempt(database, event_id, attempt)
-    event = get_event(database, event_id)
-    if read_state(database, places, event.session_id).epoch != draft.epoch:
+    if read_state(database, places, _session_of(database, event_id)).epoch != draft.epoch:
         raise ConflictError(
             f"event {event_id}: a message was erased while its digest was written; write it again", event=event_id
         )
@@ -224,7 +234,7 @@ def replace_records(database: Database, records: Sequence[NewRecord], digests: S
         names = ("id", "generator", "tokens", "content_hash", "reads", "text", "pool")
         database.run("replace_digest", **{name: values[name] for name in names})
     for record in records:
-        get_event(database, record.event_id)
+        _session_of(database, record.event_id)
         database.run(
             "replace_record",
             event_id=record.event_id,

@@ -55,6 +55,12 @@ SET draft = NULL, state = CASE state WHEN 'ready' THEN 'pending' ELSE state END,
     lease_until = CASE state WHEN 'ready' THEN NULL ELSE lease_until END
 WHERE session_key = :session_key AND state IN ('pending', 'running', 'ready');
 
+-- name: find_event_session
+SELECT sessions.id
+FROM events
+JOIN sessions ON sessions.key = events.session_key
+WHERE events.id = :event_id;
+
 -- name: find_event
 SELECT
     events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
