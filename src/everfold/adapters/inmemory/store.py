@@ -3,12 +3,15 @@
 from everfold.adapters.inmemory.compaction import InMemoryCompactions, InMemoryWork
 from everfold.adapters.inmemory.history import InMemoryHistory
 from everfold.adapters.inmemory.log import InMemoryLog
+from everfold.adapters.inmemory.memory import InMemoryMemory
 from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
 
 
-class InMemoryStore(InMemorySessions, InMemoryLog, InMemoryCompactions, InMemoryWork, InMemoryHistory, InMemoryUsage):
+class InMemoryStore(
+    InMemorySessions, InMemoryLog, InMemoryCompactions, InMemoryWork, InMemoryHistory, InMemoryUsage, InMemoryMemory
+):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.
 
     It behaves as every other store does, errors included, which makes it the quick one for tests. For one event loop;

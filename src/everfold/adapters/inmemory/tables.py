@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
+from everfold.adapters.inmemory.memory_tables import MemoryTables
 from everfold.core.appending import Appended
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
@@ -127,6 +128,7 @@ class Tables:
     layouts: dict[EventId, Layout] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     calls: dict[str, ModelCall] = field(default_factory=dict)
+    memory: MemoryTables = field(default_factory=MemoryTables)
     last_key: int = 0
 
     def get_session(self, session_id: SessionId) -> SessionRecord:

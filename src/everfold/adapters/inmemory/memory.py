@@ -1,0 +1,265 @@
+"""Items, topics and memory's own records in memory."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from typing import TypeVar
+
+from everfold.adapters.inmemory.memory_tables import MemoryTables
+from everfold.adapters.inmemory.tables import TablesHolder
+from everfold.core.items import Item, ItemId, ItemStatus, Tier, index_item
+from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.searching import SearchQuery, SearchText, rank_documents
+from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.topics import Dream, DreamId, Topic
+from everfold.errors import ConflictError, NotFoundError
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def is_for(agent_id: AgentId | None, *, tier: Tier, owner_id: AgentId) -> bool:
+    """Whether what is of this tier and agent is given to an agent, or to the owner (None)."""
+    return agent_id is None or tier == "user" or owner_id == agent_id
+
+
+class InMemoryMemory(TablesHolder):
+    """The memory store's methods; see `everfold.ports.memory`."""
+
+    async def read_head(self, user_id: UserId) -> MemoryHead:
+        """Where the user's memory stands."""
+        return self._tables.memory.heads.get(user_id, MemoryHead())
+
+    async def change_memory(self, change: MemoryChange) -> MemoryHead:
+        """Write everything of a change and give the new head."""
+        held = self._tables.memory
+        _check_head(held, change.user_id, change.expected)
+        held.heads[change.user_id] = head = change.next_head
+        for item in change.items:
+            _put(held.items, item.id, item, forgets=item.status == "erased")
+            held.written_at[item.id] = head.revision
+        for topic in change.topics:
+            _put(held.topics, topic.id, topic, forgets=topic.status == "erased")
+        if change.extraction is not None:
+            held.last_ordinal += 1
+            held.extractions.append(replace(change.extraction, ordinal=held.last_ordinal))
+        if change.session is not None:
+            held.sessions[change.session.session_id] = change.session
+        if change.dream is not None:
+            held.dreams[change.dream.id] = change.dream
+        if change.read_through is not None:
+            held.cursors[change.user_id, change.agent_id] = change.read_through
+        held.audit.extend(change.audit)
+        return head
+
+    async def list_items(
+        self,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        *,
+        statuses: Sequence[ItemStatus] = ("active",),
+        is_block: bool = False,
+        changed_after: int | None = None,
+        after: ItemId | None = None,
+        limit_count: int,
+    ) -> list[Item]:
+        """Items in the order in which memory first had them, after the given one."""
+        held = self._tables.memory
+        found = (
+            item
+            for item in _newest_after(held, after)
+            if item.user_id == user_id
+            and is_for(agent_id, tier=item.tier, owner_id=item.agent_id)
+            and item.status in statuses
+            and not (is_block and item.shelf != "block")
+            and not (changed_after is not None and held.written_at[item.id] <= changed_after)
+        )
+        return list(islice(found, limit_count))
+
+    async def list_revisions(self, item_id: ItemId) -> list[Item]:
+        """Every revision of an item, oldest first."""
+        revisions = self._tables.memory.items.get(item_id)
+        if revisions is None:
+            raise _unknown_item(item_id)
+        return list(revisions)
+
+    async def find_same(self, user_id: UserId, identities: Sequence[str]) -> list[Item]:
+        """The items with these identities, whatever their status."""
+        wanted = frozenset(identities)
+        return [item for item in _newest(self._tables.memory) if item.user_id == user_id and item.identity in wanted]
+
+    async def find_quoting(self, session_id: SessionId, seq: int) -> list[Item]:
+        """The items that have this message as evidence in any revision, whatever their status."""
+        return [
+            revisions[-1]
+            for revisions in self._tables.memory.items.values()
+            if any(one.session_id == session_id and one.seq == seq for item in revisions for one in item.evidence)
+        ]
+
+    async def search_items(
+        self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
+    ) -> list[tuple[Item, float]]:
+        """Active items whose statement or quote matches, best first, with a positive score."""
+        items = [
+            item
+            for item in _newest(self._tables.memory)
+            if item.user_id == user_id
+            and item.status == "active"
+            and is_for(agent_id, tier=item.tier, owner_id=item.agent_id)
+        ]
+        ranked = rank_documents(query, [SearchText(own=index_item(item), before="") for item in items])
+        return [(items[at], score) for at, score in ranked[:limit_count]]
+
+    # --- topics
+
+    async def list_topics(self, user_id: UserId, agent_id: AgentId | None) -> list[Topic]:
+        """Active topics by tier (user first) and name, expired ones included."""
+        found = [
+            revisions[-1]
+            for revisions in self._tables.memory.topics.values()
+            if revisions[-1].user_id == user_id
+            and revisions[-1].status == "active"
+            and is_for(agent_id, tier=revisions[-1].tier, owner_id=revisions[-1].agent_id)
+        ]
+        return sorted(found, key=lambda topic: (topic.tier != "user", topic.name, topic.agent_id))
+
+    async def list_topic_revisions(self, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
+        """Every revision of the topics with this name, oldest first."""
+        return [
+            topic
+            for revisions in self._tables.memory.topics.values()
+            for topic in revisions
+            if topic.user_id == user_id
+            and topic.name == name
+            and is_for(agent_id, tier=topic.tier, owner_id=topic.agent_id)
+        ]
+
+    async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
+        """The ordinal of the last extraction that a dream has consumed."""
+        return self._tables.memory.cursors.get((user_id, agent_id), 0)
+
+    async def list_extractions(
+        self, user_id: UserId, agent_id: AgentId | None, *, after_ordinal: int, limit_count: int
+    ) -> list[Extraction]:
+        """Extractions by ordinal."""
+        tables = self._tables
+        found = (
+            replace(one, is_session_gone=one.session_id not in tables.sessions)
+            for one in tables.memory.extractions
+            if one.user_id == user_id and agent_id in (None, one.agent_id) and one.ordinal > after_ordinal
+        )
+        return list(islice(found, limit_count))
+
+    async def get_dream(self, dream_id: DreamId) -> Dream:
+        """The dream with this id."""
+        dream = self._tables.memory.dreams.get(dream_id)
+        if dream is None:
+            raise NotFoundError(f"there is no dream {dream_id!r}; use the id of one that was listed", dream=dream_id)
+        return dream
+
+    async def list_dreams(self, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
+        """Dreams, newest first."""
+        found = (
+            dream
+            for dream in reversed(self._tables.memory.dreams.values())
+            if dream.user_id == user_id and agent_id in (None, dream.agent_id)
+        )
+        return list(islice(found, limit_count))
+
+    # --- records
+
+    async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
+        """What is kept for a session."""
+        return self._tables.memory.sessions.get(session_id, SessionMemory(session_id=session_id))
+
+    async def write_session_memory(self, memory: SessionMemory, *, expected: SessionMemory) -> None:
+        """Replace it, without a change of memory."""
+        if await self.read_session_memory(memory.session_id) != expected:
+            raise ConflictError(
+                f"session {memory.session_id}: what is kept of its memory is another than expected; read it again",
+                session=memory.session_id,
+            )
+        self._tables.memory.sessions[memory.session_id] = memory
+
+    async def record_audit(self, entries: Sequence[AuditEntry]) -> None:
+        """Keep entries that belong to no change."""
+        self._tables.memory.audit.extend(entries)
+
+    async def list_audit(
+        self, user_id: UserId, *, before: datetime | None = None, limit_count: int
+    ) -> list[AuditEntry]:
+        """Entries, newest first, older than a moment."""
+        found = (
+            entry
+            for entry in reversed(self._tables.memory.audit)
+            if entry.user_id == user_id and (before is None or entry.at < before)
+        )
+        return list(islice(found, limit_count))
+
+    async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+        """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket."""
+        tables = self._tables
+        held = tables.memory
+        _check_head(held, user_id, expected)
+        items = [id_ for id_, revisions in held.items.items() if revisions[0].user_id == user_id]
+        topics = [revisions[-1] for revisions in held.topics.values() if revisions[0].user_id == user_id]
+        sessions = [id_ for id_ in held.sessions if tables.get_session(id_).user_id == user_id]
+        extractions = [one for one in held.extractions if one.user_id == user_id]
+        dreams = [id_ for id_, dream in held.dreams.items() if dream.user_id == user_id]
+        counts = {
+            "items": len(items),
+            "topics": sum(topic.tier == "user" for topic in topics),
+            "agent_topics": sum(topic.tier == "agent" for topic in topics),
+            "extractions": len(extractions),
+            "dreams": len(dreams),
+            "sessions": len(sessions),
+        }
+        _drop(held.items, items)
+        _drop(held.written_at, items)
+        _drop(held.topics, [topic.id for topic in topics])
+        _drop(held.sessions, sessions)
+        _drop(held.dreams, dreams)
+        _drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
+        held.extractions = [one for one in held.extractions if one.user_id != user_id]
+        held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
+        held.audit.append(replace(entry, counts=tuple(counts.items())))
+        return counts
+
+
+def _check_head(held: MemoryTables, user_id: UserId, expected: MemoryHead) -> None:
+    head = held.heads.get(user_id, MemoryHead())
+    if head != expected:
+        raise ConflictError(
+            f"the memory of user {user_id} is at revision {head.revision} and epoch {head.epoch}, expected "
+            f"{expected.revision} and {expected.epoch}; read it again and decide again",
+            user=user_id,
+        )
+
+
+def _put(rows: dict[K, list[V]], key: K, row: V, *, forgets: bool) -> None:
+    """One more revision; of what is erased the ones before go."""
+    before = () if forgets else rows.get(key, ())
+    rows[key] = [*before, row]
+
+
+def _drop(rows: dict[K, V], keys: Iterable[K]) -> None:
+    for key in keys:
+        rows.pop(key, None)
+
+
+def _newest(held: MemoryTables) -> Iterator[Item]:
+    return (revisions[-1] for revisions in held.items.values())
+
+
+def _newest_after(held: MemoryTables, after: ItemId | None) -> Iterator[Item]:
+    items = _newest(held)
+    if after is not None:
+        if after not in held.items:
+            raise _unknown_item(after)
+        next(item for item in items if item.id == after)
+    return items
+
+
+def _unknown_item(item_id: ItemId) -> NotFoundError:
+    return NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)

@@ -1,0 +1,135 @@
+"""What memory is kept as, beside its items and topics: heads, extractions, the frozen snapshot, audit, and changes.
+
+A change is everything that one decision writes, all or nothing. It names the revision of the user's memory that it was
+decided over; where that is another by now it is refused, and decided again over what is there. It names the epoch too:
+what was written from words that have been erased since is not decided again but dropped.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from everfold.core.items import Item, ItemId, Writer
+from everfold.core.sessions import AgentId, EventId, SessionId, UserId
+from everfold.core.topics import Dream, Topic
+
+AuditAction = Literal["read", "write", "erase", "wipe", "export", "import", "extract", "dream", "refuse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHead:
+    """Where a user's memory stands; revision 0 before anything was written.
+
+    Attributes:
+        revision: Grows by one with every change.
+        epoch: Raised by every erase and wipe.
+    """
+
+    revision: int = 0
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMemory:
+    """What a session's memory work has come to.
+
+    Attributes:
+        extracted_seq: Messages up to this one have been through the heuristic pass.
+        model_seq: Messages up to this one have been through the model's.
+        tokens_count: Visible tokens of what came after `model_seq`, as of `extracted_seq`.
+        calls_count: Tool calls among it.
+        snapshot: The frozen text of memory in the window; empty for none.
+        snapshot_revision: The revision of memory that it shows.
+        snapshot_event: The compaction after which it was made; empty before the first.
+        has_snapshot: One was made, even if memory had nothing.
+    """
+
+    session_id: SessionId
+    extracted_seq: int = 0
+    model_seq: int = 0
+    tokens_count: int = 0
+    calls_count: int = 0
+    snapshot: str = ""
+    snapshot_revision: int = 0
+    snapshot_event: str = ""
+    has_snapshot: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """One pass over messages and what it found. It stays when its session is gone.
+
+    Attributes:
+        ordinal: Grows with every extraction of a user and agent; given by the store.
+        items: Every item that it added, or saw again, in its order.
+        counts: How many findings of each kind: facts, preferences, decisions, tasks, open items.
+        refused_count: Findings that were not taken: they quote nothing, or a scan held them back.
+        is_session_gone: Its session has been erased.
+    """
+
+    id: str
+    user_id: UserId
+    agent_id: AgentId
+    session_id: SessionId
+    event_id: EventId | None
+    first_seq: int
+    last_seq: int
+    written_by: Writer
+    made_at: datetime
+    items: tuple[ItemId, ...]
+    counts: tuple[int, int, int, int, int]
+    refused_count: int = 0
+    ordinal: int = 0
+    is_session_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One read, write or erase of memory. It holds ids and counts, never what memory says.
+
+    Attributes:
+        actor: `user`, `agent:NAME`, `dreamer`, `extraction`, or whoever called.
+        about: Ids of items, topics, dreams or sessions.
+        counts: What it came to, by name.
+    """
+
+    at: datetime
+    user_id: UserId
+    agent_id: AgentId | None
+    actor: str
+    action: AuditAction
+    about: tuple[str, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChange:
+    """Everything that one decision writes.
+
+    Attributes:
+        expected: The head that it was decided over.
+        items: New revisions; each becomes the newest of its item.
+        topics: The same for topics.
+        session: Replaces what is kept for the session.
+        dream: Is stored, or replaces the one with its id.
+        read_through: Moves the dreamer's cursor of this user and agent.
+        has_erased: Raises the epoch; of an erased item or topic every older revision goes too.
+    """
+
+    user_id: UserId
+    agent_id: AgentId
+    expected: MemoryHead
+    items: tuple[Item, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    extraction: Extraction | None = None
+    session: SessionMemory | None = None
+    dream: Dream | None = None
+    read_through: int | None = None
+    audit: tuple[AuditEntry, ...] = ()
+    has_erased: bool = False
+
+    @property
+    def next_head(self) -> MemoryHead:
+        """The head after it. Only items and topics move the revision: bookkeeping makes no other decision stale."""
+        moves = bool(self.items or self.topics or self.has_erased)
+        return MemoryHead(revision=self.expected.revision + moves, epoch=self.expected.epoch + self.has_erased)

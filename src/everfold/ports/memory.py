@@ -1,0 +1,149 @@
+"""Memory stores: items, topics and what belongs to them, per user.
+
+Reads give the newest revision of each item or topic unless they say otherwise. What is of the agent tier is given only
+to its own agent: every method that takes an agent gives that agent's items and topics and those of the user tier, and
+None gives all of the user's, for their owner. Ranges and orders are as stated; nothing here knows budgets or rules.
+
+Raises, everywhere: `StoreUnavailableError`, `CorruptStoreError`, `NotFoundError` (unknown id).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from everfold.core.items import Item, ItemId, ItemStatus
+from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.searching import SearchQuery
+from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.topics import Dream, DreamId, Topic
+
+
+class LedgerStore(Protocol):
+    """Items, and the one method that changes memory."""
+
+    async def read_head(self, user_id: UserId) -> MemoryHead:
+        """Where the user's memory stands; revision 0 for a user without any, known or not."""
+        ...
+
+    async def change_memory(self, change: MemoryChange) -> MemoryHead:
+        """Write everything of a change and give the new head.
+
+        Raises:
+            ConflictError: the head is not the expected one.
+        """
+        ...
+
+    async def list_items(
+        self,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        *,
+        statuses: Sequence[ItemStatus] = ("active",),
+        is_block: bool = False,
+        changed_after: int | None = None,
+        after: ItemId | None = None,
+        limit_count: int,
+    ) -> list[Item]:
+        """Items in the order in which memory first had them, after the given one.
+
+        Args:
+            user_id: Whose.
+            agent_id: See the module.
+            statuses: Only these.
+            is_block: Only those of the block.
+            changed_after: Only those whose newest revision was written by a change after this revision of memory.
+            after: The last one of the page before.
+            limit_count: The most to give.
+        """
+        ...
+
+    async def list_revisions(self, item_id: ItemId) -> list[Item]:
+        """Every revision of an item, oldest first."""
+        ...
+
+    async def find_same(self, user_id: UserId, identities: Sequence[str]) -> list[Item]:
+        """The items with these identities, whatever their status; an identity that nothing has gives none."""
+        ...
+
+    async def find_quoting(self, session_id: SessionId, seq: int) -> list[Item]:
+        """The items that have this message as evidence in any revision, whatever their status.
+
+        The session is the one that stores the message.
+        """
+        ...
+
+    async def search_items(
+        self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
+    ) -> list[tuple[Item, float]]:
+        """Active items whose statement or quote matches, best first, with a positive score."""
+        ...
+
+
+class TopicStore(Protocol):
+    """Topics, dreams, and what the dreamer reads."""
+
+    async def list_topics(self, user_id: UserId, agent_id: AgentId | None) -> list[Topic]:
+        """Active topics by tier (user first) and name, expired ones included."""
+        ...
+
+    async def list_topic_revisions(self, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
+        """Every revision of the topics with this name, oldest first; none where there never was one."""
+        ...
+
+    async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
+        """The ordinal of the last extraction that a dream has consumed; 0 before the first."""
+        ...
+
+    async def list_extractions(
+        self, user_id: UserId, agent_id: AgentId | None, *, after_ordinal: int, limit_count: int
+    ) -> list[Extraction]:
+        """Extractions by ordinal."""
+        ...
+
+    async def get_dream(self, dream_id: DreamId) -> Dream:
+        """The dream with this id."""
+        ...
+
+    async def list_dreams(self, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
+        """Dreams, newest first."""
+        ...
+
+
+class MemoryRecordStore(Protocol):
+    """What is kept of memory's own doings."""
+
+    async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
+        """What is kept for a session; an empty one before anything was."""
+        ...
+
+    async def write_session_memory(self, memory: SessionMemory, *, expected: SessionMemory) -> None:
+        """Replace it, without a change of memory.
+
+        Raises:
+            ConflictError: what is kept is not the expected.
+        """
+        ...
+
+    async def record_audit(self, entries: Sequence[AuditEntry]) -> None:
+        """Keep entries that belong to no change."""
+        ...
+
+    async def list_audit(
+        self, user_id: UserId, *, before: datetime | None = None, limit_count: int
+    ) -> list[AuditEntry]:
+        """Entries, newest first, older than a moment."""
+        ...
+
+    async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+        """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket.
+
+        Buckets: `items`, `topics`, `agent_topics`, `extractions`, `dreams`, `sessions` (snapshots and cursors). The audit stays, with this entry, whose `counts` are filled in. Everything else of the user stays.
+
+        Raises:
+            ConflictError: the head is not the expected one.
+        """
+        ...
+
+
+class MemoryStore(LedgerStore, TopicStore, MemoryRecordStore, Protocol):
+    """All of memory in one place."""
