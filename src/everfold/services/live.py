@@ -91,14 +91,15 @@ class LiveSession:
                 self.messages[note.seq] = make_tombstone(note)
         return self.messages
 
-    async def load_body(self, store: Store) -> Body:
+    async def load_body(self, store: Store, *, snapshot: str = "") -> Body:
         """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
         body = self._body
-        if body is None or body.layout is not self.layout or body.awaited != self.state.awaited:
+        is_same = body is not None and body.layout is self.layout and body.snapshot == snapshot
+        if body is None or not is_same or body.awaited != self.state.awaited:
             digest_ids = [shown.digest_id for shown in self.layout.ranges if shown.digest_id]
             digests = await self.load_digests(store, digest_ids)
             texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
-            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited)
+            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited, snapshot=snapshot)
         return body
 
     async def load_held(self, store: Store) -> list[CompactionEvent]:
