@@ -11,10 +11,11 @@ from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
+from everfold.core.memory import Recalled
 from everfold.core.messages import Message, make_tombstone
 from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
-from everfold.core.sessions import EventId, SessionRecord, SessionSettings
+from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.window import Body, Tail, build_body, build_tail
 from everfold.ports.stores import Store
@@ -36,6 +37,7 @@ class LiveSession:
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
+    recollected: tuple[tuple[SessionId, int, int], str, Recalled] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None
     _room: tuple[tuple[int | None, SessionSettings, int, Calibration], Room] | None = None
