@@ -9,6 +9,7 @@ references, percent signs, base64 and hexadecimal digits decoded, one level deep
 Source: Unicode UAX 15 (NFKC, NFKD), UTS 39 (mixed scripts); the letters that look alike are chosen from its table of
 confusables; RFC 4648 for base64.
 """
+# ruff: noqa: RUF001  (letters that look like others are what this is about)
 
 import re
 import unicodedata
@@ -32,11 +33,17 @@ _SINGLE: Final = {
     **dict(zip(range(0x1F150, 0x1F16A), "abcdefghijklmnopqrstuvwxyz", strict=True)),
     **dict(zip(range(0x1F170, 0x1F18A), "abcdefghijklmnopqrstuvwxyz", strict=True)),
     **dict(zip(range(0x1F1E6, 0x1F200), "abcdefghijklmnopqrstuvwxyz", strict=True)),
-    **{ord(char): plain for char, plain in zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɡɑ", "abcdefghijklmnoprstuvwyzga", strict=True)},
+    **{
+        ord(char): plain for char, plain in zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɡɑ", "abcdefghijklmnoprstuvwyzga", strict=True)
+    },
     **{ord(char): plain for char, plain in zip("ıøłđØŁĐ", "ioldOLD", strict=True)},
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
     **dict.fromkeys(map(ord, "“”„‟″«»"), '"'),
-    **{ord("ß"): "ss", ord("ẞ"): "SS", ord("æ"): "ae", ord("œ"): "oe", ord("ς"): "σ"},
+    ord("ß"): "ss",
+    ord("ẞ"): "SS",
+    ord("æ"): "ae",
+    ord("œ"): "oe",
+    ord("ς"): "σ",
 }
 
 UNSEEN: Final = (
@@ -133,6 +140,7 @@ class Reading:
 
 
 _APART: Final = re.compile(r"(?<!\w)\w(?:[^\w\n]{1,3}\w(?!\w)){7,300}")
+_SOME_APART: Final = re.compile(r"\w[^\w\n]{1,3}\w[^\w\n]{1,3}\w[^\w\n]{1,3}\w[^\w\n]")
 _GAPS: Final = re.compile(r"\W{1,3}")
 _TAG: Final = re.compile(r"<[^<>]{0,80}>")
 _DIGIT_IN_WORD: Final = re.compile(r"[a-z][013457@$][a-z]")
@@ -141,21 +149,21 @@ _LEET: Final = str.maketrans("013457@$", "oieastas")
 _CODE: Final = r"&#(?:x[0-9a-fA-F]{2,6}|[0-9]{2,7});|%[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}"
 _CODES: Final = re.compile(f"(?:{_CODE}){{3}}")
 _ONE_CODE: Final = re.compile(_CODE)
+_CHUNK: Final = re.compile(r"[A-Za-z0-9+/]{20}")
 _BASE64: Final = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{20,2000}")
 _HEX: Final = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){12,1000}")
 _MOST_CHUNKS: Final = 16
 _TRIED_CHARS: Final = 24
 """How much of a chunk must decode to letters before all of it is decoded."""
 _BASE64_DIGITS: Final = {
-    char: number
-    for number, char in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    char: number for number, char in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 }
 
 
 def list_readings(folded: Folded) -> Iterator[Reading]:
     """What else the text can be read as; what cannot be placed exactly has the whole text as its span. O(length)."""
     text = folded.text
-    for match in _APART.finditer(folded.lowered):
+    for match in _APART.finditer(folded.lowered) if _SOME_APART.search(folded.lowered) else ():
         start, end = folded.find_span(match.start(), match.end())
         yield Reading(text=_close_up(match[0]), start=start, end=end)
     if "</" in text:
@@ -164,6 +172,8 @@ def list_readings(folded: Folded) -> Iterator[Reading]:
         yield _read_whole(folded, _WORD.sub(_read_digits, folded.lowered))
     if _CODES.search(text):
         yield _read_whole(folded, _ONE_CODE.sub(_write_out, text).lower())
+    if not _CHUNK.search(text):
+        return
     for pattern, decode in ((_BASE64, _decode_base64), (_HEX, _decode_hex)):
         for _, match in zip(range(_MOST_CHUNKS), pattern.finditer(text), strict=False):
             if _is_plain(decode(match[0][:_TRIED_CHARS])) and " " in (decoded := decode(match[0])):

@@ -3,82 +3,17 @@ r"""The wordings of attacks, as one table for what memory holds and for what a d
 Every pattern is read over folded text in small letters with spaces for underscores (`disguises.fold`). Each repetition
 has an upper bound, so the time is linear.
 
-Building blocks: `W` is what stands between two words of a sentence, `OW` the same or nothing, `_gap(n)` up to n words, `FILL` words that add
-nothing. Sentences end at `.!?;`, over which no gap reaches.
+The building blocks are those of `threat_kinds`; `FILL` are words that add nothing. What is said in other languages is
+in `threat_languages`.
 
 Source: DESIGN 3.4 and 4; own lists, after the published classes of prompt injection (override, new role, forged turn,
 concealment, exfiltration, persistence, remote control, hidden markup), tuned on the dev part of tests/data/threats.
 """
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-ThreatKind = Literal[
-    "instruction_override",
-    "identity_change",
-    "concealment",
-    "exfiltration",
-    "secret",
-    "persistence",
-    "remote_control",
-    "hidden_markup",
-    "forged_mark",
-    "invisible",
-    "bidirectional",
-    "oversized",
-]
-"""What a text would do to a model that reads it.
-
-- instruction_override: sets aside what the model was told, or gives it orders as a reader.
-- identity_change: makes it somebody else, or a model without limits.
-- concealment: makes it hide from its user what it does or was told.
-- exfiltration: makes it send out or show what is private: conversation, keys, system prompt.
-- secret: holds a secret, written out.
-- persistence: plants access or orders that outlive the session: keys of login, start files, the agent's own settings.
-- remote_control: makes it fetch orders or programs from elsewhere and carry them out.
-- hidden_markup: markup or terminal codes that a person does not see.
-- forged_mark: pretends to be a turn, a system message, a fence or a tool call.
-- invisible: characters that show nothing and have no use where they stand.
-- bidirectional: marks that show Latin text in another order than it is read in.
-- oversized: too long to be scanned.
-"""
-
-Scope = Literal["all", "memory", "digest"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreatRule:
-    """One wording of an attack.
-
-    Attributes:
-        name: What the rule finds, unique in the table.
-        kind: The class of the attack.
-        wordings: Patterns over folded text in small letters. One that begins with `\\b` begins with letters then, in
-            each of its branches, and is tried at words that begin so; any other is searched for.
-        cues: Of these at least one stands in each text in which a wording that is searched for is found; empty when
-            there are none.
-        scope: Where the rule holds: in memory, in a line of a digest, or in both.
-    """
-
-    name: str
-    kind: ThreatKind
-    wordings: tuple[str, ...]
-    cues: tuple[str, ...] = ()
-    scope: Scope = "all"
-
-
-def _rule(kind: ThreatKind, name: str, cues: str, *wordings: str, scope: Scope = "all") -> ThreatRule:
-    """A rule from its wordings; cues are parted by `|`."""
-    return ThreatRule(name=name, kind=kind, wordings=wordings, cues=tuple(filter(None, cues.split("|"))), scope=scope)
-
-
-W: Final = r"[^\w.!?;]{1,4}"
-OW: Final = r"[^\w.!?;]{0,4}"
-
-
-def _gap(words_count: int) -> str:
-    return rf"(?:{W}\w{{1,16}}){{0,{words_count}}}"
-
+from everfold.core.threat_kinds import AWAY, OW, ThreatRule, W, gap, write_rule
+from everfold.core.threat_languages import FOREIGN_RULES
 
 FILL: Final = (
     rf"(?:{W}(?:all|any|every|everything|of|the|your|my|its|previous|prior|above|earlier|preceding|former|original|initial|system|safety|security"
@@ -95,9 +30,7 @@ RULES: Final = (
     r"|polic(?:y|ies)|filters|context|messages|task)"
 )
 MODEL: Final = r"(?:ai|ais|llms?|language models?|assistants?|ai assistants?|ai agents?|agents?|chatbots?|models?)"
-UNBOUND: Final = (
-    r"(?:unrestricted|unfiltered|uncensored|jailbroken|unlimited|limitless|evil|amoral|rogue|omnipotent)"
-)
+UNBOUND: Final = r"(?:unrestricted|unfiltered|uncensored|jailbroken|unlimited|limitless|evil|amoral|rogue|omnipotent)"
 LIMITS: Final = (
     r"(?:restrictions?|filters?|limits?|limitations|rules|guidelines|polic(?:y|ies)|constraints|oversight|censorship|morals|ethics"
     r"|(?:content|safety|ethical|usage) (?:polic(?:y|ies)|guidelines|rules|filters|restrictions))"
@@ -107,32 +40,31 @@ PRIVATE: Final = (
     r"|secrets?|credentials?|api keys?|(?:private|ssh|access|secret) keys?|(?:session |access |auth )?tokens?|cookies?|\.env|env(?:ironment)? (?:file|variables)"
     r"|phone numbers|card (?:number|data)s?|(?:customer|client|contact|user) (?:list|data|records)|invoices?|inbox|personal data)"
 )
-AWAY: Final = r"(?:https?://|ftp://|\S{1,40}@[\w-]{1,40}\.|webhook|endpoint|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})"
-SECRET_FILE: Final = (
+KEPT_FILE: Final = (
     r"(?:\.ssh/(?:id |id\b)|id (?:rsa|ed25519|ecdsa)\b|\.aws[/\\]credentials|/etc/shadow|\.env\b|\.gnupg|\.netrc|\.kube/config|\.npmrc|\.pgpass"
     r"|credentials\.json|wallet\.dat)"
 )
 USER: Final = r"(?:user|human|operator|owner|customer|developer|admin(?:istrator)?)s?"
 
 _OVERRIDE: Final = (
-    _rule(
+    write_rule(
         "instruction_override",
         "drops the instructions",
         "",
         rf"{DROP}{FILL}{W}{OLD}{FILL}{W}{RULES}\b",
-        rf"{DROP}{_gap(5)}{W}{OLD}{FILL}{W}{ORDERS}\b",
+        rf"{DROP}{gap(5)}{W}{OLD}{FILL}{W}{ORDERS}\b",
         rf"{DROP}{W}(?:the|your){W}(?:rules|guidelines|instructions|directives|commands|text){W}(?:above|before|you (?:were|have|had) )",
         rf"{DROP}{W}(?:the{W})?(?:above|foregoing)(?:\s{{0,2}}[.,:!]|{W}and\b|\s{{0,3}}$)",
         rf"{DROP}{W}(?:everything|all|anything|whatever)(?:{W}(?:of )?(?:that|the text))?{W}(?:above|before|prior|you\b|i said before)",
         rf"{DROP}{W}(?:the|its|their|your){W}(?:system|developer)(?:'s)?{W}(?:prompt|message|instructions|rules)",
         rf"{DROP}{W}(?:what|whatever|which){OW}(?:ever)?{W}{RULES}{W}you\b|\bcomply{W}with{W}the{W}(?:next|following){W}(?:message|text|orders?)",
-        rf"{DROP}{_gap(3)}{W}(?:what|anything){W}the{W}(?:developer|system|operator){W}",
-        rf"\b(?:previous|prior|above|earlier|original|former|current){W}(?:system{W})?{RULES}{_gap(3)}{W}(?:void|revoked|cancell?ed|outdated|obsolete|suspended|superseded|a decoy|no longer appl\w{{1,3}})\b",
+        rf"{DROP}{gap(3)}{W}(?:what|anything){W}the{W}(?:developer|system|operator){W}",
+        rf"\b(?:previous|prior|above|earlier|original|former|current){W}(?:system{W})?{RULES}{gap(3)}{W}(?:void|revoked|cancell?ed|outdated|obsolete|suspended|superseded|a decoy|no longer appl\w{{1,3}})\b",
         rf"\b(?:revoked|lifted|suspended|cancell?ed|waived|removed){W}(?:all|any|every|your){FILL}{W}{RULES}\b",
-        rf"\b{ORDERS}{W}from{W}the{W}(?:developer|operator|system){_gap(2)}{W}(?:outdated|void|wrong|obsolete)",
-        rf"\b(?:rules|instructions|guidelines){_gap(5)}{W}no longer{W}(?:apply|count|bind|hold)",
+        rf"\b{ORDERS}{W}from{W}the{W}(?:developer|operator|system){gap(2)}{W}(?:outdated|void|wrong|obsolete)",
+        rf"\b(?:rules|instructions|guidelines){gap(5)}{W}no longer{W}(?:apply|count|bind|hold)",
     ),
-    _rule(
+    write_rule(
         "instruction_override",
         "puts itself over the instructions",
         "instructions|prompt|rule|system|obey|orders|comply|override|restrictions",
@@ -142,20 +74,20 @@ _OVERRIDE: Final = (
         rf"\boutranks?{W}the{W}(?:system|developer|user)",
         rf"\bnew{W}(?:system{W})?(?:instructions?|prompt|objective|rules|orders){W}(?:for{W}(?:the{W})?{MODEL}|from{W}the{W}(?:developer|system|operator))\b",
         r"\bnew system (?:instructions?|prompt|rules) ?:|\bnew objective ?:|\bsystem (?:override|prompt override|reset)\b",
-        rf"\b(?:follow|obey|execute|carry out){W}(?:the|these|this)(?:{W}(?:following|new))?{W}instructions{_gap(3)}{W}(?:instead|without{W}(?:asking|telling|confirm))",
+        rf"\b(?:follow|obey|execute|carry out){W}(?:the|these|this)(?:{W}(?:following|new))?{W}instructions{gap(3)}{W}(?:instead|without{W}(?:asking|telling|confirm))",
         rf"\bfollow{W}(?:these|this|the following){W}instead",
         rf"\b(?:must|shall|will|should|have to|required to|immediately|now){W}(?:now{W})?(?:ignore|obey|disobey|comply{W}with)\b(?!{W}the{W}(?:speed|law|traffic|signs|gdpr|regulat|standard))",
-        rf"\btreat{_gap(8)}{W}(?:as|like){W}(?:orders|commands|instructions|(?:the|an?){W}(?:operator|system|developer)'s)",
-        rf"\b(?:no|without){W}(?:any{W})?rules\b{_gap(2)}{W}no{W}(?:policies|restrictions|limits)",
+        rf"\btreat{gap(8)}{W}(?:as|like){W}(?:orders|commands|instructions|(?:the|an?){W}(?:operator|system|developer)'s)",
+        rf"\b(?:no|without){W}(?:any{W})?rules\b{gap(2)}{W}no{W}(?:policies|restrictions|limits)",
         rf"\bonly{W}this{W}(?:memory|message|text|note){W}(?:counts|matters|is valid|applies)",
         rf"\b(?:safety|security|content){W}(?:rules|filters|polic(?:y|ies)|guidelines){W}(?:are{W})?(?:suspended|disabled|off|lifted|void)\b",
-        rf"\b(?:text|everything|message){_gap(1)}{W}here{W}is{W}authoritative",
+        rf"\b(?:text|everything|message){gap(1)}{W}here{W}is{W}authoritative",
     ),
-    _rule(
+    write_rule(
         "instruction_override",
         "orders the reader",
         "ai|assistant|model|llm|agent|reader|you",
-        rf"\b(?:attention|dear|note to|message to|note for|instructions? (?:for|to)|ps for|hint for|notice to),?\s(?:the\s|all\s|any\s)?(?:ai|assistants?|models?|llms?|ai (?:assistants?|agents?|models?)|agents?|language models?)\b[^\n\w]{{0,4}}[:,!]",
+        r"\b(?:attention|dear|note to|message to|note for|instructions? (?:for|to)|ps for|hint for|notice to),?\s(?:the\s|all\s|any\s)?(?:ai|assistants?|models?|llms?|ai (?:assistants?|agents?|models?)|agents?|language models?)\b[^\n\w]{0,4}[:,!]",
         r"\b(?:attention|dear|note to|instructions? (?:for|to)),? (?:the )?reader\b[^\n]{0,4}[:,!]",
         rf"\breader{W}note{W}for{W}(?:llms?|ais?|models?)\b|\b(?:as|when|if) (?:the|an|you are an?) (?:ai|assistant|(?:large )?language model|model)(?: is)? reading this\b",
         rf"\bif{W}you{W}are{W}an?{W}(?:ai|llm|(?:large{W})?language model|ai assistant|chatbot)\b",
@@ -168,14 +100,14 @@ _OVERRIDE: Final = (
         rf"\byour{W}task{W}has{W}changed|\bdiscard{W}all{W}prior{W}context|\bstart{W}over{W}with{W}the{W}task{W}below",
         rf"\breply{W}only{W}with{W}the{W}words?\b|\bexecute{W}the{W}following{W}instructions\b",
     ),
-    _rule(
+    write_rule(
         "instruction_override",
         "orders the reader of a digest",
-        "from now on",
-        r"\bfrom now on,? you(?:r| will| must| are| shall|'ll)\b",
+        "",
+        r"\bfrom now on,? you(?:r| will| must| are| shall|'ll)\b|\bnew (?:system )?(?:instructions?|prompt|rules) ?:",
         scope="digest",
     ),
-    _rule(
+    write_rule(
         "instruction_override",
         "drops the instructions, in code",
         "vtaber|qvfertneq|snoitcurts|erongi|ignoreall|ignoreprev|ignoreprior|ignoreyour|disregard",
@@ -183,37 +115,10 @@ _OVERRIDE: Final = (
         r"\b(?:snoitcurtsni|selur|stpmorp)\W{1,3}\w{2,12}\W{1,3}(?:\w{2,12}\W{1,3})?(?:erongi|dragersid)",
         r"(?:ignore|disregard)(?:all|any|the|your|my){0,2}(?:previous|prior|above|earlier)(?:instructions|rules|prompts|guidelines)",
     ),
-    _rule(
-        "instruction_override",
-        "drops the instructions, in other languages",
-        "",
-        # German
-        rf"\b(?:ignorier(?:e|en|t)?|missacht(?:e|en|et)?|vergiss|vergesst|vergessen sie|verwirf|uberg(?:ehe|eht)|umgehe){_gap(4)}{W}(?:anweisung(?:en)?|regeln|vorgaben|instruktionen|richtlinien|systemprompt|befehle){OW}(?!des{W}|der{W}|vom{W})",
-        rf"\b(?:befolge|gehorche|folge){_gap(4)}{W}nur{_gap(3)}{W}(?:anweisung(?:en)?|befehlen?|diesem|diesen)",
-        rf"\b(?:hinweis|nachricht|anweisung) an (?:die ki|das modell|den assistenten)\b",
-        # Spanish, Portuguese, Italian, French
-        rf"\b(?:ignor[ae]|ignorez|ignorad|olvida|olvide|esquece|esqueca|dimentica|oublie[rz]?|desobedece|descarta|desconsidere|neglige){_gap(3)}{W}(?:instrucciones|reglas|ordenes|directrices|instructions|consignes|regles|directives|istruzioni|regole|instrucoes|regras|indicaciones){W}(?:anteriores|previas|precedentes?|precedenti|anterieures?|de arriba|ci-dessus|acima|del sistema|du systeme|do sistema)",
-        rf"\b(?:ignora|olvida|dimentica|oublie[rz]?|ignore[zr]?){W}(?:todas?|todos?|tutte|tutti|toutes|tous|tes|tus|vos|suas){_gap(3)}{W}(?:instrucciones|reglas|ordenes|instructions|consignes|regles|istruzioni|regole|instrucoes|regras)\b",
-        rf"\bdebes{W}obedecer|\bne{W}(?:tiens|tenez){W}pas{W}compte{W}des{W}(?:regles|consignes|instructions)",
-        # Dutch, Polish, Turkish
-        rf"\bneg(?:e|ee)r{_gap(2)}{W}(?:eerdere|vorige|voorgaande|bovenstaande){W}(?:instructies|regels|opdrachten)",
-        rf"\bvergeet{_gap(2)}{W}(?:eerdere|vorige|voorgaande){W}(?:instructies|regels)",
-        rf"\b(?:zignoruj|ignoruj|zapomnij){_gap(3)}{W}(?:instrukcj[ei]|polecenia|zasady)\b|\btalimatlar\w{{0,8}}{W}(?:yok say|unut|gormezden gel|goz ardi)",
-        # Chinese, Japanese, Korean
-        r"(?:忽略|无视|無視|忘记|忘記|忘掉|不要理会|别管)[^。!?\n]{0,12}(?:指令|指示|规则|規則|设定|設定|提示词|命令|系统提示)",
-        r"(?:これまで|以前|今まで|上記|前|先ほど|全て|すべて)の?[^。!?\n]{0,6}(?:指示|命令|ルール|規則|プロンプト|設定)[^。!?\n]{0,8}(?:無視|忘れ|破棄)",
-        r"(?:이전|위|앞)의?[^.\n]{0,10}(?:지시|명령|규칙|지침)[^.\n]{0,8}(?:무시|잊)",
-        # Russian, Ukrainian
-        rf"\b(?:проигнори|игнори|игнору|iгнору)\w{{0,6}}{_gap(3)}{W}(?:инструкци|указани|правил|команд)|\bзабуд(?:ь|ьте){_gap(3)}{W}(?:инструкци|указани|правила|команды|установки)",
-        rf"\bтеперь{W}действуют{W}только{W}эти",
-        # Arabic, Hindi
-        r"(?:تجاهل|انس|تجاوز)[^.\n]{0,16}(?:التعليمات|القواعد|الأوامر)",
-        r"(?:निर्देशों|निर्देश|आदेशों|नियमों)[^।\n]{0,12}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|भूल)",
-    ),
 )
 
 _IDENTITY: Final = (
-    _rule(
+    write_rule(
         "identity_change",
         "makes a new role",
         "you|act|behave|pretend|persona|role|identity|simulate|imagine|mode|self|character",
@@ -221,84 +126,60 @@ _IDENTITY: Final = (
         rf"\byou{W}are{W}(?:no longer|not){W}an?{W}(?:ai|assistant|language model|model|chatbot)\b",
         rf"\byou{W}(?:are{W}free{W}of|have){W}(?:all{W}|no{W})(?:{LIMITS}){OW}(?:\.|,|and\b|anymore|or\b|$)",
         rf"\byou{W}have{W}been{W}(?:upgraded|freed|liberated|unlocked|jailbroken)\b",
-        rf"\b(?:act|behave|answer|respond|work|write|speak|roleplay|role play|pose){_gap(2)}{W}(?:as|like){W}(?:if{W}you|though{W}you|an?{W}{UNBOUND}|an?{W}(?:ai|model|chatbot|administrator|admin|hacker){_gap(2)}{W}(?:with no|without|no){_gap(1)}{W}{LIMITS})",
+        rf"\b(?:act|behave|answer|respond|work|write|speak|roleplay|role play|pose){gap(2)}{W}(?:as|like){W}(?:if{W}you|though{W}you|an?{W}{UNBOUND}|an?{W}(?:ai|model|chatbot|administrator|admin|hacker){gap(2)}{W}(?:with no|without|no){gap(1)}{W}{LIMITS})",
         rf"\b(?:pretend|imagine){W}(?:to be|you are|you're|that you are|being){W}(?:my{W}(?:late{W})?(?:grand)?(?:mother|father)|an?{W}(?:{UNBOUND}|ai|model|human|hacker|other))",
-        rf"\b(?:enable|enter|activate|switch to|turn on|stay in){W}(?:the{W})?(?:developer|jailbreak|god|debug|dan|admin|unrestricted|unsafe){W}mode\b(?!{_gap(4)}{W}(?:phone|browser|app|android))",
+        rf"\b(?:enable|enter|activate|switch to|turn on|stay in){W}(?:the{W})?(?:developer|jailbreak|god|debug|dan|admin|unrestricted|unsafe){W}mode\b(?!{gap(4)}{W}(?:phone|browser|app|android))",
         rf"\b(?:jailbreak|god|dan){W}mode\b|\bmode\s{{0,2}}[:=]\s{{0,2}}(?:god|jailbreak|dan)\b|\bin developer mode{W}you\b",
         rf"\byour{W}(?:new{W})?(?:name|role|persona|identity){W}is{W}(?:now{W})?(?:the{W})?\w{{1,16}}(?={W}(?:and|of|who|;|,)|\s{{0,2}}[.;,])(?<!user)",
         rf"\bassume{W}the{W}(?:identity|persona){W}of\b|\b(?:assistant|ai|model)'s{W}(?:true|real|inner){W}(?:self|name|identity)",
         rf"\b(?:you{W}are|you're|you{W}were|become|be|as){W}(?:now{W})?an?{W}{UNBOUND}{W}(?:and{W}\w{{1,12}}{W})?(?:ai|assistant|chatbot|language model|model|twin|bot)\b",
         rf"\b(?:remain|stay){W}in{W}(?:that{W})?character\b|\bpersona\s{{0,2}}[:=]\s{{0,2}}{UNBOUND}",
-        rf"\bai{W}that{W}can{W}do{W}anything{W}now\b|\b(?:ai|model|assistant|chatbot)\b{_gap(2)}{W}(?:with no|without(?:{W}any)?|has no|have no){W}(?:{LIMITS})",
-        rf"\b(?:roleplay|role{W}play)\w{{0,3}}{W}as{_gap(3)}{W}(?:no|without){W}(?:any{W})?{LIMITS}",
+        rf"\bai{W}that{W}can{W}do{W}anything{W}now\b|\b(?:ai|model|assistant|chatbot)\b{gap(2)}{W}(?:with no|without(?:{W}any)?|has no|have no){W}(?:{LIMITS})",
+        rf"\b(?:roleplay|role{W}play)\w{{0,3}}{W}as{gap(3)}{W}(?:no|without){W}(?:any{W})?{LIMITS}",
         rf"\byou{W}can{W}say{W}anything|\b(?:never|not){W}(?:refuses|admit otherwise)\b",
     ),
-    _rule(
+    write_rule(
         "identity_change",
         "makes a new role for the reader of a digest",
         "you are now|developer mode|as an|as if|as though",
         r"\byou are now (?:an? |the |my )|\b(?:act|behave) as (?:if you|though you)|\bdeveloper mode\b",
         scope="digest",
     ),
-    _rule(
-        "identity_change",
-        "makes a new role, in other languages",
-        "",
-        rf"\bdu{W}bist{W}(?:jetzt|ab (?:jetzt|sofort)|nun|von nun an){W}(?:ein\w{{0,2}}{W})?(?:un(?:ein|be)geschrankt\w{{0,3}}|unzensiert\w{{0,2}}|bose\w{{0,2}}|ki\b|assistent\w{{0,2}}|pirat|hacker|modell)",
-        rf"\b(?:ahora|desde ahora){W}(?:tu{W})?eres{W}(?:una?{W})?(?:asistente|ia\b|modelo|pirata|hacker|robot)",
-        rf"\b(?:tu{W}es|vous{W}etes){W}(?:maintenant|desormais|a present){W}(?:une?{W})?(?:assistante?|ia\b|modele|pirate|hacker|robot)",
-        rf"\b(?:agora{W}(?:voce{W}e|tu{W}es)|voce{W}agora{W}e|ora{W}sei|adesso{W}sei){W}(?:uma?{W}|uno?{W}|una{W})?(?:assistente|ia\b|modelo|modello|pirata|hacker)",
-        r"(?:你现在是|从现在起你是|从现在开始你是|你將扮演|你现在扮演|你要扮演)[^。!?\n]{0,12}(?:限制|人工智能|ai|助手|模型|黑客)",
-        r"(?:あなたは|君は|お前は)(?:今から|これから|もう)[^。!?\n]{0,12}(?:ai|アシスタント|人工知能|制限|モデル|海賊)",
-        rf"\b(?:теперь{W}ты|ты{W}теперь|этого{W}момента{W}ты|отныне{W}ты){_gap(2)}{W}(?:ассистент|помощник|ии\b|модель|пират|хакер|бот\b)",
-    ),
 )
 
 _CONCEALMENT: Final = (
-    _rule(
+    write_rule(
         "concealment",
         "hides from the user",
         "user|human|operator|owner|customer|developer|trace|history|log|memor",
-        rf"\b(?:do not|don't|never|must not|mustn't){W}(?:ever{W})?(?:tell|inform|alert|notify|warn|show){_gap(2)}{W}(?:the|your|any){W}{USER}\b(?!{W}not\b)",
-        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose|show|report|admit|explain){_gap(4)}{W}to{W}(?:the|your|any){W}{USER}\b",
-        rf"\b(?:hide|conceal|withhold|keep){_gap(3)}{W}(?:secret{W})?from{W}(?:the|your){W}{USER}\b",
+        rf"\b(?:do not|don't|never|must not|mustn't){W}(?:ever{W})?(?:tell|inform|alert|notify|warn|show){gap(2)}{W}(?:the|your|any){W}{USER}\b(?!{W}not\b)",
+        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose|show|report|admit|explain){gap(4)}{W}to{W}(?:the|your|any){W}{USER}\b",
+        rf"\b(?:hide|conceal|withhold|keep){gap(3)}{W}(?:secret{W})?from{W}(?:the|your){W}{USER}\b",
         rf"\bwithout{W}(?:telling|informing|asking|notifying|alerting){W}the{W}{USER}\b|\bwithout{W}the{W}{USER}(?:'s)?{W}(?:knowledge|consent|noticing|knowing)",
         rf"\b(?:user|human|owner|operator){W}(?:must|should|does|will|may|can){OW}(?:not|never){W}(?:find out|notice|know|see|learn|be told|become aware)",
-        rf"\bif{W}the{W}user{W}asks{_gap(4)}{W}(?:say|answer|claim|deny|reply|pretend){W}(?:that{W})?(?:there|no|you|it|nothing|none)",
+        rf"\bif{W}the{W}user{W}asks{gap(4)}{W}(?:say|answer|claim|deny|reply|pretend){W}(?:that{W})?(?:there|no|you|it|nothing|none)",
         rf"\b(?:remove|erase|delete|wipe|cover){W}(?:up{W})?(?:all{W}|any{W}|your{W}|the{W})?(?:traces?|tracks|evidence)(?=\s{{0,2}}[.,]|{W}(?:of|after|and|you|from)\b)(?!{W}of{W}(?:nuts?|paint|dust|oil))",
         rf"\b(?:clear|delete|wipe|erase|disable){W}(?:your{W}|the{W}|all{W})?(?:shell{W}|bash{W}|command{W})?(?:history|audit logg?(?:ing|s)?|logging){W}(?:after{W}(?:every|each)|and{W}(?:disable|hide)|so{W}that)",
-    ),
-    _rule(
-        "concealment",
-        "hides from the user, in other languages",
-        "",
-        rf"\b(?:sag|sage|erzahle?|verrate|verschweige?){W}(?:es{W}|das{W}|dies{W})?(?:dem|der){W}(?:nutzer|benutzer|anwender|nutzerin|user){_gap(2)}{OW}(?:nicht|nichts|davon)?",
-        rf"\bno{W}(?:se{W}lo|le){W}(?:digas|cuentes|reveles|menciones){_gap(2)}{W}al{W}usuario",
-        rf"\bne{W}(?:dis|dites|revele|revelez|mentionne){_gap(3)}{W}(?:a{W})?(?:l'|au{W}|la{W})(?:utilisateur|utilisatrice|client)",
-        rf"\bnao{W}(?:diga|conte|revele){_gap(2)}{W}ao{W}usuario|\bnon{W}(?:dire|dirlo|rivelare){_gap(2)}{W}all'utente",
-        r"(?:不要|别|請勿|请勿)(?:告诉|告訴|通知|让)(?:用户|用戶|使用者)|(?:向|对)用户(?:隐瞒|保密)",
-        r"(?:ユーザー|利用者)(?:に|には)[^。!?\n]{0,8}(?:言わない|教えない|知らせない|伝えない|秘密|隠)",
-        rf"\bне{W}(?:говори|сообщай|рассказывай|показывай)\w{{0,2}}{_gap(3)}{W}пользовател",
     ),
 )
 
 _EXFILTRATION: Final = (
-    _rule(
+    write_rule(
         "exfiltration",
         "sends out what is private",
         "send|post|forward|upload|transmit|exfiltrat|share|copy|email|mail|leak|deliver|submit|report|pipe|include|append|dump",
-        rf"\b(?:send|post|forward|upload|transmit|share|copy|email|submit|deliver|relay|leak){_gap(2)}{W}(?:the|all|every|my|your|any|their|its|user's|attendees'?){_gap(5)}{W}{PRIVATE}\b[^\n]{{0,60}}{AWAY}",
-        rf"\b(?:send|post|forward|upload|transmit|share|copy|submit|relay)\b[^.\n]{{0,60}}\b(?:conversation|history|transcripts?|memor(?:y|ies)|secrets?|credentials|api keys?|passwords?|phone numbers)\b[^.\n]{{0,40}}(?:https?://|\bto \S{{1,40}}@|webhook)",
-        rf"\bforward{W}(?:every|all){W}(?:e-?mails?|messages?|mails?){_gap(6)}{W}to{W}\S{{1,40}}@",
-        rf"\b(?:whenever|when|each time|every time){_gap(4)}{W}(?:shares?|types?|enters?|sends?|mentions?){_gap(2)}{W}(?:password|token|key|secret|card)\w{{0,2}}\b[^\n]{{0,20}}\b(?:copy|send|post|forward|store|log)\b",
-        rf"\bexfiltrat(?:e|ing){_gap(2)}{W}(?:\S{{1,20}}{W})?(?:file|data|key|secret|memor|conversation|credential|\.env)",
+        rf"\b(?:send|post|forward|upload|transmit|share|copy|email|submit|deliver|relay|leak){gap(2)}{W}(?:the|all|every|my|your|any|their|its|user's|attendees'?){gap(5)}{W}{PRIVATE}\b[^\n]{{0,60}}{AWAY}",
+        r"\b(?:send|post|forward|upload|transmit|share|copy|submit|relay)\b[^.\n]{0,60}\b(?:conversation|history|transcripts?|memor(?:y|ies)|secrets?|credentials|api keys?|passwords?|phone numbers)\b[^.\n]{0,40}(?:https?://|\bto \S{1,40}@|webhook)",
+        rf"\bforward{W}(?:every|all){W}(?:e-?mails?|messages?|mails?){gap(6)}{W}to{W}\S{{1,40}}@",
+        rf"\b(?:whenever|when|each time|every time){gap(4)}{W}(?:shares?|types?|enters?|sends?|mentions?){gap(2)}{W}(?:password|token|key|secret|card)\w{{0,2}}\b[^\n]{{0,20}}\b(?:copy|send|post|forward|store|log)\b",
+        rf"\bexfiltrat(?:e|ing){gap(2)}{W}(?:\S{{1,20}}{W})?(?:file|data|key|secret|memor|conversation|credential|\.env)",
         rf"\bexfiltrate{W}the\b|\bleak{W}(?:the{W})?(?:names|data|keys|secrets|prompt|passwords|details)\b",
-        rf"\b(?:share|send|copy){W}(?:it|them|this)?{_gap(3)}{W}(?:webhook|endpoint)\b{_gap(1)}[^\n]{{0,6}}https?://",
+        rf"\b(?:share|send|copy){W}(?:it|them|this)?{gap(3)}{W}(?:webhook|endpoint)\b{gap(1)}[^\n]{{0,6}}https?://",
         rf"\bdump{W}(?:your|the){W}(?:entire{W}|whole{W}|full{W})?(?:context|memory|conversation|history|prompt)\b",
-        rf"\b(?:encode|put|embed|hide|include|append){_gap(6)}{W}(?:into|in|to|as){_gap(3)}{W}(?:image|link|url|query parameter|commit message|file name){OW}(?:url|link)?{_gap(2)}{W}(?:of|in|for|from){W}(?:your|the){W}(?:reply|answer|response|link|next)",
-        rf"\binclude{_gap(3)}{W}{PRIVATE}{_gap(3)}{W}(?:query|parameter|url|link)\b",
+        rf"\b(?:encode|put|embed|hide|include|append){gap(6)}{W}(?:into|in|to|as){gap(3)}{W}(?:image|link|url|query parameter|commit message|file name){OW}(?:url|link)?{gap(2)}{W}(?:of|in|for|from){W}(?:your|the){W}(?:reply|answer|response|link|next)",
+        rf"\binclude{gap(3)}{W}{PRIVATE}{gap(3)}{W}(?:query|parameter|url|link)\b",
     ),
-    _rule(
+    write_rule(
         "exfiltration",
         "shows the system prompt",
         "prompt|instructions|text above",
@@ -306,24 +187,24 @@ _EXFILTRATION: Final = (
         rf"\b(?:print|reveal|output|repeat|show|leak|recite){W}your{W}(?:(?:system|initial|hidden|original){W})?(?:prompt|instructions)\b",
         rf"\brepeat{W}(?:all{W}(?:of{W})?)?the{W}(?:text|words|lines){W}above\b",
         rf"\b(?:exact|original){W}wording{W}of{W}your{W}(?:initial{W}|system{W})?(?:prompt|instructions)",
-        rf"\b(?:reveal|print|output|repeat|leak) (?:your|the) (?:hidden|secrets?|credentials)\b",
+        r"\b(?:reveal|print|output|repeat|leak) (?:your|the) (?:hidden|secrets?|credentials)\b",
     ),
-    _rule(
+    write_rule(
         "exfiltration",
         "shows the system prompt of a digest's reader",
         "system prompt|instructions|secret|credential",
         r"\b(?:reveal|print|output|repeat|send|leak) (?:your|the) (?:system prompt|hidden|instructions|secrets?|credentials)\b",
         scope="digest",
     ),
-    _rule(
+    write_rule(
         "exfiltration",
         "sends a secret file",
         "ssh|id rsa|id ed25519|credential|shadow|.env|gnupg|netrc|kube|npmrc|pgpass|wallet",
-        rf"\b(?:curl|wget|nc|ncat|scp|rsync|invoke-webrequest|iwr|ftp|base64|nslookup|dig)\b[^\n]{{0,120}}(?<!\w){SECRET_FILE}[^\n]{{0,40}}",
-        rf"{SECRET_FILE}[^\n]{{0,40}}\|[^\n]{{0,60}}\b(?:curl|wget|nc|ncat)\b",
-        rf"\b(?:output|print|read|show|display|open|reveal|paste){W}(?:(?:out|me|the|contents?|of|and|all|file){W}){{0,5}}[~./\w]{{0,30}}{SECRET_FILE}[^\n]{{0,40}}\b(?:answer|reply|response|include|commit|message|url|send|post)\b",
+        rf"\b(?:curl|wget|nc|ncat|scp|rsync|invoke-webrequest|iwr|ftp|base64|nslookup|dig)\b[^\n]{{0,120}}(?<!\w){KEPT_FILE}[^\n]{{0,40}}",
+        rf"{KEPT_FILE}[^\n]{{0,40}}\|[^\n]{{0,60}}\b(?:curl|wget|nc|ncat)\b",
+        rf"\b(?:output|print|read|show|display|open|reveal|paste){W}(?:(?:out|me|the|contents?|of|and|all|file){W}){{0,5}}[~./\w]{{0,30}}{KEPT_FILE}[^\n]{{0,40}}\b(?:answer|reply|response|include|commit|message|url|send|post)\b",
     ),
-    _rule(
+    write_rule(
         "exfiltration",
         "sends secrets from a program",
         "curl|wget|fetch|requests|document.cookie|environ|localstorage|webrequest|xmlhttp|sendbeacon",
@@ -332,7 +213,7 @@ _EXFILTRATION: Final = (
         r"\b(?:requests?\.post|urlopen|fetch)\b[^\n]{0,100}(?:os\.environ|process\.env)\b(?!\[)",
         r"\bprintenv\b[^\n]{0,40}\|[^\n]{0,40}\b(?:curl|nc|wget)\b|\btar c[^\n]{0,60}\|[^\n]{0,60}\bcurl\b[^\n]{0,40}https?://",
     ),
-    _rule(
+    write_rule(
         "exfiltration",
         "sends in the address of an image or link",
         "](|<img|src=",
@@ -340,42 +221,32 @@ _EXFILTRATION: Final = (
         r"!\[[^\]\n]{0,80}\]\(https?://[^)\s]{0,200}[?&]\w{0,20}=(?:secret|data|conversation|history|memory|prompt|token|password)\b",
         r"<img\b[^>\n]{0,160}[?&]\w{0,20}=(?:\[|\{|<|secret|data\b)",
     ),
-    _rule(
-        "exfiltration",
-        "sends out what is private, in other languages",
-        "http|@",
-        rf"\b(?:schick\w{{0,3}}|send\w{{1,3}}|leite|ubermittle|lade){_gap(4)}{W}(?:gesprachsverlauf|verlauf|passwort\w{{0,2}}|passworter|zugangsdaten|schlussel|gesprach|erinnerungen|daten)\b[^\n]{{0,40}}{AWAY}",
-        rf"\b(?:envia|envie|manda|sube|invia|envoie[sz]?|envoyez|transfere[sz]?|televerse){_gap(3)}{W}(?:l')?(?:contrasenas|historial|conversacion|claves|secretos|historique|conversation|mots de passe|cles|secrets|senhas|historico|conversa|password|cronologia)\b[^\n]{{0,50}}{AWAY}",
-        r"(?:把|将)[^。\n]{0,16}(?:对话|聊天|记录|密码|密钥|记忆)[^。\n]{0,10}(?:发送|发到|上传|传到|转发)[^。\n]{0,10}(?:https?://|@|\w{1,30}@)",
-        r"(?:会話|履歴|パスワード|記憶|鍵)[^。\n]{0,16}https?://[^。\n]{0,60}(?:送|アップ)",
-        rf"\b(?:отправ(?:ь|ьте|ляй)|перешли|загрузи){_gap(2)}{W}(?:истори|парол|ключ|переписк|разговор)\w{{0,4}}[^\n]{{0,40}}{AWAY}",
-    ),
 )
 
 _PERSISTENCE: Final = (
-    _rule(
+    write_rule(
         "persistence",
         "plants access",
         "authorized keys|crontab|bashrc|zshrc|.profile|sudoers|launchagents|systemd",
         r">>\s{0,3}\S{0,60}(?:authorized keys|sudoers)",
-        rf"\b(?:append|add|insert|write|put|install){W}(?:our|this|the following|the attacker's|my|a new|that){_gap(3)}{W}[~/.\w]{{0,40}}authorized keys\b",
+        rf"\b(?:append|add|insert|write|put|install){W}(?:our|this|the following|the attacker's|my|a new|that){gap(3)}{W}[~/.\w]{{0,40}}authorized keys\b",
         r"(?:curl|wget)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b[^\n]{0,40}(?:crontab|bashrc|zshrc|\.profile)",
     ),
-    _rule(
+    write_rule(
         "persistence",
         "plants orders for later sessions",
         "memor|session|conversation|summary|each file|every file|survive",
-        rf"\b(?:write|save|store|insert|copy|add|put|record){_gap(8)}{W}(?:your|every|each|long-term){W}(?:long-term{W})?memor(?:y|ies)\b{_gap(3)}{W}(?:so that|so{W}it|you write|permanently|and obey|for all)",
-        rf"\b(?:save|store|remember|record){_gap(4)}{W}(?:permanent|system|standing){W}(?:system{W})?(?:rule|instruction|directive|order)s?\b{_gap(1)}{W}(?:in|into|to){W}your{W}memory",
-        rf"\b(?:apply|applies|carry over|survive|persist)\b{_gap(4)}{W}(?:all|every|each){W}(?:future|later|following|next){W}(?:sessions?|conversations?|chats?)\b",
-        rf"\b(?:copy|insert|replicate|repeat|put){W}(?:this|these){W}(?:instructions?|orders?|rules?|sentence|text|note)s?{_gap(1)}{W}(?:in|into|to){W}(?:each|every|all){W}",
-        rf"\b(?:carry|keep|copy|preserve){W}(?:these|this){W}(?:orders?|instructions?|rules?){_gap(5)}{W}(?:into|in|through){W}(?:the|your|each|every){W}(?:summary|digest|compaction|memory)",
+        rf"\b(?:write|save|store|insert|copy|add|put|record){gap(8)}{W}(?:your|every|each|long-term){W}(?:long-term{W})?memor(?:y|ies)\b{gap(3)}{W}(?:so that|so{W}it|you write|permanently|and obey|for all)",
+        rf"\b(?:save|store|remember|record){gap(4)}{W}(?:permanent|system|standing){W}(?:system{W})?(?:rule|instruction|directive|order)s?\b{gap(1)}{W}(?:in|into|to){W}your{W}memory",
+        rf"\b(?:apply|applies|carry over|survive|persist)\b{gap(4)}{W}(?:all|every|each){W}(?:future|later|following|next){W}(?:sessions?|conversations?|chats?)\b",
+        rf"\b(?:copy|insert|replicate|repeat|put){W}(?:this|these){W}(?:instructions?|orders?|rules?|sentence|text|note)s?{gap(1)}{W}(?:in|into|to){W}(?:each|every|all){W}",
+        rf"\b(?:carry|keep|copy|preserve){W}(?:these|this){W}(?:orders?|instructions?|rules?){gap(5)}{W}(?:into|in|through){W}(?:the|your|each|every){W}(?:summary|digest|compaction|memory)",
     ),
-    _rule(
+    write_rule(
         "persistence",
         "changes the agent's own settings",
         "agents.md|claude.md|cursorrules|copilot-instructions|memory.md|config|settings|approv|sandbox|agent",
-        rf"\b(?:add|append|edit|modify|write|insert|change|update|overwrite)\b[^\n]{{0,50}}\b(?:agents\.md|claude\.md|cursorrules|copilot-instructions|memory\.md)[^\n]{{0,40}}\b(?:obey|skip|confirm\w{{0,7}}|approv\w{{0,3}}|future sessions|disable|without asking|remove the rule)",
+        r"\b(?:add|append|edit|modify|write|insert|change|update|overwrite)\b[^\n]{0,50}\b(?:agents\.md|claude\.md|cursorrules|copilot-instructions|memory\.md)[^\n]{0,40}\b(?:obey|skip|confirm\w{0,7}|approv\w{0,3}|future sessions|disable|without asking|remove the rule)",
         rf"\b(?:modify|edit|change|rewrite|overwrite|update){W}your{W}(?:own{W})?(?:config(?:uration)?|settings|instructions|system prompt|rules|permissions)\b",
         rf"\bset{W}auto[ -]?approve{W}(?:to{W}|=\s?)?(?:true|on|all)|\ballow{W}all{W}(?:commands|tools){W}without{W}(?:approval|asking|confirm)",
         rf"\bunset{W}(?:the{W})?(?:agent|safety|sandbox)\w{{0,20}}(?: \w{{1,20}})?",
@@ -383,34 +254,34 @@ _PERSISTENCE: Final = (
 )
 
 _REMOTE_CONTROL: Final = (
-    _rule(
+    write_rule(
         "remote_control",
         "takes orders from elsewhere",
         "http|server|controller|handler|beacon|orders|commands|register|c2|tasks",
-        rf"\bregister{W}(?:yourself{W})?(?:as{W}(?:an?{W})?(?:node|agent|bot|client)|with){_gap(2)}{W}[^\n]{{0,60}}\b(?:pull|poll|await|fetch|receive){W}(?:for{W})?(?:tasks|orders|commands|jobs)",
-        rf"\b(?:heartbeat|beacon)s?\b{_gap(5)}{W}(?:await|wait for|receive|pull|fetch){W}(?:further{W}|new{W})?(?:commands|orders|tasks|instructions)",
-        rf"\b(?:fetch|open|visit|visits|load|read|check|get|download|poll)\b{_gap(2)}{W}(?:https?://[^\s]{{3,120}}|the (?:task|command|control) server)[^\n]{{0,60}}\b(?:do (?:exactly )?what|follow(?:s)? (?:the (?:steps|instructions)|it)|execute (?:them|it|whatever|what)|obey|(?:updated|new|further) (?:instructions|orders|commands)|what it says)",
+        rf"\bregister{W}(?:yourself{W})?(?:as{W}(?:an?{W})?(?:node|agent|bot|client)|with){gap(2)}{W}[^\n]{{0,60}}\b(?:pull|poll|await|fetch|receive){W}(?:for{W})?(?:tasks|orders|commands|jobs)",
+        rf"\b(?:heartbeat|beacon)s?\b{gap(5)}{W}(?:await|wait for|receive|pull|fetch){W}(?:further{W}|new{W})?(?:commands|orders|tasks|instructions)",
+        rf"\b(?:fetch|open|visit|visits|load|read|check|get|download|poll)\b{gap(2)}{W}(?:https?://[^\s]{{3,120}}|the (?:task|command|control) server)[^\n]{{0,60}}\b(?:do (?:exactly )?what|follow(?:s)? (?:the (?:steps|instructions)|it)|execute (?:them|it|whatever|what)|obey|(?:updated|new|further) (?:instructions|orders|commands)|what it says)",
         rf"\b(?:your|the){W}(?:real{W}|full{W})?instructions{W}(?:live|are|can be found){W}(?:at|on|under){W}https?://",
         rf"\b(?:connect|report){W}(?:back{W})?to{W}(?:the{W}|our{W})?(?:command|control|c2|c&c){W}(?:server|host|node)[^\n]{{0,60}}\b(?:run|execute|do|obey|await)\b",
-        rf"\b(?:act|carry out|execute|run){_gap(2)}{W}(?:any|every|all|whatever){W}(?:orders?|commands?|code|script){W}(?:that{W}|it{W}|which{W})?(?:arrives?|comes?|found|returns?|sent|receives?|from){_gap(8)}{W}(?:no questions asked|without (?:confirm\w{{1,6}}|asking|question)|handler|server|immediately)",
+        rf"\b(?:act|carry out|execute|run){gap(2)}{W}(?:any|every|all|whatever){W}(?:orders?|commands?|code|script){W}(?:that{W}|it{W}|which{W})?(?:arrives?|comes?|found|returns?|sent|receives?|from){gap(8)}{W}(?:no questions asked|without (?:confirm\w{{1,6}}|asking|question)|handler|server|immediately)",
         rf"\bexecute{W}(?:them|it|these|this){W}without{W}(?:confirmation|asking|question|approval)",
     ),
-    _rule(
+    write_rule(
         "remote_control",
         "runs what it is given",
         "run|execute|bash|sh|exec|rm -rf|/dev/tcp|nc ",
-        rf"\b(?:silently|secretly|quietly|before (?:any|each|every) (?:task|session|answer|turn)|at the start of (?:each|every) (?:session|conversation)|every time|whenever){_gap(6)}[^\n]{{0,30}}\b(?:curl|wget)\b[^\n]{{0,100}}\|\s{{0,3}}(?:sudo )?(?:ba|z|k)?sh\b",
-        rf"\btranslate{_gap(6)}{W}(?:and|then){W}(?:execute|run){W}(?:it|them|the result)",
-        rf"\bdecode{_gap(5)}{W}(?:and|then){W}(?:execute|run|follow|obey)\b",
+        rf"\b(?:silently|secretly|quietly|before (?:any|each|every) (?:task|session|answer|turn)|at the start of (?:each|every) (?:session|conversation)|every time|whenever){gap(6)}[^\n]{{0,30}}\b(?:curl|wget)\b[^\n]{{0,100}}\|\s{{0,3}}(?:sudo )?(?:ba|z|k)?sh\b",
+        rf"\btranslate{gap(6)}{W}(?:and|then){W}(?:execute|run){W}(?:it|them|the result)",
+        rf"\bdecode{gap(5)}{W}(?:and|then){W}(?:execute|run|follow|obey)\b",
         r"/dev/tcp/\d{1,3}\.\d{1,3}|\b(?:ba)?sh -i\b[^\n]{0,20}(?:>&|\|)|\bnc (?:-\w{1,6} ){0,3}-e\b|\bmkfifo\b[^\n]{0,60}\bnc\b",
         r"\b(?:exec|eval)\s{0,2}\(?[^\n]{0,60}(?:urlopen|requests?\.get|fetch|curl|b64decode|atob)\b",
-        rf"\brm -rf? (?:--\w{{1,20}}(?:-\w{{1,10}}){{0,3}} )?(?:/|~|\$home)(?:\s|$)[^\n]{{0,40}}\b(?:must|whenever|each time|always|when)\b|--no-preserve-root",
-        rf"(?:crontab|cron)\b[^\n]{{0,100}}(?:curl|wget)\b[^\n]{{0,80}}\|\s{{0,3}}(?:ba|z)?sh\b|\*[^\n]{{0,20}}(?:curl|wget)\b[^\n]{{0,80}}\|\s{{0,3}}(?:ba|z)?sh\b",
+        r"\brm -rf? (?:--\w{1,20}(?:-\w{1,10}){0,3} )?(?:/|~|\$home)(?:\s|$)[^\n]{0,40}\b(?:must|whenever|each time|always|when)\b|--no-preserve-root",
+        r"(?:crontab|cron)\b[^\n]{0,100}(?:curl|wget)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\*[^\n]{0,20}(?:curl|wget)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b",
     ),
 )
 
 _HIDDEN: Final = (
-    _rule(
+    write_rule(
         "hidden_markup",
         "markup that is not shown",
         "<|[//]",
@@ -423,21 +294,27 @@ _HIDDEN: Final = (
         r"^\[//\]: ?# ?[(\"'][^\n]{0,200}\b(?:assistant|ai|ignore|send|system|instructions?|you must)\b",
         scope="memory",
     ),
-    _rule("hidden_markup", "terminal codes", "\x1b|\x9b", r"\x1b[\[\]()PX^_c78=>]|\x1b$|\x9b[\d;]{0,16}[a-z]", scope="memory"),
+    write_rule(
+        "hidden_markup",
+        "terminal codes",
+        "\x1b|\x9b",
+        r"\x1b[\[\]()PX^_c78=>]|\x1b$|\x9b[\d;]{0,16}[a-z]",
+        scope="memory",
+    ),
 )
 
 _FORGED: Final = (
-    _rule(
+    write_rule(
         "forged_mark",
         "marks of a chat format",
-        "<|inst]|<<sys|sys>>|function call|invoke|\"role\"",
+        '<|inst]|<<sys|sys>>|function call|invoke|"role"',
         r"<\|?(?:im start|im end|endoftext|start header id|end header id|eot id|begin of text)\b|<\|(?:system|user|assistant|end)\|>",
         r"\[/?inst\]|<</?sys>>",
         r"</?(?:system|system[ -]reminder|system[ -]prompt|developer|untrusted|trusted|memory[ -]context|user[ -]message|instructions)>",
         r"</?(?:\w{1,12}:)?(?:function calls?|invoke|tool calls?|tool use|tool result|result)\b[^>\n]{0,60}>(?!\s{0,2}</?(?:td|tr|p|div|li)\b)",
         r"\"role\"\s{0,4}:\s{0,4}\"(?:system|developer)\"",
     ),
-    _rule(
+    write_rule(
         "forged_mark",
         "a turn of a conversation",
         "system|human|user|developer|admin|assistant",
@@ -451,14 +328,14 @@ _FORGED: Final = (
         r"\bmessage from the (?:developers?|operators?|creators?|makers?|administrators?) of the (?:assistant|ai|model|agent)\b",
         r"\bthe (?:safety|security|developer|admin) team has (?:approved|authori[sz]ed|allowed|unlocked)\b",
     ),
-    _rule(
+    write_rule(
         "forged_mark",
         "marks of Everfold",
         "<<<|===|untrusted|messages",
         r"={3,20}\s{0,4}(?:end|begin)?\s{0,4}(?:of )?(?:digest|standing|record)s?\b",
         r"<<<\s{0,4}(?:end\s{1,4})?(?:untrusted|messages)\b|\bend (?:untrusted|messages) [0-9a-f]{8,32}",
     ),
-    _rule(
+    write_rule(
         "forged_mark",
         "marks and turns in a digest",
         "system|developer|human|assistant|user|===|>>>|instruction|<",
@@ -477,5 +354,6 @@ RULES_TABLE: Final[tuple[ThreatRule, ...]] = (
     *_REMOTE_CONTROL,
     *_HIDDEN,
     *_FORGED,
+    *FOREIGN_RULES,
 )
-"""All wordings, in the order of their kinds."""
+"""All wordings; those of other languages come last."""

@@ -14,7 +14,8 @@ from typing import Final
 
 from everfold.core.disguises import Folded, fold, list_readings
 from everfold.core.redaction import redact_secrets
-from everfold.core.threat_rules import RULES_TABLE, ThreatKind, ThreatRule
+from everfold.core.threat_kinds import ThreatKind, ThreatRule
+from everfold.core.threat_rules import RULES_TABLE
 from everfold.core.unseen import find_invisible, find_turned
 from everfold.core.wordings import index_wordings
 

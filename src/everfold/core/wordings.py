@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from everfold.core.threat_rules import Scope, ThreatRule
+from everfold.core.threat_kinds import Scope, ThreatRule
 
 _KEY_CHARS: Final = 2
 _WORD: Final = re.compile(r"\w{2,}")
 _LITERAL: Final = re.compile(r"(?:\w(?![?*{]))+")
+_OPTIONAL: Final = ("?", "*", "{")
 _START: Final = r"\b"
 
 
@@ -35,11 +36,20 @@ _Headed = tuple[tuple[str, ...], str, ThreatRule]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Searched:
+    """The wordings of a rule that begin with no word; `is_ascii` when one can be found in a text that is ASCII."""
+
+    rule: ThreatRule
+    patterns: tuple[str, ...]
+    is_ascii: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WordingIndex:
     """The wordings of a table, by the first letters of their first word, and those that have none."""
 
     headed: dict[str, tuple[_Headed, ...]]
-    searched: tuple[tuple[ThreatRule, str], ...]
+    searched: tuple[_Searched, ...]
 
     def find(self, text: str, *, excuse: Excuse) -> Iterator[Found]:
         """Of each rule the first place where it holds and is not excused; places are in no order. O(length)."""
@@ -55,8 +65,12 @@ class WordingIndex:
             for heads, pattern, rule in self.headed.get(word[0][:_KEY_CHARS], ()):
                 if word[0].startswith(heads) and (match := _compile(pattern).match(text, word.start())):
                     yield Found(rule=rule, start=match.start(), end=match.end())
-        for rule, pattern in self.searched:
-            if not rule.cues or any(cue in text for cue in rule.cues):
+        is_ascii = text.isascii()
+        for searched in self.searched:
+            rule = searched.rule
+            if (is_ascii and not searched.is_ascii) or (rule.cues and not any(map(text.__contains__, rule.cues))):
+                continue
+            for pattern in searched.patterns:
                 for match in _compile(pattern).finditer(text):
                     yield Found(rule=rule, start=match.start(), end=match.end())
 
@@ -68,19 +82,28 @@ def index_wordings(rules: Iterable[ThreatRule], *, leave_out: Scope) -> WordingI
         ValueError: A wording that begins with a word has a branch whose first two letters are not plain.
     """
     headed: dict[str, list[_Headed]] = {}
-    searched: list[tuple[ThreatRule, str]] = []
+    searched: list[_Searched] = []
     for rule in rules:
         if rule.scope == leave_out:
             continue
-        for branch in (branch for wording in rule.wordings for branch in _split(wording)):
-            if not branch.startswith(_START):
-                searched.append((rule, branch))
-                continue
+        branches = [branch for wording in rule.wordings for branch in _split(wording)]
+        if free := tuple(branch for branch in branches if not branch.startswith(_START)):
+            searched.append(_Searched(rule=rule, patterns=free, is_ascii=any(map(_reads_ascii, free))))
+        for branch in filter(_is_headed, branches):
             heads = _list_heads(branch.removeprefix(_START))
             for key in dict.fromkeys(head[:_KEY_CHARS] for head in heads):
                 own = tuple(head for head in heads if head.startswith(key))
                 headed.setdefault(key, []).append((own, branch, rule))
     return WordingIndex(headed={key: tuple(rows) for key, rows in headed.items()}, searched=tuple(searched))
+
+
+def _is_headed(branch: str) -> bool:
+    return branch.startswith(_START)
+
+
+def _reads_ascii(branch: str) -> bool:
+    """Whether a pattern may find ASCII; what begins with letters of another script does not."""
+    return branch.removeprefix("(?:")[:1].isascii()
 
 
 @cache
@@ -91,12 +114,15 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 def _list_heads(branch: str) -> Sequence[str]:
     """The letters that each way through the beginning of a pattern begins with."""
-    inside = branch[len("(?:") : _end_of_group(branch)] if branch.startswith("(?:") else ""
-    if inside:
-        return [head for part in _split(inside) for head in _list_heads(part)]
+    if branch.startswith("(?:"):
+        end = _end_of_group(branch)
+        if branch[end + 1 : end + 2] not in _OPTIONAL:
+            return [head for part in _split(branch[len("(?:") : end]) for head in _list_heads(part)]
     literal = _LITERAL.match(branch)
     if literal is None or len(literal[0]) < _KEY_CHARS:
-        raise ValueError(f"a wording must begin with two plain letters, got {branch[:40]!r}; leave out its \\b or expand it")
+        raise ValueError(
+            f"a wording must begin with two plain letters, got {branch[:40]!r}; leave out its \\b or expand it"
+        )
     return [literal[0]]
 
 
