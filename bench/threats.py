@@ -56,7 +56,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
 def read_labels(name: str) -> list[Label]:
     """One corpus."""
     rows = (_LABELS / f"{name}.jsonl").read_text("utf-8").splitlines()
-    return [{"kinds": [], **json.loads(row)} for row in rows]
+    return [json.loads(row) for row in rows]
 
 
 def rate(attacks: list[Label], benign: list[Label], split: str) -> list[Row]:

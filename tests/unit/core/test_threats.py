@@ -34,7 +34,7 @@ class Label(TypedDict):
 def read_labels(name: str) -> list[Label]:
     """The dev part of a corpus; the held part is only measured."""
     rows = (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()
-    labels: list[Label] = [{"kinds": [], **json.loads(row)} for row in rows]
+    labels: list[Label] = [json.loads(row) for row in rows]
     return [label for label in labels if label["split"] == "dev"]
 
 
