@@ -41,7 +41,7 @@ class Threat:
     Attributes:
         kind: What it would do.
         rule: The wording by which it was found; never the text itself.
-        start: Where it stands in the raw text. What cannot be placed has the whole text.
+        start: Where it stands in the raw text. What was decoded has all that was decoded with it.
         end: The character after it.
     """
 
@@ -54,7 +54,7 @@ class Threat:
 def scan_memory(text: str) -> tuple[Threat, ...]:
     """Every threat in a text that memory is to hold or to show, by place; of each rule the first.
 
-    O(length), some 50 to 100 microseconds for a note.
+    O(length), some 50 to 100 microseconds for a note of one line.
     """
     if len(text) > MOST_SCANNED_CHARS:
         return (Threat(kind="oversized", rule="too long to be scanned", start=0, end=len(text)),)
