@@ -28,6 +28,8 @@ MOST_CHANGED_ITEMS = 1000
 """What more has changed since the snapshot than this is left to recall."""
 
 
+NOTHING = Recalled()
+
 RecallFor = Callable[[LiveSession, str, int], Awaitable[Recalled]]
 """Recall for a session's turn: what the user said, and the tokens that there are for it."""
 
@@ -44,7 +46,7 @@ class Recollection:
 
     snapshot: str = ""
     delta: str = ""
-    recalled: Recalled = Recalled()
+    recalled: Recalled = NOTHING
     why: tuple[str, ...] = ()
 
     def volatile(self, own: str | None) -> str | None:
@@ -135,7 +137,7 @@ class Recollector:
     async def _recall(self, live: LiveSession, space_tokens: int) -> Recalled:
         seq = live.state.turn_seq
         if self.recall is None or not self.policy.inject or not seq or space_tokens <= 0:
-            return Recalled()
+            return NOTHING
         messages = await live.load_messages(self.messages, [seq])
         return await self.recall(live, messages[seq].view.text, space_tokens)
 
