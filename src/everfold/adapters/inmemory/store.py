@@ -6,9 +6,18 @@ from everfold.adapters.inmemory.log import InMemoryLog
 from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
+from everfold.adapters.inmemory.users import InMemoryUsers
 
 
-class InMemoryStore(InMemorySessions, InMemoryLog, InMemoryCompactions, InMemoryWork, InMemoryHistory, InMemoryUsage):
+class InMemoryStore(
+    InMemorySessions,
+    InMemoryUsers,
+    InMemoryLog,
+    InMemoryCompactions,
+    InMemoryWork,
+    InMemoryHistory,
+    InMemoryUsage,
+):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.
 
     It behaves as every other store does, errors included, which makes it the quick one for tests. For one event loop;
