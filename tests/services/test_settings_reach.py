@@ -406,7 +406,7 @@ async def test_a_user_is_as_the_settings_say(changed: dict[str, object]) -> None
     """Changing a key of `users` changes the users of the store, and leaving all alone changes nothing."""
 
     async def look(entry: Mapping[str, object]) -> object:
-        users = [{"name": "Ilse"}, {"name": "Eve", **entry}]
+        users: list[Mapping[str, object]] = [{"name": "Ilse"}, {"name": "Eve", **entry}]
         async with everfold.open(
             "memory://", settings={"users": users}, clock=FakeClock(), ids=CountingIds()
         ) as engine:

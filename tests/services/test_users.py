@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
 import pytest
@@ -211,7 +212,10 @@ async def test_the_default_user_has_the_name_of_the_settings(file_url: str) -> N
     """The marked user of the settings, or the first, is the default user, who keeps their id, sessions and names."""
     async with everfold.open(file_url) as engine:
         session = await engine.session()
-    entries = [{"name": "ben"}, {"name": "Ilse", "bindings": ["telegram:12"], "is_default": True}]
+    entries: list[Mapping[str, object]] = [
+        {"name": "ben"},
+        {"name": "Ilse", "bindings": ["telegram:12"], "is_default": True},
+    ]
     for _ in range(2):
         async with everfold.open(file_url, settings={"users": entries}) as engine:
             default, ben = await engine.list_users()
@@ -236,7 +240,10 @@ async def test_no_users_in_the_settings_change_nothing(file_url: str) -> None:
 
 async def test_openings_at_once_agree(file_url: str) -> None:
     """Engines that open with the same users at once store each once."""
-    entries = [{"name": "Ilse", "bindings": ["telegram:12"]}, {"name": "ben", "bindings": ["mail:b@example.org"]}]
+    entries: list[Mapping[str, object]] = [
+        {"name": "Ilse", "bindings": ["telegram:12"]},
+        {"name": "ben", "bindings": ["mail:b@example.org"]},
+    ]
 
     async def look() -> list[str]:
         async with everfold.open(file_url, settings={"users": entries}) as engine:
@@ -253,7 +260,11 @@ async def test_settings_that_contradict_the_store_are_refused(file_url: str) -> 
     async with everfold.open(file_url) as engine:
         await engine.add_user("Ilse", bindings=["telegram:12"])
         before = await engine.list_users()
-    for entries in ([{"name": "ben"}, {"name": "eve", "bindings": ["telegram:12"]}], [{"name": "Ilse"}]):
+    claims: list[list[Mapping[str, object]]] = [
+        [{"name": "ben"}, {"name": "eve", "bindings": ["telegram:12"]}],
+        [{"name": "Ilse"}],
+    ]
+    for entries in claims:
         with pytest.raises(ConflictError, match="Ilse"):
             async with everfold.open(file_url, settings={"users": entries}):
                 pass

@@ -119,7 +119,7 @@ def fold_reference(text: object) -> tuple[UserReference, str | None]:
     Raises:
         InvalidInputError: it is a name, empty, or anything else.
     """
-    if text in {OLD_ALIAS, _NIL_UUID}:
+    if isinstance(text, str) and text in {OLD_ALIAS, _NIL_UUID}:
         warning = f"{text!r} is taken for the default user; send {_STRICT}"
         return UserReference(kind="default", text=DEFAULT_NAME), warning
     return require_strict(text), None

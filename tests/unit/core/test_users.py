@@ -73,9 +73,9 @@ def test_old_forms_are_folded_with_a_warning() -> None:
         assert repr(text) in warning
     assert fold_reference(OWN) == (UserReference(kind="id", text=OWN), None)
     assert fold_reference("default")[1] is None
-    for text in ("ada", "", "TEST", NIL[:-1]):
+    for other in ("ada", "", "TEST", NIL[:-1], None, ["test"]):
         with pytest.raises(InvalidInputError):
-            fold_reference(text)
+            fold_reference(other)
 
 
 @given(st.text())
