@@ -6,9 +6,9 @@ An environment variable names a key with `EVERFOLD_` in front and two underscore
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -21,6 +21,7 @@ from pydantic_settings import (
 
 from everfold.core.room import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.sessions import SessionSettings
+from everfold.core.users import UserEntry, parse_binding, plan_users
 from everfold.errors import InvalidInputError
 
 CONFIG_FILE = "everfold.toml"
@@ -163,6 +164,18 @@ class SessionsSettings(_Section):
     )
 
 
+class UserSettings(_Section):
+    """People whom the application knows from the start, each in a `[[users]]` of their own; one is the default user."""
+
+    name: str = Field(min_length=1, description="The display name, by which the user is reached too.")
+    bindings: tuple[str, ...] = Field(
+        default=(), description="Where else the user is reached, each `CHANNEL:ID`, such as `telegram:12345`."
+    )
+    is_default: bool = Field(
+        default=False, description="This is the default user; the first one is where none is marked."
+    )
+
+
 class SweepSettings(_Section):
     """How work that was left behind, or failed, is taken up again."""
 
@@ -186,6 +199,7 @@ class Settings(BaseSettings):
     sweep: SweepSettings = SweepSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
+    users: tuple[UserSettings, ...] = ()
 
     @classmethod
     def settings_customise_sources(
@@ -210,13 +224,34 @@ class Settings(BaseSettings):
         policy = Policy(answer_tokens=self.model.answer_tokens, **values)
         return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
 
+    def user_entries(self) -> tuple[UserEntry, ...]:
+        """The users, one of them the default one; none for none.
 
-def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str, object]] | None = None) -> Settings:
+        Raises:
+            InvalidInputError: a name or a binding has no form that is known, or two users claim the same.
+        """
+        return plan_users(
+            [
+                UserEntry(
+                    name=user.name,
+                    bindings=tuple(parse_binding(binding) for binding in user.bindings),
+                    is_default=user.is_default,
+                )
+                for user in self.users
+            ]
+        )
+
+
+Overrides: TypeAlias = Mapping[str, Mapping[str, object] | Sequence[Mapping[str, object]]]
+"""Arguments by section and key; a section that is a list, `users`, as a list."""
+
+
+def load_settings(path: Path | None = None, overrides: Overrides | None = None) -> Settings:
     """The effective settings.
 
     Args:
         path: The settings file; `everfold.toml` in the working folder when left out, which may be missing.
-        overrides: Arguments by section and key; they outrank everything.
+        overrides: Arguments; they outrank everything.
 
     Raises:
         InvalidInputError: a key is unknown (the nearest known one is named), a value does not fit, the file is missing
@@ -243,6 +278,7 @@ def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str,
             f"{path or CONFIG_FILE} cannot be read as TOML: {error}", path=str(path or "")
         ) from error
     settings.session_settings()
+    settings.user_entries()
     return settings
 
 
@@ -264,7 +300,7 @@ def _refuse_unknown_variables() -> None:
 def _explain(error: ValidationError) -> str:
     lines = []
     for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"])
+        key = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
         if problem["type"] == "extra_forbidden":
             near = difflib.get_close_matches(key, list(list_keys()), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_keys())}"
@@ -278,17 +314,21 @@ def _explain(error: ValidationError) -> str:
 def list_keys() -> Iterator[str]:
     """Every key as `section.name`, in the order of the documentation."""
     for section, field in Settings.model_fields.items():
-        model = cast("type[BaseModel]", field.annotation)
-        yield from (f"{section}.{name}" for name in model.model_fields)
+        yield from (f"{section}.{name}" for name in read_section(field.annotation).model_fields)
+
+
+def read_section(annotation: object) -> type[BaseModel]:
+    """The keys of a section; of one entry, where the section is a list of them."""
+    return cast("type[BaseModel]", get_args(annotation)[0] if get_args(annotation) else annotation)
 
 
 Place = Literal["argument", "environment", "file", "default"]
 
 
 def explain_settings(
-    settings: Settings, *, path: Path | None = None, overrides: Mapping[str, Mapping[str, object]] | None = None
+    settings: Settings, *, path: Path | None = None, overrides: Overrides | None = None
 ) -> list[tuple[str, object, Place]]:
-    """Every key with its effective value and where it came from."""
+    """Every key with its effective value and where it came from; of a list, the values of all its entries."""
 
     class Located(Settings):
         model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
@@ -305,11 +345,12 @@ def explain_settings(
     rows: list[tuple[str, object, Place]] = []
     for key in list_keys():
         section, name = key.split(".")
-        value = getattr(getattr(settings, section), name)
+        held = getattr(settings, section)
+        value = [getattr(entry, name) for entry in held] if isinstance(held, tuple) else getattr(held, name)
         found: Place = "default"
         for place, values in places:
             inner = values.get(section)
-            if isinstance(inner, Mapping) and name in inner:
+            if (isinstance(inner, Mapping) and name in inner) or isinstance(inner, list | tuple):
                 found = place
                 break
         rows.append((key, value, found))
