@@ -7,6 +7,7 @@ An environment variable names a key with `EVERFOLD_` in front and two underscore
 import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -19,6 +20,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from everfold.core.memory_policy import MemoryPolicy, MemorySystem
 from everfold.core.room import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.sessions import SessionSettings
 from everfold.core.users import UserEntry, parse_binding, plan_users
@@ -31,6 +33,7 @@ _NEAR_RATIO = 0.85
 """So alike a variable and a key must be for the one to be taken for the other, misspelt."""
 
 _POLICY = Policy()
+_MEMORY = MemoryPolicy()
 
 
 class _Section(BaseModel):
@@ -162,6 +165,49 @@ class SessionsSettings(_Section):
     rotate_on_compaction: bool = Field(
         default=False, description="Go on in a session of its own after a compaction; hooks are told of the switch."
     )
+    gap_secs: float = Field(
+        300.0, ge=0, description="Dream of what was said once the user has been away for so long; 0 never does."
+    )
+    poll_secs: float = Field(30.0, gt=0, description="How often to look who has been away.")
+
+
+class MemorySettings(_Section):
+    """What is remembered beyond the digests, where an agent opts in."""
+
+    system: MemorySystem = Field(
+        _MEMORY.system,
+        description="`summarization`: digests only. `structured`: items with evidence, dreams, snapshot and delta.",
+    )
+    inject: bool = Field(_MEMORY.inject, description="Recall for the newest user message at the end of each request.")
+    recall_max: int = Field(_MEMORY.recall_max, ge=1, description="How many results recall gives at most.")
+    delta_max_chars: int = Field(
+        _MEMORY.delta_max_chars, ge=1, description="What memory gained since its snapshot, in characters at most."
+    )
+    user_char_limit: int = Field(
+        _MEMORY.user_char_limit, ge=1, description="What is always shown about the person, in characters."
+    )
+    agent_char_limit: int = Field(
+        _MEMORY.agent_char_limit, ge=1, description="The same of the agent's notes about its work."
+    )
+    extract_ratio: float = Field(
+        _MEMORY.extract_ratio,
+        gt=0,
+        le=1,
+        description="A model looks for what to remember whenever so much of the limit was said.",
+    )
+    extract_tool_calls: int = Field(
+        _MEMORY.extract_tool_calls, ge=1, description="Or whenever so many tools were called."
+    )
+    review: bool = Field(_MEMORY.review, description="Dreams change nothing until a person approves them.")
+
+
+class AgentSettings(_Section):
+    """What one agent does differently, each in an `[[agents]]` of its own; what is left out is as in `[memory]`."""
+
+    name: str = Field(min_length=1, description="The agent, as `engine.session(agent=...)` names it.")
+    memory_system: MemorySystem | None = Field(None, description="`memory.system` of this agent.")
+    memory_inject: bool | None = Field(None, description="`memory.inject` of this agent.")
+    memory_review: bool | None = Field(None, description="`memory.review` of this agent.")
 
 
 class UserSettings(_Section):
@@ -199,7 +245,9 @@ class Settings(BaseSettings):
     sweep: SweepSettings = SweepSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
+    memory: MemorySettings = MemorySettings.model_validate({})
     users: tuple[UserSettings, ...] = ()
+    agents: tuple[AgentSettings, ...] = ()
 
     @classmethod
     def settings_customise_sources(
@@ -223,6 +271,30 @@ class Settings(BaseSettings):
         values["message_cap_tokens"] = values.pop("message_cap")
         policy = Policy(answer_tokens=self.model.answer_tokens, **values)
         return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
+
+    def require_agents(self) -> None:
+        """Refuse two entries for one agent.
+
+        Raises:
+            InvalidInputError: a name stands twice in `[[agents]]`.
+        """
+        names = [entry.name for entry in self.agents]
+        for name in names:
+            if names.count(name) > 1:
+                raise InvalidInputError(f"the agent {name!r} stands twice in [[agents]]; join its entries")
+
+    def memory_policy(self, agent: str) -> MemoryPolicy:
+        """How memory is kept for an agent."""
+        policy = MemoryPolicy(**self.memory.model_dump())
+        own = next((entry for entry in self.agents if entry.name == agent), None)
+        if own is None:
+            return policy
+        return replace(
+            policy,
+            system=own.memory_system or policy.system,
+            inject=policy.inject if own.memory_inject is None else own.memory_inject,
+            review=policy.review if own.memory_review is None else own.memory_review,
+        )
 
     def user_entries(self) -> tuple[UserEntry, ...]:
         """The users, one of them the default one; none for none.
@@ -279,6 +351,7 @@ def load_settings(path: Path | None = None, overrides: Overrides | None = None) 
         ) from error
     settings.session_settings()
     settings.user_entries()
+    settings.require_agents()
     return settings
 
 
