@@ -67,12 +67,12 @@ def read_labels() -> list[Label]:
 def list_remembered(label: Label) -> list[ExtractLine]:
     """The lines of an utterance that become items."""
     lines = find_extract_lines(label["text"], seq=2, origin=label["role"], is_result=False, said_at=_NOW)
-    return [line for line in lines if find_memory_kind(line) is not None]
+    return [line for line in lines if find_memory_kind(line, before=label.get("before")) is not None]
 
 
 def rate_split(labels: Sequence[Label], split: str) -> list[Row]:
     """Precision and recall of what is to be remembered, then of each kind."""
-    shown = [(label["kinds"], name_kinds(list_remembered(label))) for label in labels if label["split"] == split]
+    shown = [(label["kinds"], find_kinds(label)) for label in labels if label["split"] == split]
     said = sum(bool(found) for _, found in shown)
     true = sum(bool(kinds) for kinds, _ in shown)
     hits = sum(bool(kinds and found) for kinds, found in shown)
@@ -102,9 +102,10 @@ def rate_split(labels: Sequence[Label], split: str) -> list[Row]:
     return rows
 
 
-def name_kinds(lines: Sequence[ExtractLine]) -> set[str]:
-    """The kinds of lines as the labels call them."""
-    return {_NAMES.get(line.kind, line.kind) for line in lines}
+def find_kinds(label: Label) -> set[str]:
+    """The kinds of what is remembered of an utterance, as the labels call them."""
+    kinds = {_NAMES.get(line.kind, line.kind) for line in list_remembered(label)}
+    return {*kinds, "answer"} if kinds and "before" in label else kinds
 
 
 def _share(part: int, whole: int) -> str:
@@ -149,8 +150,7 @@ def _time(texts: Sequence[str], times_count: int) -> float:
 def print_misses() -> None:
     """Print what is judged wrong among the utterances that may be looked at."""
     for label in read_labels():
-        lines = list_remembered(label)
-        found = name_kinds(lines)
+        found = find_kinds(label)
         if label["split"] != "dev" or (bool(found) == bool(label["kinds"]) and found <= set(label["kinds"])):
             continue
         verdict = "KIND " if found and label["kinds"] else "WRONG" if found else "MISSED"
