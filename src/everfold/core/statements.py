@@ -41,7 +41,11 @@ _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
-_BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
+_BINDS: Final = re.compile(
+    r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b"
+    r"|^(?:könntest|kannst|können|könnten|würdest|würden|podrías?|puedes?|podría|pourriez|pourrais|peux|pouvez|potresti|puoi|kun|kunt|poderia|pode)\b"
+    r".*\b(?:immer|nie|niemals|ab jetzt|siempre|nunca|toujours|jamais|sempre|mai|altijd|nooit)\b"
+)
 _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?!rather|not\b)[a-z]+|\b(?:can|could|may) (?:i|we) (?!bring|have\b)[a-z]+"
 )
@@ -51,7 +55,7 @@ _OPENED: Final = re.compile(
 
 _REMEMBERS: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?:please |kindly |maybe |possibly )?(?:remember|make a note|take a note|note (?:that|down)|keep in mind|memori[sz]e|not forget)"
-    r"\b"
+    r"\b(?! (?:what|when|where|who|how|why|which|if|whether|me\b|the time))"
 )
 _OPEN_QUESTION: Final = re.compile(
     r"\b(?:still|ever) (?:waiting|find out|found out|hear|heard|not)\b|\?\? \w+.*\bstill\b|: .*\bor no[t?]?\b|\?.* (?:undecided|unsure|tbd)\b"
@@ -93,7 +97,16 @@ _CUES: Final = _build_cues()
 _MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
 _MAY_REQUEST: Final = _CUES["can"] | _CUES["could"] | _CUES["would"] | _CUES["will"] | _CUES["may"]
 _MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
-_MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
+_MAY_BIND: Final = (
+    _CUES["always"]
+    | _CUES["never"]
+    | _CUES["now"]
+    | _CUES["immer"]
+    | _CUES["nie"]
+    | _CUES["siempre"]
+    | _CUES["toujours"]
+    | _CUES["sempre"]
+)
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 

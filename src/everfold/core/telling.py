@@ -29,7 +29,7 @@ _NO_NOTES: Final = IMPERATIVES | list_word_set(
     "what when where who whom whose which why how wat wht whats wats wheres hows is are am was were do does did can could"
     " would will shall should may might must has have had you u ur your maybe perhaps if thank thanks thx cheers git npm"
     " pip docker sudo cd ls i i'm im i've ive i'd i'll we we're we've he she they it it's error failed warning please pls plz"
-    " gimme execute any anything some ha haha hahaha lol lmao great nice wow ugh not imagine suppose hypothetically"
+    " kind best regards dear greetings happy wo wie wann warum wer welche welcher gibt dónde donde cómo como cuándo cuando qué que cuál cuánto cuanto por où quand comment pourquoi combien quel quelle dove quando come perché quanto waar hoe wanneer danke merci gracias grazie bedankt obrigado hola bonjour guten gimme execute any anything some ha haha hahaha lol lmao great nice wow ugh not imagine suppose hypothetically"
 )
 
 _ADVERBS: Final = list_word_set(
@@ -49,11 +49,13 @@ _LASTING: Final = list_word_set(
     " inherited founded joined left quit graduated stopped"
 )
 _HAVING: Final = list_word_set("have has had got ive i've we've")
-_NOT_HELD: Final = list_word_set("been question problem issue look idea feeling request no to it this that these nothing time fun")
+_NOT_HELD: Final = list_word_set(
+    "been question problem issue look idea feeling request no to it this that these nothing time fun"
+)
 _MOODS: Final = list_word_set(
     "so very too sorry afraid sure not glad happy here tired hungry bored trying looking wondering having going gonna done back"
     " good fine ok okay well ready confused stuck kidding thankful grateful interested late excited sick cold curious lost"
-    " really quite pretty on about thinking sitting waiting calling writing asking talking feeling able aware seeing unable"
+    " really quite pretty about thinking sitting waiting calling writing asking talking feeling able aware seeing unable"
     " stunned sad mad angry only getting"
 )
 _VERBS: Final = list_word_set(
@@ -100,7 +102,18 @@ def _tell_mine(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - 
 
 
 def _tell_thing(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - as above
-    return not _VERBS.isdisjoint(words[1:_REACH]) and (has_fact or not _BOUND.isdisjoint(words[2:]))
+    part = words[1:_REACH]
+    if _VERBS.isdisjoint(part):
+        return False
+    return (
+        has_fact
+        or not _BOUND.isdisjoint(words[2:])
+        or any(_is_placed(pair) for pair in zip(part, words[2:], strict=False))
+    )
+
+
+def _is_placed(pair: tuple[str, str]) -> bool:
+    return pair[0] in ("is", "are") and pair[1] in ("in", "under", "at")
 
 
 def _tell_count(words: Sequence[str], has_fact: bool) -> bool:  # noqa: ARG001, FBT001 - as above
@@ -187,7 +200,7 @@ _MAY_PASS: Final = list_marked_words(
     " maybe perhaps would wouldn't could couldn't might like appreciate you u"
 )
 _passes: Final = re.compile(
-    r"\b(?:right now|at the moment|this morning|this afternoon|rn|today|haha\w*|again|not working|down|crash\w*|broken|slow|so funny|of course|maybe|perhaps"
+    r"\b(?:right now|at the moment|this morning|this afternoon|rn|today|haha\w*|again|not working|(?:is|are|was|so|too|very|'s) (?:down|broken|slow)|crash\w*|so funny|of course|maybe|perhaps"
     r"|(?:was|were) like|appreciate|(?:can|could|would|will) (?:you|u))\b|/s\b"
     r"|\b(?:would|could|might)(?:n't)?(?: \w+)? (?:be|have|need|take|make|buy|miss|go|think)\b"
 ).search
@@ -218,11 +231,15 @@ def tells_lasting(sentence: str, *, has_fact: bool) -> bool:
     words = lowered.split()
     if lowered.endswith("?"):
         return False
-    reading, subject = _BY_FIRST.get(words[0]), words
+    if '"' in lowered:
+        return False
+    subject: Sequence[str] = words
+    reading = _BY_FIRST.get(words[0])
     if reading is None and words[0] in _OPENERS:
         reading, subject = _find_reading(words)
     if reading is None or not reading(subject, has_fact):
-        if not has_fact or words[0].rstrip(_MARKS) in _NO_NOTES or _is_command(lowered):
+        is_note = words[0].endswith(":") or words[0].rstrip(_MARKS) not in _NO_NOTES
+        if not has_fact or not is_note or _is_command(lowered):
             return False
         if len(words) > _SHORT_WORDS and _match_value(lowered) is None:
             return False
