@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict
 
-from bench.report import Row
+from bench.report import DATA, Row
+from everfold.adapters.transcripts import read_transcript
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.origins import Origin
 from everfold.core.remembering import find_memory_kind
@@ -23,6 +24,7 @@ MOST_US = 50.0
 _LABELS: Final = Path(__file__).parents[1] / "tests" / "data" / "memory_statements.jsonl"
 _NOW: Final = datetime(2026, 1, 5, tzinfo=UTC)
 _SPLITS: Final = {"dev": "tuned on", "held": "held back"}
+_TRANSCRIPTS: Final = ("locomo-dev.json", "tau-airline-dev.jsonl", "coding-dev.json")
 _PIECE_CHARS: Final = 200
 _LONG_CHARS: Final = 200_000
 _NAMES: Final = {
@@ -51,6 +53,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     labels = read_labels()
     rows = [row for split in _SPLITS for row in rate_split(labels, split)]
     rows += rate_cost(labels, times_count=3 if is_quick else 15)
+    rows += rate_real_cost(times_count=2 if is_quick else 5)
     domains, styles = ({label["domain"] for label in labels}, {label["style"] for label in labels})
     note = (
         f"{len(labels)} utterances of {len(domains)} domains in {len(styles)} styles; precision of a kind over the"
@@ -113,7 +116,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def rate_cost(labels: Sequence[Label], *, times_count: int) -> list[Row]:
-    """Processor time for each 200 characters of a user: of messages of about that length, and of one far too long."""
+    """Processor time for each 200 characters of a user: messages of that length, all statements, and one far too long."""
     talk = " ".join(label["text"] for label in labels if label["role"] == "user")
     short = [talk[at : at + _PIECE_CHARS] for at in range(0, len(talk) - _PIECE_CHARS, _PIECE_CHARS)]
     long = (talk + "\n") * (_LONG_CHARS // len(talk) + 1)
@@ -133,6 +136,24 @@ def rate_cost(labels: Sequence[Label], *, times_count: int) -> list[Row]:
             digits=1,
         ),
     ]
+
+
+def rate_real_cost(*, times_count: int) -> list[Row]:
+    """The same over what users say in real conversations, message by message, where there are any."""
+    rows = []
+    for name in _TRANSCRIPTS:
+        figure = f"200 characters of a user, {name}"
+        if not (DATA / name).exists():
+            rows.append(Row(figure=figure, value="not measured: no real conversations"))
+            continue
+        texts = [
+            content
+            for talk in read_transcript(DATA / name).conversations
+            for message in talk.messages
+            if message.wire.get("role") == "user" and isinstance(content := message.wire.get("content"), str)
+        ]
+        rows.append(Row(figure=figure, value=_time(texts, times_count), unit="µs", most=MOST_US, digits=1))
+    return rows
 
 
 def _time(texts: Sequence[str], times_count: int) -> float:

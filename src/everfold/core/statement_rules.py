@@ -938,8 +938,8 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "need needs have has gotta must ought shall got should|need|have to|gotta|must|ought|got to|should|has to",
         (
             r"(?:^|[,.;:] |\b(?:so|and|but|also|well|ok) )(?:(?:i|we|i've|we've|ive|sum1|someone|somebody)(?: (?:also|still|just|now|really|probably|will|shall|do|then|first|\w+ly))*"
-            r" |still |probably |)(?:need|needs|have|has|gotta|got|must|ought|should)(?: still| also)*(?: got)?(?: to| 2|(?<=gotta)|(?<=must)) "
-            r"(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree)\w"
+            r" |still |probably |)(?:need|needs|have|has|gotta|(?<=ve )got|must|ought|should)(?: still| also)*(?: got)?(?: to| 2|(?<=gotta)|(?<=must)) "
+            r"(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree|feel|savor|savour|share\b)\w"
             r"|\b(?:i|we) (?:will|shall|'ll) (?:need|have) to (?!say|admit|know|wait)\w|\b(?:i|we) (?:really |also |still )*must (?!say|admit|be|have|confess|ask)\w"
             r"|\b(?:until|before|by) [\w ]+ i (?:need|must|have)\b"
         ),

@@ -65,7 +65,7 @@ _PUT_OFF: Final = re.compile(
     r"|end of (?:the )?(?:day|week|month))\b"
 )
 _PASSING: Final = re.compile(
-    r"\b(?:brb|right back|be back|let me|see you|wait|a (?:break|walk|shower|nap|look|bit)|grab|laugh|cry|die)\b|\bhaha"
+    r"\b(?:brb|right back|be back|let me|see you|wait|a (?:break|walk|shower|nap|look|bit)|grab|laugh|cry|die|make it|keep(?: on)? \w*ing|do (?:my|our) best|give it an?|get through|cherish|be sure to)\b|\bhaha"
 )
 _QUOTED: Final = re.compile(r"\"[^\"]*\"")
 _STATED: Final[dict[StatementKind, StatedKind]] = {"need": "task", "open": "question"}
