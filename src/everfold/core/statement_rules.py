@@ -935,16 +935,17 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "need",
-        "need needs have has gotta must ought shall got should|need|have to|gotta|must|ought|got to|should|has to",
         (
-            r"(?:^|[,.;:] |\b(?:so|and|but|also|well|ok) )(?:(?:i|we|i've|we've|ive|sum1|someone|somebody)(?: (?:also|still|just|now|really|probably|will|shall|do|then|first|\w+ly))*"
-            r" |still |probably |)(?:need|needs|have|has|gotta|(?<=ve )got|must|ought|should)(?: still| also)*(?: got)?(?: to| 2|(?<=gotta)|(?<=must)) "
+            "need needs have has gotta got must ought shall should"
+            "|need to|need still|needs to|need 2|have to|has to|gotta|got to|must|ought|should|i need"
+        ),
+        (
+            r"\b(?<!you )(?<!they )(?<!he )(?<!it )(?<!n't )(?<!not )(?<!dont )(?<!\bu )(?:(?:need|needs|have|has)(?: still| also| got)* (?:to|2)\b|gotta\b|(?<=ve )got to\b"
+            r"|ought to\b|(?:(?<=\bi )|(?<=\bwe )|(?<=ly )|(?<=still ))(?:must(?: to)?\b|should\b|need (?=make\b|do\b|change\b|send\b|pay\b|finish\b|find\b|buy\b|write\b|call\b))) ?"
             r"(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree|feel|savor|savour|share\b)\w"
-            r"|\b(?:i|we) (?:will|shall|'ll) (?:need|have) to (?!say|admit|know|wait)\w|\b(?:i|we) (?:really |also |still )*must (?!say|admit|be|have|confess|ask)\w"
-            r"|\b(?:until|before|by) [\w ]+ i (?:need|must|have)\b"
         ),
     ),
-    ("need", "todo to-do to do|todo|to-do|to do:", r"^(?:my |our )?(?:todo|to-do|to do)(?: list)?\b ?[:\-\u2013] ?\S"),
+    ("need", "todo to-do do|todo|to-do|to do:", r"^(?:my |our )?(?:todo|to-do|to do)(?: list)?\b ?[:\-\u2013] ?\S"),
     ("need", "tengo tenemos hay|que ", r"\b(?:tengo|tenemos) que \w|\bhay que \w"),
     ("need", "muss müssen", r"\b(?:ich|wir) (?:muss|müssen) (?:noch |bis |\w+ )\w|\bmuss ich (?:noch|bis)\b"),
     (
