@@ -1,6 +1,6 @@
 """What the heuristic extraction takes for memory, on utterances that were labelled before it was written, and its cost.
 
-Run: python -m bench extraction; python bench/extraction.py prints what it misses on dev, which rules may be tuned on.
+Run: python -m bench extraction; python -m bench.extraction prints what it misses on dev, which rules may be tuned on.
 """
 
 import json

@@ -1,11 +1,12 @@
-"""What kind of statement an English sentence is, by general rules of language.
+"""What kind of statement a sentence is, by general rules of language: English, and the plainest forms of five more.
 
 Theory of operation: each rule names the cue words without which it cannot hold. The words of a sentence are looked up
 in one table that gives, as bits, the rules worth trying, the more binding kind first; the first pattern that is found
 and not denied decides. Most sentences of a talk carry few cues, so they cost a lookup per word and few patterns.
 The patterns speak of grammar (clause starts, modals and their subjects, polarity, tense), never of a subject matter.
 
-Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in bench/statements.py.
+Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in bench/statements.py and
+bench/extraction.py.
 """
 
 import re
@@ -161,7 +162,8 @@ def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | N
     """The statement that a lower-cased sentence makes, or None when it makes none.
 
     Only a user's remember, correction, decision, constraint, identity or preference is standing; a question never is,
-    unless it asks for something from now on.
+    unless it asks for something from now on or to be remembered. What is quoted in more than two words is not the
+    speaker's own.
     """
     if '"' in lowered:
         lowered = _QUOTED.sub(_blank, lowered)
