@@ -287,21 +287,29 @@ class _Placing:
             self._close_step(step)
 
     def _close_step(self, step: OpenStep) -> None:
-        """Settle the visible forms of the step's results together, and make its last message a boundary."""
+        """Settle the visible forms of the step's results together, and make its last message a boundary.
+
+        Most steps need neither, and then nothing of what is stored is written again: only a message that changes, and
+        the prefix sums behind one that changes its size.
+        """
         end = self.end
         seqs = range(step.first_seq, end.last_seq + 1)
+        before = [self.messages[seq] for seq in seqs]
         self._settle_results(seqs)
-        first = self.messages[step.first_seq]
         if step.pending:
-            tokens = first.tokens + INTERRUPTED_TOKENS * len(step.pending)
-            self.messages[step.first_seq] = replace(first, tokens=tokens)
+            tokens = before[0].tokens + INTERRUPTED_TOKENS * len(step.pending)
+            self.messages[step.first_seq] = replace(before[0], tokens=tokens)
         if not (last := self.messages[end.last_seq]).is_boundary:
             self.messages[end.last_seq] = replace(last, is_boundary=True)
         end.sum_tokens = end.safe_sum_tokens
-        for seq in seqs:
-            end.sum_tokens += self.messages[seq].tokens
+        has_moved = False
+        for seq, old in zip(seqs, before, strict=True):
+            new = self.messages[seq]
+            end.sum_tokens += new.tokens
             self.sums[seq] = end.sum_tokens
-            self.settled_seqs.add(seq)
+            has_moved = has_moved or new.tokens != old.tokens
+            if has_moved or new is not old:
+                self.settled_seqs.add(seq)
         end.closed_calls = (*end.closed_calls, *step.answered, *step.pending)[-REMEMBERED_CALLS:]
         end.open_step = None
         self._end_block(step.first_seq, self.messages[end.last_seq])
