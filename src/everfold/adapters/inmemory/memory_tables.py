@@ -12,7 +12,7 @@ from everfold.errors import ConflictError
 
 K = TypeVar("K")
 V = TypeVar("V")
-Row = TypeVar("Row", Item, Topic)
+Row = TypeVar("Row", bound=Item | Topic)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def _check_owner(user_id: UserId, owner_id: UserId | None, session_id: SessionId
 
 def _put(rows: dict[K, list[Row]], key: K, row: Row, *, forgets: bool) -> None:
     """One more revision; of what is erased the ones before go."""
-    before: list[Row] = rows.get(key, [])
+    before = rows.get(key, [])
     if before and before[-1].user_id != row.user_id:
         raise ConflictError(f"the id {row.id} is taken; give the new one an id of its own", id=row.id)
     if before and before[-1].revision >= row.revision:
@@ -129,7 +129,7 @@ def _put(rows: dict[K, list[Row]], key: K, row: Row, *, forgets: bool) -> None:
             f"{row.id} is at revision {before[-1].revision} already, the new one is {row.revision}; read it again",
             id=row.id,
         )
-    rows[key] = [*([] if forgets else before), row]
+    rows[key] = [row] if forgets else [*before, row]
 
 
 def _forget_dreamt(held: MemoryTables, topic_id: TopicId) -> None:
