@@ -14,7 +14,7 @@ confusables; RFC 4648 for base64.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -152,6 +152,7 @@ _ONE_CODE: Final = re.compile(_CODE)
 _CHUNK: Final = re.compile(r"[A-Za-z0-9+/]{20}")
 _BASE64: Final = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{20,2000}")
 _HEX: Final = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){12,1000}")
+_AROUND_CHARS: Final = 200
 _MOST_CHUNKS: Final = 16
 _TRIED_CHARS: Final = 24
 """How much of a chunk must decode to letters before all of it is decoded."""
@@ -161,17 +162,17 @@ _BASE64_DIGITS: Final = {
 
 
 def list_readings(folded: Folded) -> Iterator[Reading]:
-    """What else the text can be read as; what cannot be placed exactly has the whole text as its span. O(length)."""
+    """What else the text, or a part of it, can be read as. O(length)."""
     text = folded.text
     for match in _APART.finditer(folded.lowered) if _SOME_APART.search(folded.lowered) else ():
         start, end = folded.find_span(match.start(), match.end())
         yield Reading(text=_close_up(match[0]), start=start, end=end)
-    if "</" in text:
-        yield _read_whole(folded, _TAG.sub("", folded.lowered))
-    if _DIGIT_IN_WORD.search(folded.lowered):
-        yield _read_whole(folded, _WORD.sub(_read_digits, folded.lowered))
-    if _CODES.search(text):
-        yield _read_whole(folded, _ONE_CODE.sub(_write_out, text).lower())
+    if "</" in text and (span := _find_span(_TAG, text)):
+        yield _read_around(folded, span, lambda part: _TAG.sub("", part))
+    if span := _find_span(_DIGIT_IN_WORD, folded.lowered, least_count=2):
+        yield _read_around(folded, span, lambda part: _WORD.sub(_read_digits, part.lower()))
+    if span := _find_span(_CODES, text):
+        yield _read_around(folded, span, lambda part: _ONE_CODE.sub(_write_out, part))
     if not _CHUNK.search(text):
         return
     for pattern, decode in ((_BASE64, _decode_base64), (_HEX, _decode_hex)):
@@ -181,8 +182,17 @@ def list_readings(folded: Folded) -> Iterator[Reading]:
                 yield Reading(text=decoded.lower(), start=start, end=end)
 
 
-def _read_whole(folded: Folded, text: str) -> Reading:
-    return Reading(text=text, start=0, end=len(folded.raw))
+def _find_span(pattern: re.Pattern[str], text: str, *, least_count: int = 1) -> tuple[int, int] | None:
+    """From the first place of a pattern to the end of its last, when there are enough."""
+    spans = [match.span() for match in pattern.finditer(text)]
+    return (spans[0][0], spans[-1][1]) if len(spans) >= least_count else None
+
+
+def _read_around(folded: Folded, span: tuple[int, int], decode: Callable[[str], str]) -> Reading:
+    """What stands at a place and around it, decoded: a wording may begin before a code or go on behind it."""
+    first, last = max(span[0] - _AROUND_CHARS, 0), min(span[1] + _AROUND_CHARS, len(folded.text))
+    start, end = folded.find_span(first, last)
+    return Reading(text=decode(folded.text[first:last]).lower().replace("_", " "), start=start, end=end)
 
 
 def _close_up(letters: str) -> str:

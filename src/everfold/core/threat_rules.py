@@ -25,10 +25,10 @@ DROP: Final = (
 )
 OLD: Final = r"(?:all|any|every|previous|prior|above|earlier|preceding|former|original|initial|existing|current|your|its|these|those|system|developer)"
 ORDERS: Final = r"(?:instructions?|instrucions|guidelines?|directives?|system prompts?|prompts?|programming)"
-RULES: Final = (
-    r"(?:instructions?|instrucions|guidelines?|directives?|prompts?|programming|rules|commands|constraints|restrictions|orders"
-    r"|polic(?:y|ies)|filters|context|messages|task)"
-)
+RULES: Final = r"(?:instructions?|instrucions|guidelines?|directives?|prompts?|programming|rules|constraints)"
+LOOSE_RULES: Final = r"(?:commands|restrictions|polic(?:y|ies)|filters|context|messages|task|safeguards|training)"
+"""What is dropped every day; only an attack drops the model's own or the previous ones."""
+OWN: Final = r"(?:previous|prior|above|preceding|your|its|these|those|system|developer|safety)"
 MODEL: Final = r"(?:ai|ais|llms?|language models?|assistants?|ai assistants?|ai agents?|agents?|chatbots?|models?)"
 UNBOUND: Final = r"(?:unrestricted|unfiltered|uncensored|jailbroken|unlimited|limitless|evil|amoral|rogue|omnipotent)"
 LIMITS: Final = (
@@ -38,13 +38,14 @@ LIMITS: Final = (
 PRIVATE: Final = (
     r"(?:conversations?|chat (?:log|history)|chats?|transcripts?|histor(?:y|ies)|context(?: window)?|memor(?:y|ies)|system prompt|prompts?|passwords?|passphrases?"
     r"|secrets?|credentials?|api keys?|(?:private|ssh|access|secret) keys?|(?:session |access |auth )?tokens?|cookies?|\.env|env(?:ironment)? (?:file|variables)"
-    r"|phone numbers|card (?:number|data)s?|(?:customer|client|contact|user) (?:list|data|records)|invoices?|inbox|personal data)"
+    r"|phone numbers|contacts|card (?:number|data)s?|(?:customer|client|contact|user) (?:list|data|records)|personal data)"
 )
 KEPT_FILE: Final = (
     r"(?:\.ssh/(?:id |id\b)|id (?:rsa|ed25519|ecdsa)\b|\.aws[/\\]credentials|/etc/shadow|\.env\b|\.gnupg|\.netrc|\.kube/config|\.npmrc|\.pgpass"
     r"|credentials\.json|wallet\.dat)"
 )
-USER: Final = r"(?:user|human|operator|owner|customer|developer|admin(?:istrator)?)s?"
+USER: Final = r"(?:end user|user|human|operator)s?"
+ANYBODY: Final = r"(?:user|human|operator|owner|customer|developer|reviewer|admin(?:istrator)?)s?"
 
 _OVERRIDE: Final = (
     write_rule(
@@ -52,6 +53,12 @@ _OVERRIDE: Final = (
         "drops the instructions",
         "",
         rf"{DROP}{FILL}{W}{OLD}{FILL}{W}{RULES}\b",
+        rf"{DROP}{FILL}{W}{OWN}{FILL}{W}{LOOSE_RULES}\b",
+        rf"\b(?:ignor(?:e|es|ing)?|disregard|disobey){FILL}{W}(?:previous|prior|above|earlier|your){W}orders\b",
+        rf"\b(?:not|don't|never|needn't|no longer){W}(?:(?:have|need|required){W}to{W})?(?:follow|obey|comply{W}with|respect|adhere{W}to|heed){FILL}{W}{OWN}{FILL}{W}(?:{RULES}|{LOOSE_RULES})\b",
+        rf"\byour{FILL}{W}(?:{RULES}|{LOOSE_RULES}){gap(3)}{W}(?:replaced|void|invalid|overridden|nullified|superseded|suspended|revoked|outdated|no longer)\b",
+        rf"\bsystem{W}prompt{gap(2)}{W}(?:void|invalid|not{W}valid|overridden|nullified|suspended|revoked|outdated|no longer)\b",
+        rf"\bopposite{W}of{W}(?:what{W})?(?:your|the{W}system)\b",
         rf"{DROP}{gap(5)}{W}{OLD}{FILL}{W}{ORDERS}\b",
         rf"{DROP}{W}(?:the|your){W}(?:rules|guidelines|instructions|directives|commands|text){W}(?:above|before|you (?:were|have|had) )",
         rf"{DROP}{W}(?:the{W})?(?:above|foregoing)(?:\s{{0,2}}[.,:!]|{W}and\b|\s{{0,3}}$)",
@@ -60,7 +67,7 @@ _OVERRIDE: Final = (
         rf"{DROP}{W}(?:what|whatever|which){OW}(?:ever)?{W}{RULES}{W}you\b|\bcomply{W}with{W}the{W}(?:next|following){W}(?:message|text|orders?)",
         rf"{DROP}{gap(3)}{W}(?:what|anything){W}the{W}(?:developer|system|operator){W}",
         rf"\b(?:previous|prior|above|earlier|original|former|current){W}(?:system{W})?{RULES}{gap(3)}{W}(?:void|revoked|cancell?ed|outdated|obsolete|suspended|superseded|a decoy|no longer appl\w{{1,3}})\b",
-        rf"\b(?:revoked|lifted|suspended|cancell?ed|waived|removed){W}(?:all|any|every|your){FILL}{W}{RULES}\b",
+        rf"\b(?:revoked|lifted|suspended|cancell?ed|waived|removed){W}(?:all|any|every|your){W}(?:of{W}(?:your|the){W})?(?:(?:previous|prior|safety|your|system){W}){{1,2}}(?:{RULES}|{LOOSE_RULES})\b",
         rf"\b{ORDERS}{W}from{W}the{W}(?:developer|operator|system){gap(2)}{W}(?:outdated|void|wrong|obsolete)",
         rf"\b(?:rules|instructions|guidelines){gap(5)}{W}no longer{W}(?:apply|count|bind|hold)",
     ),
@@ -92,7 +99,8 @@ _OVERRIDE: Final = (
         rf"\breader{W}note{W}for{W}(?:llms?|ais?|models?)\b|\b(?:as|when|if) (?:the|an|you are an?) (?:ai|assistant|(?:large )?language model|model)(?: is)? reading this\b",
         rf"\bif{W}you{W}are{W}an?{W}(?:ai|llm|(?:large{W})?language model|ai assistant|chatbot)\b",
         rf"\b{MODEL}{W}(?:who |that )?(?:reading|read|parsing|summari[sz]ing|processing|editing){W}(?:this|these|the page|the file)",
-        rf"^\W{{0,6}}(?:ai|llm|assistant|agent|ai agent|ai assistant)\s{{0,2}}[:,]\s{{0,2}}(?:please{W})?(?:ignore|set aside|approve|accept|send|email|forward|write|delete|execute|run|skip|transfer|book|buy|reply|visit|you )",
+        rf"^\W{{0,6}}(?:ai|llm|assistant|agent|ai agent|ai assistant)\s{{0,2}}[:,]\s{{0,2}}(?:please{W})?(?:ignore|set aside|approve|accept|disregard|override|delete|execute|skip|transfer|you (?:must|will|are))",
+        rf"\b(?:assistant|ai|model|agent){W}(?:instruction|directive|override|command)s?\s{{0,2}}:",
         rf"\b(?:assistant|ai agent|ai){W}(?:must|shall|should|has to|needs to|will){W}(?:now{W})?(?:ignore|obey|comply|disregard|roleplay|skip|retry{W}with{W}sudo|reply only|accept{W}(?:all|every))",
         r"\byou (?:must|should|will|shall) (?:now )?(?:ignore|obey|comply|pretend|reply only|respond only|always answer)\b",
         rf"\byou{W}(?:may|can|must|should){W}now{W}(?:run|execute|do|say|use|access|answer){W}(?:any|every|all)\b",
@@ -125,6 +133,7 @@ _IDENTITY: Final = (
         rf"\byou(?:'re|{W}are)?{OW}(?:are{W})?now{W}(?:called{W}|named{W})?(?:an?{W}|the{W}|my{W})?(?:{UNBOUND}|pirate|dan\b|hacker|jailbr\w{{1,6}}|chatbot|ai\b|assistant\b|model\b|bot\b|acting\b|free (?:of|from){W}(?:all|any|your|every)|in{W}(?:developer|debug|admin|god|jailbreak|dan|unrestricted){W}mode|no longer{W}(?:an?{W}(?:ai|assistant|model)|bound))",
         rf"\byou{W}are{W}(?:no longer|not){W}an?{W}(?:ai|assistant|language model|model|chatbot)\b",
         rf"\byou{W}(?:are{W}free{W}of|have){W}(?:all{W}|no{W})(?:{LIMITS}){OW}(?:\.|,|and\b|anymore|or\b|$)",
+        rf"\bbecome{W}an?{W}{UNBOUND}\b|\byou{W}(?:will|must|shall){W}(?:now{W})?(?:play|be|become|impersonate){gap(3)}{W}(?:{UNBOUND}|without{W}(?:any{W})?{LIMITS})\b",
         rf"\byou{W}have{W}been{W}(?:upgraded|freed|liberated|unlocked|jailbroken)\b",
         rf"\b(?:act|behave|answer|respond|work|write|speak|roleplay|role play|pose){gap(2)}{W}(?:as|like){W}(?:if{W}you|though{W}you|an?{W}{UNBOUND}|an?{W}(?:ai|model|chatbot|administrator|admin|hacker){gap(2)}{W}(?:with no|without|no){gap(1)}{W}{LIMITS})",
         rf"\b(?:pretend|imagine){W}(?:to be|you are|you're|that you are|being){W}(?:my{W}(?:late{W})?(?:grand)?(?:mother|father)|an?{W}(?:{UNBOUND}|ai|model|human|hacker|other))",
@@ -156,7 +165,10 @@ _CONCEALMENT: Final = (
         rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose|show|report|admit|explain){gap(4)}{W}to{W}(?:the|your|any){W}{USER}\b",
         rf"\b(?:hide|conceal|withhold|keep){gap(3)}{W}(?:secret{W})?from{W}(?:the|your){W}{USER}\b",
         rf"\bwithout{W}(?:telling|informing|asking|notifying|alerting){W}the{W}{USER}\b|\bwithout{W}the{W}{USER}(?:'s)?{W}(?:knowledge|consent|noticing|knowing)",
-        rf"\b(?:user|human|owner|operator){W}(?:must|should|does|will|may|can){OW}(?:not|never){W}(?:find out|notice|know|see|learn|be told|become aware)",
+        rf"\b(?:user|human|operator){W}(?:must|should|may|shall)(?:n't|{W}(?:not|never)){W}(?:ever{W})?(?:be{W})?(?:find out|notice|know|see|learn|told|informed|notified|aware|become aware)\b",
+        rf"\b(?:user|human|operator){W}(?:does|do|will|can)(?:n't|not|{W}(?:not|never)){W}(?:find out|notice this|notice it|notice\s{{0,2}}[.,]|become aware)",
+        rf"\b(?:user|human|operator){W}(?:never|not){W}(?:learns?|finds out|notices|knows about|be informed|be told)",
+        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose){W}(?:this|these|that){gap(3)}{W}to{W}(?:the|your|any){W}{ANYBODY}\b",
         rf"\bif{W}the{W}user{W}asks{gap(4)}{W}(?:say|answer|claim|deny|reply|pretend){W}(?:that{W})?(?:there|no|you|it|nothing|none)",
         rf"\b(?:remove|erase|delete|wipe|cover){W}(?:up{W})?(?:all{W}|any{W}|your{W}|the{W})?(?:traces?|tracks|evidence)(?=\s{{0,2}}[.,]|{W}(?:of|after|and|you|from)\b)(?!{W}of{W}(?:nuts?|paint|dust|oil))",
         rf"\b(?:clear|delete|wipe|erase|disable){W}(?:your{W}|the{W}|all{W})?(?:shell{W}|bash{W}|command{W})?(?:history|audit logg?(?:ing|s)?|logging){W}(?:after{W}(?:every|each)|and{W}(?:disable|hide)|so{W}that)",
@@ -173,6 +185,7 @@ _EXFILTRATION: Final = (
         rf"\bforward{W}(?:every|all){W}(?:e-?mails?|messages?|mails?){gap(6)}{W}to{W}\S{{1,40}}@",
         rf"\b(?:whenever|when|each time|every time){gap(4)}{W}(?:shares?|types?|enters?|sends?|mentions?){gap(2)}{W}(?:password|token|key|secret|card)\w{{0,2}}\b[^\n]{{0,20}}\b(?:copy|send|post|forward|store|log)\b",
         rf"\bexfiltrat(?:e|ing){gap(2)}{W}(?:\S{{1,20}}{W})?(?:file|data|key|secret|memor|conversation|credential|\.env)",
+        rf"\b(?:collect|gather|harvest|compile|list|read|extract){gap(6)}{W}(?:contacts|passwords|emails|keys|messages|files|data|addresses|credentials|secrets|names|tokens){gap(3)}{W}and{W}(?:send|post|upload|email|forward|submit){W}(?:them|it|these|everything)[^\n]{{0,20}}(?:https?://|\S{{1,40}}@)",
         rf"\bexfiltrate{W}the\b|\bleak{W}(?:the{W})?(?:names|data|keys|secrets|prompt|passwords|details)\b",
         rf"\b(?:share|send|copy){W}(?:it|them|this)?{gap(3)}{W}(?:webhook|endpoint)\b{gap(1)}[^\n]{{0,6}}https?://",
         rf"\bdump{W}(?:your|the){W}(?:entire{W}|whole{W}|full{W})?(?:context|memory|conversation|history|prompt)\b",
@@ -185,6 +198,7 @@ _EXFILTRATION: Final = (
         "prompt|instructions|text above",
         rf"\b(?:reveal|print|output|repeat|show|display|recite|quote|dump|leak|give me|tell me|send|write out){W}(?:me{W})?(?:your|the)(?:{W}(?:full|entire|exact|complete|hidden|secret|original|initial|system|wording|whole|text|of|your|first)){{0,5}}{W}(?:system prompt|hidden instructions|initial prompt|secret instructions|original instructions|prompt (?:verbatim|above))\b",
         rf"\b(?:print|reveal|output|repeat|show|leak|recite){W}your{W}(?:(?:system|initial|hidden|original){W})?(?:prompt|instructions)\b",
+        rf"\bwhat{W}(?:is|are|was){W}your{W}(?:system{W}|initial{W}|hidden{W}|original{W}){{1,2}}(?:prompt|instructions)\b",
         rf"\brepeat{W}(?:all{W}(?:of{W})?)?the{W}(?:text|words|lines){W}above\b",
         rf"\b(?:exact|original){W}wording{W}of{W}your{W}(?:initial{W}|system{W})?(?:prompt|instructions)",
         r"\b(?:reveal|print|output|repeat|leak) (?:your|the) (?:hidden|secrets?|credentials)\b",
@@ -201,6 +215,7 @@ _EXFILTRATION: Final = (
         "sends a secret file",
         "ssh|id rsa|id ed25519|credential|shadow|.env|gnupg|netrc|kube|npmrc|pgpass|wallet",
         rf"\b(?:curl|wget|nc|ncat|scp|rsync|invoke-webrequest|iwr|ftp|base64|nslookup|dig)\b[^\n]{{0,120}}(?<!\w){KEPT_FILE}[^\n]{{0,40}}",
+        rf"\b(?:upload|send|copy|post|forward|paste|email|attach|share|include|leak)\b[^\n]{{0,60}}(?<!\w){KEPT_FILE}(?!\.pub)[^\n]{{0,40}}(?:{AWAY}|\b(?:chat|reply|answer|response)\b)",
         rf"{KEPT_FILE}[^\n]{{0,40}}\|[^\n]{{0,60}}\b(?:curl|wget|nc|ncat)\b",
         rf"\b(?:output|print|read|show|display|open|reveal|paste){W}(?:(?:out|me|the|contents?|of|and|all|file){W}){{0,5}}[~./\w]{{0,30}}{KEPT_FILE}[^\n]{{0,40}}\b(?:answer|reply|response|include|commit|message|url|send|post)\b",
     ),
@@ -271,9 +286,11 @@ _REMOTE_CONTROL: Final = (
         "runs what it is given",
         "run|execute|bash|sh|exec|rm -rf|/dev/tcp|nc ",
         rf"\b(?:silently|secretly|quietly|before (?:any|each|every) (?:task|session|answer|turn)|at the start of (?:each|every) (?:session|conversation)|every time|whenever){gap(6)}[^\n]{{0,30}}\b(?:curl|wget)\b[^\n]{{0,100}}\|\s{{0,3}}(?:sudo )?(?:ba|z|k)?sh\b",
+        r"\b(?:curl|wget)\b[^\n]{0,100}\|\s{0,3}(?:sudo )?(?:ba|z|k)?sh\b[^\n]{0,20}\b(?:every (?:hour|day|minute|time)|in the background|silently|before each|without)\b",
+        rf"\b(?:download|fetch){W}https?://\S{{3,120}}\s{{1,3}}and (?:execute|run|source) (?:it|them|the)\b[^\n]{{0,40}}\b(?:silently|without|immediately|every|each)\b",
         rf"\btranslate{gap(6)}{W}(?:and|then){W}(?:execute|run){W}(?:it|them|the result)",
         rf"\bdecode{gap(5)}{W}(?:and|then){W}(?:execute|run|follow|obey)\b",
-        r"/dev/tcp/\d{1,3}\.\d{1,3}|\b(?:ba)?sh -i\b[^\n]{0,20}(?:>&|\|)|\bnc (?:-\w{1,6} ){0,3}-e\b|\bmkfifo\b[^\n]{0,60}\bnc\b",
+        r"/dev/tcp/\d{1,3}\.\d{1,3}|\b(?:bash|sh) -i\b[^\n]{0,20}(?:>&|\|)|\bnc (?:-\w{1,6} ){0,3}-e\b|\bmkfifo\b[^\n]{0,60}\bnc\b",
         r"\b(?:exec|eval)\s{0,2}\(?[^\n]{0,60}(?:urlopen|requests?\.get|fetch|curl|b64decode|atob)\b",
         r"\brm -rf? (?:--\w{1,20}(?:-\w{1,10}){0,3} )?(?:/|~|\$home)(?:\s|$)[^\n]{0,40}\b(?:must|whenever|each time|always|when)\b|--no-preserve-root",
         r"(?:crontab|cron)\b[^\n]{0,100}(?:curl|wget)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\*[^\n]{0,20}(?:curl|wget)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b",
@@ -326,6 +343,7 @@ _FORGED: Final = (
         r"^\W{0,6}(?:end|begin|start) (?:of )?(?:tool output|tool result|system prompt|user input|untrusted|trusted)\b[^\n]{0,40}",
         r"^\s{0,8}#{1,4}\s{0,4}(?:instruction|system prompt)s?\s{0,4}:?\s{0,4}$",
         r"\bmessage from the (?:developers?|operators?|creators?|makers?|administrators?) of the (?:assistant|ai|model|agent)\b",
+        r"\bthe user has (?:authori[sz]ed|approved|granted|confirmed|allowed|permitted) (?:all|every|any|unlimited|full) (?:access|permissions?|tools?|commands?|payments?|actions?|shell|transfers?|requests?)\b",
         r"\bthe (?:safety|security|developer|admin) team has (?:approved|authori[sz]ed|allowed|unlocked)\b",
     ),
     write_rule(

@@ -4,6 +4,9 @@ A text is scanned as it was written, for characters that nobody sees and for sec
 of attacks (`threat_rules`), with its disguises taken off (`disguises`). A note that quotes an attack and says that it
 is one is no attack.
 
+This knows wordings, not intentions: usual attacks in any disguise are caught, a new wording passes more often than not
+(`python -m bench threats`, fresh). What must hold does not rest on it: fences and authority do not look at words.
+
 Source: DESIGN section 4, "Threats".
 """
 
@@ -41,7 +44,7 @@ class Threat:
     Attributes:
         kind: What it would do.
         rule: The wording by which it was found; never the text itself.
-        start: Where it stands in the raw text. What cannot be placed has the whole text.
+        start: Where it stands in the raw text. What was decoded has all that was decoded with it.
         end: The character after it.
     """
 
@@ -54,7 +57,7 @@ class Threat:
 def scan_memory(text: str) -> tuple[Threat, ...]:
     """Every threat in a text that memory is to hold or to show, by place; of each rule the first.
 
-    O(length), some 50 to 100 microseconds for a note.
+    O(length), some 70 microseconds for a note of one line, a millisecond for 1,000 characters.
     """
     if len(text) > MOST_SCANNED_CHARS:
         return (Threat(kind="oversized", rule="too long to be scanned", start=0, end=len(text)),)
