@@ -197,7 +197,7 @@ class MemoryTools:
         )
         now = self._rememberer.clock.now()
         lines = self._show([item for item, _ in found if item.is_current(now)])
-        return ToolAnswer(text=_cut_answer("\n".join(lines) or "Nothing was found."))
+        return ToolAnswer(text=_join(lines, empty="Nothing was found."))
 
     async def history_search(self, query: str, limit: int = _DEFAULT_COUNT) -> ToolAnswer:
         """The messages that answer a question, best first."""
@@ -207,7 +207,7 @@ class MemoryTools:
             + self._guard(hit.excerpt, hit.origin)
             for hit in hits
         ]
-        return ToolAnswer(text=_cut_answer("\n".join(lines) or "Nothing was found."))
+        return ToolAnswer(text=_join(lines, empty="Nothing was found."))
 
     async def history_read(self, first: int, last: int, session: str | None = None) -> ToolAnswer:
         """Messages by number, long ones cut."""
@@ -217,10 +217,10 @@ class MemoryTools:
             + self._guard(message.view.text, message.origin)
             for message in messages
         ]
-        return ToolAnswer(text=_cut_answer("\n".join(lines) or "There are no such messages."))
+        return ToolAnswer(text=_join(lines, empty="There are no such messages."))
 
     async def _read_range(self, arguments: JsonObject) -> ToolAnswer:
-        first = _get_count(arguments, "first")
+        first = _get_count(arguments, "first", default=0)
         last = _get_count(arguments, "last", default=first)
         session = _get_text(arguments, "session") if arguments.get("session") is not None else None
         return await self.history_read(first, last, session)
@@ -235,7 +235,7 @@ class MemoryTools:
             limit_chars = read_char_limit(self._rememberer.policy, one)
             parts.append(f"{one} memory, {measure_item_lines(items)} of {limit_chars} characters:")
             parts += self._show(items) or ["(nothing)"]
-        return "\n".join(parts)
+        return _join(parts, empty="")
 
     def _show(self, items: Sequence[Item]) -> list[str]:
         """Items as lines: scanned once more as they are loaded, and fenced where they are not the talk's own."""
@@ -272,8 +272,17 @@ def _tell(error: EverfoldError) -> ToolAnswer:
     return ToolAnswer(text="Not done. Answer the user.", is_error=True, is_terminal=True)
 
 
-def _cut_answer(text: str) -> str:
-    return text if len(text) <= _ANSWER_CHARS else f"{text[:_ANSWER_CHARS]}\n[... cut; ask for less]"
+def _join(lines: Sequence[str], *, empty: str) -> str:
+    """Lines as one text, as many as an answer takes; never a part of one, so that every fence is closed."""
+    left_chars = _ANSWER_CHARS
+    taken: list[str] = []
+    for line in lines:
+        left_chars -= len(line) + 1
+        if left_chars < 0:
+            taken.append(f"[{len(lines) - len(taken)} more left out; ask for less]")
+            break
+        taken.append(line)
+    return "\n".join(taken) or empty
 
 
 # --- arguments
