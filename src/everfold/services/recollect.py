@@ -54,6 +54,9 @@ class Recollection:
         return "\n\n".join(filter(None, (self.delta, self.recalled.text, own))) or None
 
 
+NOTHING_RECALLED = Recollection()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollector:
     """Shows one user's memory to one agent."""
@@ -100,8 +103,7 @@ class Recollector:
                     await self.store.write_session_memory(new, expected=kept)
             except ConflictError:
                 continue
-            was_shown = kept.has_snapshot or kept.snapshot_revision > 0  # an erase takes a snapshot away
-            if was_shown and (kept.snapshot != made.text or not kept.has_snapshot) and not live.state.breaks:
+            if _is_break(kept, made, live) and not live.state.breaks:
                 live.state = live.state.with_break("memory", WHOLE_WINDOW)
             return head, new
 
@@ -140,6 +142,14 @@ class Recollector:
             return NOTHING
         messages = await live.load_messages(self.messages, [seq])
         return await self.recall(live, messages[seq].view.text, space_tokens)
+
+
+def _is_break(kept: SessionMemory, made: Snapshot, live: LiveSession) -> bool:
+    """Whether the request changes before its end for another snapshot than the window before had."""
+    if kept.has_snapshot:
+        return kept.snapshot != made.text
+    was_taken_away = kept.snapshot_revision > 0  # by an erase
+    return was_taken_away or (bool(made.text) and live.state.turns_count > 1)  # memory was turned on meanwhile
 
 
 def _explain(kept: SessionMemory, delta: str, recalled: Recalled) -> tuple[str, ...]:
