@@ -84,6 +84,11 @@ FROM (
 JOIN items ON items.key = hit.key
 ORDER BY hit.score DESC, hit.key DESC;
 
+-- name: touch_item_index
+-- Before a check of integrity: only a query makes FTS5 look whether another connection has written, and a check that
+-- goes by what the connection remembers finds damage where there is none. Source: our measurement with SQLite 3.54.1.
+SELECT rowid FROM item_index LIMIT 1;
+
 -- name: find_topic
 SELECT key, user_key, revision FROM topics WHERE id = :topic_id;
 
@@ -156,7 +161,7 @@ LIMIT :limit_count;
 
 -- name: list_agent_extractions
 SELECT ordinal, extractions.content, sessions.key IS NULL
-FROM extractions
+FROM extractions INDEXED BY extractions_agent
 LEFT JOIN sessions ON sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal > :after_ordinal
 ORDER BY ordinal
