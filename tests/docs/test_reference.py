@@ -15,7 +15,7 @@ from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_keys
 from everfold.errors import EverfoldError
-from everfold.ports import stores, usage
+from everfold.ports import memory, stores, usage
 
 PARTS = [
     stores.SessionStore,
@@ -24,6 +24,9 @@ PARTS = [
     stores.WorkStore,
     stores.HistoryStore,
     usage.UsageStore,
+    memory.LedgerStore,
+    memory.TopicStore,
+    memory.MemoryRecordStore,
 ]
 
 
