@@ -25,7 +25,6 @@ def finding(
     quote: str | None = None,
     valid_to: datetime | None = None,
     is_explicit: bool = False,
-    replaces: str | None = None,
     is_quoted: bool = True,
 ) -> Finding:
     """What a message says, quoted whole."""
@@ -40,7 +39,6 @@ def finding(
         valid_from=minute(seq),
         valid_to=valid_to,
         is_explicit=is_explicit,
-        replaces=ItemId(replaces) if replaces else None,
     )
 
 

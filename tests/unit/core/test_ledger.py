@@ -98,7 +98,7 @@ def test_model_says_what_is_replaced() -> None:
     ledger = Ledger()
     ledger.merge(finding("I live in Lyon.", seq=1))
     first = _only(ledger)
-    ledger.merge(finding("I moved to Ghent.", seq=5, replaces=first.id), written_by="model")
+    ledger.merge(replace(finding("I moved to Ghent.", seq=5), replaces=first.id), written_by="model")
     assert ledger.list_current() == ["I moved to Ghent."]
     assert ledger.items[first.id].status == "superseded"
 
