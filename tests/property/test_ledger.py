@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from everfold.core.appending import plan_append
 from everfold.core.findings import clean_finding, find_findings
-from everfold.core.items import Finding, Item
+from everfold.core.items import Finding, Item, ItemId, Tier
 from everfold.core.memory_block import list_block, measure_item_lines
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.origins import AUTHORITY
@@ -53,13 +53,13 @@ def _run(passes: list[list[Finding]], policy: MemoryPolicy = SMALL) -> Ledger:
     return ledger
 
 
-def _say(items: list[Item]) -> list[object]:
-    """What items say, without the ids that they were given."""
-    names = {item.id: place for place, item in enumerate(items)}
+def _say(items: list[Item]) -> list[Item]:
+    """What items say, with ids by their places instead of those that they were given."""
+    names = {item.id: ItemId(f"place_{place}") for place, item in enumerate(items)}
     return [
         replace(
             item,
-            id=str(names[item.id]),
+            id=names[item.id],
             supersedes=names.get(item.supersedes) if item.supersedes else None,
             superseded_by=names.get(item.superseded_by) if item.superseded_by else None,
         )
@@ -106,7 +106,8 @@ def test_nothing_is_dropped_by_a_budget(passes: list[list[Finding]]) -> None:
     small, large = _run(passes), _run(passes, MemoryPolicy(system="structured", user_char_limit=10**6))
     assert [item.statement for item in small.items.values()] == [item.statement for item in large.items.values()]
     assert [item.status for item in small.items.values()] == [item.status for item in large.items.values()]
-    for tier, limit_chars in (("user", 150), ("agent", 120)):
+    limits: tuple[tuple[Tier, int], ...] = (("user", 150), ("agent", 120))
+    for tier, limit_chars in limits:
         shown = list_block(small.items.values(), tier, now=minute(100 + max(len(passes) - 1, 0)))
         assert measure_item_lines(shown) <= limit_chars
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from everfold.core.items import Item, Writer
+from everfold.core.items import Item, ItemId, Writer
 from everfold.core.ledger import Merge, fit_block
 from everfold.core.ledger_edits import (
     Add,
@@ -188,7 +188,7 @@ def test_agent_adds_replaces_and_removes_its_notes() -> None:
         Remove(old_text="oslo"),
     )
     assert ledger.list_current() == ["Tests run with make check.", "Deploys take ten minutes."]
-    assert (ledger.items["itm_2"].status, len(merged.items)) == ("expired", 3)
+    assert (ledger.items[ItemId("itm_2")].status, len(merged.items)) == ("expired", 3)
 
 
 def test_text_must_name_one_entry() -> None:
@@ -207,7 +207,7 @@ def test_agent_archives_but_does_not_touch_the_users_words() -> None:
     asked = replace(item("itm_2", "Remember the gate code 4711."), is_explicit=True)
     ledger = Ledger(item("itm_1", "I live in Lyon."), asked)
     _operate(ledger, Remove(old_text="Lyon"))
-    assert (ledger.items["itm_1"].status, ledger.items["itm_1"].shelf) == ("active", "archive")
+    assert (ledger.items[ItemId("itm_1")].status, ledger.items[ItemId("itm_1")].shelf) == ("active", "archive")
     for operation in (Replace(old_text="4711", statement="4712"), Remove(old_text="4711")):
         with pytest.raises(ForbiddenError):
             _operate(ledger, operation)
