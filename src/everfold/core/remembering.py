@@ -44,6 +44,6 @@ def find_memory_kind(line: ExtractLine, *, before: str | None = None) -> ItemKin
         return None
     if line.lasting or line.standing:
         return _OF_USER.get(line.kind)
-    if line.kind in _TELLING and tells_lasting(line.quote, has_fact=line.kind != "lead"):
+    if line.kind in _TELLING and tells_lasting(line.quote, line.kind):
         return "fact"
     return "fact" if before is not None and is_answer(line.quote, before=before) else None
