@@ -20,6 +20,7 @@ NAMES = (
     "tokens",
     "statements",
     "digests",
+    "threats",
 )
 _MODULES = {"import": "batch_import"}
 _SCRIPTS = ("tokens", "statements", "digests")
