@@ -3,8 +3,8 @@
 Theory of operation. Of the messages only what is evidence is kept (`evidence`). Each message becomes an entry: a header
 with its number, who spoke and when, and its words with secrets taken out; words from outside stand in a fence of their
 own. A tool's long output loses its middle, which is named; anything else that is too long goes on in the next entry. The
-entries fill requests in their order, so every message is in at least one. What memory holds already goes with each
-request, under short refs, so that the model can say "this again" or "this instead of that".
+entries fill requests in their order, so every message is in at least one. What memory holds already is given to each
+request when its turn comes, under short refs, so that the model can say "this again" or "this instead of that".
 
 The record stands between marks that carry a keyed hash of it, so nothing in it can close them.
 
@@ -32,6 +32,10 @@ MOST_FINDINGS: Final = 40
 STATEMENT_CHARS: Final = 400
 MOST_KNOWN: Final = 60
 """How many items go with a request. Source: about twice what the two blocks of memory hold."""
+_KNOWN_TOKENS: Final = 1_600
+"""What they may measure: the two blocks at their limits, and as much again."""
+_KNOWN_SHARE: Final = 0.25
+"""And at most this share of a request."""
 LEAST_RECORD_TOKENS: Final = 256
 """A request carries at least so much of the record, however small its cap."""
 _TOOL_TOKENS: Final = 600
@@ -82,6 +86,8 @@ class ExtractionRequest:
     """One request, and what its answer is held against.
 
     Attributes:
+        record: The messages between their marks.
+        known_tokens: Room for what is known.
         spoken: What the model reads of each message, headers apart, secrets redacted; a long one may come in parts.
         read_seqs: The messages that are in it, rising, each once.
         elided: Those of them whose middle was left out and named.
@@ -91,10 +97,12 @@ class ExtractionRequest:
     instructions: str
     prompt: str
     max_output_tokens: int
+    record: str
+    known_tokens: int
     spoken: tuple[Spoken, ...]
     read_seqs: tuple[int, ...]
     elided: tuple[int, ...]
-    known: tuple[KnownItem, ...]
+    known: tuple[KnownItem, ...] = ()
 
     @property
     def first_seq(self) -> int:
@@ -105,6 +113,26 @@ class ExtractionRequest:
     def last_seq(self) -> int:
         """The last one."""
         return self.read_seqs[-1]
+
+
+def count_read(memory: SessionMemory, messages: Sequence[Message], *, through_seq: int) -> SessionMemory:
+    """What is kept for a session once the model has read all of it up to a message.
+
+    Args:
+        memory: As it is now.
+        messages: The session's messages after `memory.model_seq`, at least up to there.
+        through_seq: The last one that was read.
+    """
+    if through_seq <= memory.model_seq:
+        return memory
+    read = [one for one in messages if memory.model_seq < one.seq <= min(through_seq, memory.extracted_seq)]
+    has_rest = through_seq < memory.extracted_seq
+    return replace(
+        memory,
+        model_seq=through_seq,
+        tokens_count=max(memory.tokens_count - sum(one.tokens for one in read), 0) if has_rest else 0,
+        calls_count=max(memory.calls_count - sum(len(one.view.calls) for one in read), 0) if has_rest else 0,
+    )
 
 
 def is_extraction_due(memory: SessionMemory, policy: MemoryPolicy, limit_tokens: int) -> bool:
@@ -118,7 +146,6 @@ def is_extraction_due(memory: SessionMemory, policy: MemoryPolicy, limit_tokens:
 def plan_extraction_requests(
     messages: Sequence[Message],
     *,
-    known: Sequence[Item] = (),
     key: str,
     input_cap_tokens: int,
     memory_tools: Collection[str] = (),
@@ -127,20 +154,39 @@ def plan_extraction_requests(
 
     Args:
         messages: What is to be read, rising; what is no evidence among it is left out before anything else.
-        known: Active items of the user; the first `MOST_KNOWN` of them go along.
         key: What the marks are keyed with; nobody who writes messages may know it.
         input_cap_tokens: What each request may measure, instructions included.
         memory_tools: The names of the tools that read and write memory; what they were told and said is no evidence.
     """
-    listed = tuple(KnownItem(f"m{number}", item) for number, item in enumerate(known[:MOST_KNOWN], 1))
-    about = _word_known(listed, key)
-    fixed_tokens = estimate_text_tokens(_RULES) + estimate_text_tokens(about) + _FENCE_TOKENS
+    known_tokens = min(_KNOWN_TOKENS, int(input_cap_tokens * _KNOWN_SHARE))
+    fixed_tokens = estimate_text_tokens(_RULES) + known_tokens + _FENCE_TOKENS
     cap_tokens = max(input_cap_tokens - fixed_tokens, LEAST_RECORD_TOKENS)
     silent = list_silent_calls(messages, memory_tools) if memory_tools else frozenset()
     entries = [
         entry for message in messages if is_evidence(message) for entry in _enter(message, silent, cap_tokens, key)
     ]
-    return tuple(_make_request(chunk, about, listed, key) for chunk in _fill(entries, cap_tokens))
+    return tuple(_make_request(chunk, known_tokens, key) for chunk in _fill(entries, cap_tokens))
+
+
+def give_known(request: ExtractionRequest, items: Sequence[Item], *, key: str) -> ExtractionRequest:
+    """The request with items that it may refer to, the first ones, as many as there is room for.
+
+    Args:
+        request: One that was planned.
+        items: Active items of the user, the most important first.
+        key: As for the plan.
+    """
+    known: list[KnownItem] = []
+    left = request.known_tokens - _FENCE_TOKENS
+    for item in items[:MOST_KNOWN]:
+        one = KnownItem(f"m{len(known) + 1}", item)
+        left -= estimate_text_tokens(_word_item(one)) + 1
+        if left < 0:
+            break
+        known.append(one)
+    return replace(
+        request, prompt=_word_known(known, key) + _word_task(request.record, request.read_seqs), known=tuple(known)
+    )
 
 
 def ask_extraction_again(request: ExtractionRequest, problem: str) -> ExtractionRequest:
@@ -215,19 +261,24 @@ def _fill(entries: Sequence[_Entry], cap_tokens: int) -> Iterator[list[_Entry]]:
         yield chunk
 
 
-def _make_request(entries: Sequence[_Entry], about: str, known: tuple[KnownItem, ...], key: str) -> ExtractionRequest:
-    record = "\n".join(entry.text for entry in entries)
+def _make_request(entries: Sequence[_Entry], known_tokens: int, key: str) -> ExtractionRequest:
+    record = _fence_record("\n".join(entry.text for entry in entries), key)
     seqs = tuple(dict.fromkeys(entry.seq for entry in entries))
-    span = f"message #{seqs[0]}" if len(seqs) == 1 else f"messages #{seqs[0]} to #{seqs[-1]}"
     return ExtractionRequest(
         instructions=_RULES,
-        prompt=f"{about}{_fence_record(record, key)}\n\nNote what {span} give to memory now.",
+        prompt=_word_task(record, seqs),
         max_output_tokens=_OUTPUT_TOKENS,
+        record=record,
+        known_tokens=known_tokens,
         spoken=tuple(entry.spoken for entry in entries),
         read_seqs=seqs,
         elided=tuple(dict.fromkeys(entry.seq for entry in entries if entry.is_elided)),
-        known=known,
     )
+
+
+def _word_task(record: str, seqs: Sequence[int]) -> str:
+    span = f"message #{seqs[0]} gives" if len(seqs) == 1 else f"messages #{seqs[0]} to #{seqs[-1]} give"
+    return f"{record}\n\nNote what {span} to memory now."
 
 
 def _word_known(known: Sequence[KnownItem], key: str) -> str:
