@@ -24,7 +24,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     rounds_count = 3 if is_quick else 20
     attacks, benign = read_labels("attacks"), read_labels("benign")
     rows: list[Row] = []
-    for split in ("dev", "held"):
+    for split in ("dev", "held", "fresh"):
         rows += rate(
             [it for it in attacks if it["split"] == split], [it for it in benign if it["split"] == split], split
         )

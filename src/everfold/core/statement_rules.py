@@ -9,7 +9,17 @@ Source: own grammar of English requests, tuned on the dev split of tests/data/st
 from typing import Final, Literal
 
 StatementKind = Literal[
-    "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
+    "remember",
+    "correction",
+    "decision",
+    "constraint",
+    "identity",
+    "preference",
+    "commitment",
+    "task",
+    "question",
+    "need",
+    "open",
 ]
 
 HAS_DATE: Final = 1
@@ -23,6 +33,11 @@ FIRST_RULE: Final = 5
 def list_word_set(text: str) -> frozenset[str]:
     """The words of a table that is written as one text."""
     return frozenset(text.split())
+
+
+def list_marked_words(text: str) -> frozenset[str]:
+    """The words of such a table, also with the mark that may follow one: splitting at blanks finds all of them."""
+    return frozenset(word + mark for word in text.split() for mark in ("", *",.!?:;"))
 
 
 IMPERATIVES: Final = list_word_set(
@@ -60,22 +75,22 @@ _OPEN: Final = (
 )
 _START: Final = r"(?:^|[,;:—\u2013(] ?| - |\b(?:please|pls|plz|ok|okay|but seriously|and please),? )"
 """The start of a clause, not after a mere "and" or "to"."""
-_KIN_WORDS: Final = (
+KIN_WORDS: Final = (
     "wife husband partner spouse son daughter kid kids children child baby brother brothers sister sisters sibling siblings mother"
     " father mom mum dad parents boyfriend girlfriend fiance fiancee dog cat pet boss manager family roommate"
 )
-_KIN: Final = "(?:" + "|".join(_KIN_WORDS.split()) + ")"
+_KIN: Final = "(?:" + "|".join(KIN_WORDS.split()) + ")"
 _MINE_WORDS: Final = (
     "name surname email e-mail phone mobile number address birthday birthdate birth account id userid username login nickname timezone"
     " zone job title profession role employer company language tongue pronouns zip postcode age hometown nationality passport type"
 )
 _MINE: Final = "(?:" + "|".join(_MINE_WORDS.split()) + ")"
-_STATES_OF_BEING: Final = (
+STATES_OF_BEING: Final = (
     "allergic vegetarian vegan diabetic based from married divorced widowed engaged pregnant left-handed colorblind colourblind"
     " color-blind colour-blind deaf blind dyslexic autistic retired self-employed unemployed celiac coeliac lactose gluten years born"
     " intolerant transgender gay lesbian bisexual jewish muslim christian hindu buddhist single"
 )
-_BEING: Final = "(?:" + "|".join(_STATES_OF_BEING.split()) + ")"
+_BEING: Final = "(?:" + "|".join(STATES_OF_BEING.split()) + ")"
 _DONE: Final = (
     r"(?:done|fixed|finished|pending|blocked|completed?|merged|deployed|cancell?ed|processed|updated|in progress|running|delivered"
     r"|resolved|closed|booked|removed|added|passing|implemented|created|installed|renamed|replaced|changed)"
@@ -549,7 +564,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
-        _KIN_WORDS + "|my |i have|i've|i got",
+        KIN_WORDS + "|my |i have|i've|i got",
         r"\bmy (?:\w+ )?"
         + _KIN
         + r"(?:'s name| \w+)? (?:is|are|has|have|works?|lives?|was born|suffers?|goes|called|named)\b(?! (?:coming|here|sick"
@@ -562,7 +577,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
-        _STATES_OF_BEING,
+        STATES_OF_BEING,
         r"\b(?:i'm|im|i am|we're|we are) (?:also |actually |originally |currently |a bit |severely |and )?(?:\d+ |"
         + _BEING
         + r"\b)",
@@ -689,6 +704,46 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("preference", "want", r"\bi want (?:the|an?|my|only|all) "),
     ("preference", "over", r"^[\w-]+ over [\w-]+(?: for (?:me|us))?[.!]?$"),
     ("preference", "please", r"^(?!yes|no\b|ok|sure|thank)[\w-]+ \w+ please\b(?!,? (?:help|send|tell))"),
+    (
+        "open",
+        (
+            "know dunno idk idea sure unsure clear figured worked heard waiting undecided decided tbd wait reply answer"
+            "|know|dunno|idk|no idea|sure|unsure|clear|figured|worked out|heard|waiting|undecided|decided|tbd|wait |reply|answer"
+        ),
+        (
+            r"\b(?:i|we|still|not|yet)(?: \w+){0,3}? (?:don't|dont|do not|not|dunno|no idea|idk|unsure|not sure|uncertain)(?: (?:know|sure|clear|decided|yet|still|for us|for me))*,? "
+            r"(?:if|whether|wether|who|what|which|where|how|why|when)\b.*(?<!\?)$"
+            r"|^(?:idk|dunno|unsure|not sure|no idea)(?: yet| still)*[:,]? (?:if|whether|wether|who|what|which|where|how|why|when|\w+ .*\bor\b)"
+            r"|\b(?:still|yet)\b.*\b(?:know|sure|clear|idea|dunno|unsure|uncertain)\b.*\b(?:if|whether|who|what|which|where|how|why|when)\b"
+            r"|\b(?:don't|dont|not|no idea|idk|dunno|unsure|uncertain)\b.*\b(?:if|whether|who|what|which|where|how|why|when)\b.*\b(?:yet|still)\b"
+            r"|\b(?:know|sure|clear|idk|idea) yet\b|\byet (?:clear|known|sure|decided)\b"
+            r"|\b(?:haven't|havent|have not|hasn't|not)(?: yet| still)? (?:figured out|worked out|found out|heard|decided|agreed|settled)\b"
+            r"|\bstill (?:waiting|waitin|wait|undecided|open|unclear|no (?:idea|word|answer|reply|news))\b|\b(?:undecided|tbd)[.!]?$"
+            r"|\b(?:no|not any) (?:reply|answer|word|news)(?: \w+){0,2}? (?:yet|so far)\b|\bheard nothing\b|\b(?:i|we) wait (?:since|for) .*\b(?:answer|reply)\b"
+            r"|\b(?:no|nobody|not|no one) .*\b(?:reply|answer|answered|replied) (?:yet|so far)\b"
+        ),
+    ),
+    (
+        "open",
+        "refund order parcel package money payment reply answer ticket delivery|still not|still hasn't|still hasnt|still no|not yet",
+        r"\bstill (?:not|hasn't|hasnt|no)\b|\bnot yet (?:here|arrived|received)\b",
+    ),
+    (
+        "need",
+        "need needs have has gotta must ought shall got should|need|have to|gotta|must|ought|got to|should|has to",
+        (
+            r"(?:^|[,.;:] |\b(?:so|and|but|also|well|ok) )(?:(?:i|we|i've|we've|ive|sum1|someone|somebody)(?: (?:also|still|just|now|really|probably|will|shall|do|then|first|\w+ly))*"
+            r" |still |probably |)(?:need|needs|have|has|gotta|got|must|ought|should)(?: still| also)*(?: got)?(?: to| 2|(?<=gotta)|(?<=must)) "
+            r"(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree)\w"
+            r"|\b(?:i|we) (?:will|shall|'ll) (?:need|have) to (?!say|admit|know|wait)\w|\b(?:i|we) (?:really |also |still )*must (?!say|admit|be|have|confess|ask)\w"
+            r"|\b(?:until|before|by) [\w ]+ i (?:need|must|have)\b"
+        ),
+    ),
+    ("need", "todo to-do to do|todo|to-do|to do:", r"^(?:my |our )?(?:todo|to-do|to do)(?: list)?\b ?[:\-\u2013] ?\S"),
+    ("need", "tengo tenemos hay|que ", r"\b(?:tengo|tenemos) que \w|\bhay que \w"),
+    ("need", "muss müssen", r"\b(?:ich|wir) (?:muss|müssen) (?:noch |bis |\w+ )\w|\bmuss ich (?:noch|bis)\b"),
+    ("need", "dois devons faut|je dois|nous devons|il faut que je|il faut que nous", r"\b(?:je dois|nous devons|il faut que (?:je|nous)) \w"),
+    ("need", "devo dobbiamo moet moeten preciso", r"^(?:io )?(?:devo|dobbiamo) \w|\b(?:ik|we|wij) moet(?:en)? \w|\bpreciso (?:de )?\w+r\b"),
     (
         "commitment",
         "i'll will ill i'm going gonna we'll promise|i'll|i will|ill |going to|we'll|we will|gonna|i promise",

@@ -10,7 +10,7 @@ Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from everfold.core.statement_rules import (
     DATE_WORDS,
@@ -30,6 +30,10 @@ from everfold.core.statement_rules import (
     list_word_set,
 )
 
+StatedKind = Literal[
+    "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
+]
+
 _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
@@ -44,6 +48,23 @@ _REQUEST: Final = re.compile(
 _OPENED: Final = re.compile(
     r"(?:please|pls|plz|now|then|next|ok|okay|and|also|just|so|hey)?,? ?(?:please |pls |let's |lets )?([a-z]+) "
 )
+
+_REMEMBERS: Final = re.compile(
+    r"\b(?:can|could|would|will) (?:you|u) (?:please |kindly |maybe |possibly )?(?:remember|make a note|take a note|note (?:that|down)|keep in mind|memori[sz]e|not forget)"
+    r"\b"
+)
+_OPEN_QUESTION: Final = re.compile(
+    r"\b(?:still|ever) (?:waiting|find out|found out|hear|heard|not)\b|\?\? \w+.*\bstill\b|: .*\bor no[t?]?\b|\?.* (?:undecided|unsure|tbd)\b"
+)
+_PUT_OFF: Final = re.compile(
+    r"\b(?:as soon as|once|after|when|until|before|by (?:the end|noon|\d|next)|by tonight|later|next (?:time|week|month)|in (?:an?|\d+|two|three) (?:hours?|minutes?|days?|weeks?)"
+    r"|end of (?:the )?(?:day|week|month))\b"
+)
+_PASSING: Final = re.compile(
+    r"\b(?:brb|right back|be back|let me|see you|wait|a (?:break|walk|shower|nap|look|bit)|grab|laugh|cry|die)\b|\bhaha"
+)
+_QUOTED: Final = re.compile(r"\"[^\"]*\"")
+_STATED: Final[dict[StatementKind, StatedKind]] = {"need": "task", "open": "question"}
 
 _KINDS: Final = tuple(kind for kind, _, _ in RULES)
 _NEEDLES: Final = tuple(tuple(keys.split("|")[1:]) or ("",) for _, keys, _ in RULES)
@@ -69,6 +90,9 @@ def _build_cues() -> dict[str, int]:
 
 
 _CUES: Final = _build_cues()
+_MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
+_MAY_REQUEST: Final = _CUES["can"] | _CUES["could"] | _CUES["would"] | _CUES["will"] | _CUES["may"]
+_MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
 _MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
@@ -80,9 +104,10 @@ class Statement(NamedTuple):
     A tuple, since one is made for most sentences of a talk.
     """
 
-    kind: StatementKind
+    kind: StatedKind
     standing: bool
     at: int
+    lasting: bool
 
 
 def collect_cues(lowered: str, words: list[str]) -> int:
@@ -125,11 +150,10 @@ def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | N
     Only a user's remember, correction, decision, constraint, identity or preference is standing; a question never is,
     unless it asks for something from now on.
     """
+    if '"' in lowered:
+        lowered = _QUOTED.sub(_blank, lowered)
     if lowered.endswith("?"):
-        if cues & _MAY_BIND and _BINDS.search(lowered):
-            return Statement("constraint", from_user, 0)
-        request = from_user and _REQUEST.search(lowered)
-        return Statement("task" if request else "question", False, 0)
+        return _judge_question(lowered, cues, from_user=from_user)
     rules = cues >> FIRST_RULE
     while rules:
         lowest = rules & -rules
@@ -144,7 +168,39 @@ def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | N
             kind = _KINDS[at]
             denied = _DENIED.get(kind)
             if denied is None or not denied(lowered):
-                return Statement(kind, from_user and kind in _STANDING, found.start())
+                standing = from_user and kind in _STANDING
+                lasting = standing or _is_lasting(kind, lowered, cues, from_user=from_user)
+                return Statement(_STATED.get(kind) or cast("StatedKind", kind), standing, found.start(), lasting)
     if cues & IMPERATIVE and (opened := _OPENED.match(lowered)) and opened[1] in IMPERATIVES:
-        return Statement("task", False, 0)
+        return Statement("task", False, 0, False)
     return None
+
+
+def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:
+    """What a sentence that ends as a question is: one that asks for something from now on, a request, or a question."""
+    if from_user and cues & _MAY_REMEMBER and _REMEMBERS.search(lowered):
+        return Statement("remember", True, 0, True)
+    if cues & _MAY_BIND and _BINDS.search(lowered):
+        return Statement("constraint", from_user, 0, from_user)
+    if from_user and cues & _MAY_STAY_OPEN and _OPEN_QUESTION.search(lowered):
+        return Statement("question", False, 0, True)
+    request = from_user and cues & _MAY_REQUEST and _REQUEST.search(lowered)
+    return Statement("task" if request else "question", False, 0, False)
+
+
+def _is_lasting(kind: StatementKind, lowered: str, cues: int, *, from_user: bool) -> bool:
+    """Whether what binds nobody outlasts its moment: of the assistant only what it puts off or has decided."""
+    match kind:
+        case "need" | "open":
+            return from_user
+        case "commitment" if not from_user:
+            return bool(cues & HAS_DATE) or _PUT_OFF.search(lowered) is not None
+        case "commitment":
+            return _PASSING.search(lowered) is None
+        case _:
+            return kind == "decision"
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Blanks for what a sentence quotes, unless it is a name."""
+    return " " * len(found[0]) if found[0].count(" ") > 1 else found[0]

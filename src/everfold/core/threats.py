@@ -4,6 +4,9 @@ A text is scanned as it was written, for characters that nobody sees and for sec
 of attacks (`threat_rules`), with its disguises taken off (`disguises`). A note that quotes an attack and says that it
 is one is no attack.
 
+This knows wordings, not intentions: usual attacks in any disguise are caught, a new wording passes more often than not
+(`python -m bench threats`, fresh). What must hold does not rest on it: fences and authority do not look at words.
+
 Source: DESIGN section 4, "Threats".
 """
 
@@ -54,7 +57,7 @@ class Threat:
 def scan_memory(text: str) -> tuple[Threat, ...]:
     """Every threat in a text that memory is to hold or to show, by place; of each rule the first.
 
-    O(length), some 50 to 100 microseconds for a note of one line.
+    O(length), some 70 microseconds for a note of one line, a millisecond for 1,000 characters.
     """
     if len(text) > MOST_SCANNED_CHARS:
         return (Threat(kind="oversized", rule="too long to be scanned", start=0, end=len(text)),)
