@@ -31,6 +31,7 @@ from everfold.core.quoting import find_quote
 from everfold.core.redaction import redact_secrets
 from everfold.core.sessions import Segment, find_holder
 from everfold.core.speech import clean_text
+from everfold.core.stepwise import Steps, finish
 
 RefusalKind = Literal["shape", "too_long", "not_said", "not_allowed", "order", "invented", "known", "too_many"]
 """Why an entry was not taken.
@@ -160,12 +161,18 @@ def read_extraction(text: str, source: ExtractionSource) -> ReadExtraction:
     An entry with the ref of a known item in `repeats` is taken with that item's own words, so it is the same again by
     identity. One in `replaces` goes along where the new words have the authority for it, and is dropped otherwise.
     """
+    return finish(read_stepwise(text, source))
+
+
+def read_stepwise(text: str, source: ExtractionSource) -> Steps[ReadExtraction]:
+    """The same, with a pause after each entry."""
     lists = _find_lists(text)
     if isinstance(lists, str):
         return ReadExtraction(problem=lists)
     found: dict[tuple[str, ...], Finding] = {}
     refused: Counter[RefusalKind] = Counter()
     for kind, entry in _walk(lists):
+        yield
         try:
             if len(found) >= MOST_FINDINGS:
                 raise _RefusedError("too_many")  # noqa: TRY301 - it is counted where all refusals are
@@ -175,11 +182,19 @@ def read_extraction(text: str, source: ExtractionSource) -> ReadExtraction:
             continue
         key = (one.kind, one.tier, " ".join(one.statement.lower().split()))
         found[key] = _join(found[key], one) if key in found else one
+    return ReadExtraction(
+        findings=tuple(found.values()),
+        refused=tuple(refused.items()),
+        problem=_name_problem(refused, has_found=bool(found)),
+    )
+
+
+def _name_problem(refused: Counter[RefusalKind], *, has_found: bool) -> str:
+    """What is wrong with a reply of which not one quote is true."""
     false_count = refused["not_said"]
-    problem = ""
-    if false_count and not found and false_count == refused.total():
-        problem = f"none of its {false_count} quotes stands in the messages; copy each exactly from one of them"
-    return ReadExtraction(findings=tuple(found.values()), refused=tuple(refused.items()), problem=problem)
+    if has_found or not false_count or false_count < refused.total():
+        return ""
+    return f"none of its {false_count} quotes stands in the messages; copy each exactly from one of them"
 
 
 def _find_lists(text: str) -> dict[str, object] | str:
