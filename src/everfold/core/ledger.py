@@ -155,6 +155,25 @@ class Desk:
         )
 
 
+def list_identities(findings: Sequence[Finding], agent_id: AgentId) -> list[str]:
+    """The identities that items made of findings would have, each once."""
+    cleaned = map(clean_finding, findings)
+    return list(dict.fromkeys(identify(one.statement, tier=one.tier, agent_id=agent_id) for one in cleaned))
+
+
+def fit_block(
+    changed: Sequence[Item], block: Sequence[Item], *, policy: MemoryPolicy, author: Author
+) -> tuple[Item, ...]:
+    """New revisions, and behind them those of the items that leave the block for them; nothing is dropped."""
+    fresh = {item.id: item for item in changed}
+    held = {item.id: item for item in block} | fresh
+    leaving = list_overflow(held.values(), policy, agent_id=author.agent_id, now=author.now)
+    for item in leaving:
+        moved = replace(item, shelf="archive", changed_at=author.now, written_by=author.written_by)
+        fresh[item.id] = moved if item.id in fresh else replace(moved, revision=item.revision + 1)
+    return tuple(fresh.values())
+
+
 def supersede(desk: Desk, newer: Item, older: Sequence[Item]) -> Item:
     """Put a newer item in the place of older ones, the nearest of which comes first; gives it with its link."""
     if not older:
