@@ -27,7 +27,7 @@ from everfold.core.hostile import find_hostile
 from everfold.core.items import Evidence, Finding, Item, ItemKind, Tier
 from everfold.core.messages import Message
 from everfold.core.origins import AUTHORITY, Origin
-from everfold.core.quoting import find_quote
+from everfold.core.quoting import Quotable
 from everfold.core.redaction import redact_secrets
 from everfold.core.sessions import Segment, find_holder
 from everfold.core.speech import clean_text
@@ -114,7 +114,7 @@ class ExtractionSource:
 
     request: ExtractionRequest
     messages: Mapping[int, Message]
-    parts: Mapping[int, tuple[EvidencePart, ...]]
+    parts: Mapping[int, tuple[tuple[EvidencePart, Quotable], ...]]
     lineage: tuple[Segment, ...]
     held: HeldFacts
 
@@ -149,7 +149,10 @@ def gather_source(
     return ExtractionSource(
         request=request,
         messages=read,
-        parts={seq: tuple(list_parts(message, silent_calls=silent)) for seq, message in read.items()},
+        parts={
+            seq: tuple((part, Quotable(part.text)) for part in list_parts(message, silent_calls=silent))
+            for seq, message in read.items()
+        },
         lineage=lineage,
         held=HeldFacts(request.spoken, others, first_seq=request.first_seq, last_seq=request.last_seq),
     )
@@ -318,8 +321,8 @@ def _find_evidence(entry: Mapping[str, object], source: ExtractionSource) -> Evi
 def _find_places(quote: str, source: ExtractionSource, seqs: Sequence[int]) -> Iterator[Evidence]:
     for seq in seqs:
         message = source.messages[seq]
-        for part in source.parts[seq]:
-            found = find_quote(quote, part.text)
+        for part, quotable in source.parts[seq]:
+            found = quotable.find(quote)
             if found is None or not _proves(part.text, *found):
                 continue
             yield Evidence(

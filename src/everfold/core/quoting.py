@@ -18,23 +18,37 @@ _EDGES: Final = " \t\n\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _ENDS: Final = "\u2026."
 
 
-def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Start and end of a quote in a text, None where the text does not say it; of several places the first.
+class Quotable:
+    """A text that many quotes are looked for in: what is made alike in it is made once, when it is first needed."""
 
-    White space counts as one blank, and quotation marks and dashes of any form are alike. A quote that stands in marks
-    of its own, or ends in a dot that the text does not have, is found without them. Case counts. O(length).
-    """
-    bare = quote.strip(_EDGES)
-    if not bare:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._plain: tuple[str, list[int]] | None = None
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Start and end of a quote, None where the text does not say it; of several places the first.
+
+        White space counts as one blank, and quotation marks and dashes of any form are alike. A quote that stands in
+        marks of its own, or ends in a dot that the text does not have, is found without them. Case counts. O(length).
+        """
+        bare = quote.strip(_EDGES)
+        if not bare:
+            return None
+        if (at := self.text.find(bare)) >= 0:
+            return at, at + len(bare)
+        if self._plain is None:
+            self._plain = _normalise(self.text)
+        plain, places = self._plain
+        for wanted in dict.fromkeys((bare, bare.strip(f"{_ENDS} "))):
+            sought = _normalise(wanted)[0].strip()
+            if sought and (at := plain.find(sought)) >= 0:
+                return places[at], places[at + len(sought) - 1] + 1
         return None
-    if (at := text.find(bare)) >= 0:
-        return at, at + len(bare)
-    plain, places = _normalise(text)
-    for wanted in dict.fromkeys((bare, bare.rstrip(_ENDS).rstrip(), bare.strip(f"{_ENDS} "))):
-        sought = _normalise(wanted)[0].strip()
-        if sought and (at := plain.find(sought)) >= 0:
-            return places[at], places[at + len(sought) - 1] + 1
-    return None
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """The same in a text that is asked once."""
+    return Quotable(text).find(quote)
 
 
 def _normalise(text: str) -> tuple[str, list[int]]:
