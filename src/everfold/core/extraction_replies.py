@@ -15,14 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 from everfold.core.evidence import EvidencePart, list_parts, list_silent_calls
 from everfold.core.extraction_requests import MOST_FINDINGS, STATEMENT_CHARS, ExtractionRequest
 from everfold.core.extracts import LineKind, find_extract_lines
 from everfold.core.facts import HeldFacts
-from everfold.core.held_dates import HeldDates, PartialDate
 from everfold.core.hostile import find_hostile
 from everfold.core.items import Evidence, Finding, Item, ItemKind, Tier
 from everfold.core.messages import Message
@@ -32,6 +31,7 @@ from everfold.core.redaction import redact_secrets
 from everfold.core.sessions import Segment, find_holder
 from everfold.core.speech import clean_text
 from everfold.core.stepwise import Steps, finish
+from everfold.core.validity import date_relative, read_validity
 
 RefusalKind = Literal["shape", "too_long", "not_said", "not_allowed", "order", "invented", "known", "too_many"]
 """Why an entry was not taken.
@@ -47,8 +47,6 @@ QUOTE_CHARS: Final = 600
 _LEAST_QUOTE_CHARS: Final = 4
 _WHOLE_CHARS: Final = 40
 """A short quote proves something only where it is most of what was said: "yes", to a question."""
-_NEAR_CHARS: Final = 4_000
-"""How far from a quote its dates may stand."""
 _MOST_OBJECTS: Final = 50
 _MOST_REPLY_CHARS: Final = 200_000
 _DEFAULT_CONFIDENCE: Final = 0.6
@@ -73,11 +71,6 @@ _WANTING: Final[frozenset[LineKind]] = frozenset(
     ("remember", "constraint", "preference", "decision", "commitment", "task")
 )
 _SEQ: Final = re.compile(r"#?\s{0,3}(\d{1,15})")
-_RELATIVE: Final = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|(?:next|last|this|coming) (?:week|weekend|month|year|spring|summer|autumn|fall|winter"
-    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|heute|morgen|gestern|demain|hier|aujourd'hui|mañana|ayer|hoy)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +246,7 @@ def _read_entry(kind: ItemKind, entry: object, source: ExtractionSource) -> Find
     tier = _choose_tier(kind, entry.get("tier"), evidence.origin)
     if evidence.origin in {"tool", "external"} and _wants(evidence.quote, statement):
         raise _RefusedError("order")
-    valid_from, valid_to = _read_validity(entry, evidence, source.messages[evidence.seq])
+    valid_from, valid_to = read_validity(entry, evidence, source.messages[evidence.seq].view.text)
     finding = Finding(
         kind=kind,
         tier=tier,
@@ -372,8 +365,7 @@ def _read_statement(entry: Mapping[str, object], evidence: Evidence, source: Ext
         raise _RefusedError("shape")
     if source.held.list_missing(text):
         raise _RefusedError("invented")
-    if _RELATIVE.search(text):
-        text = f"{text} (said on {evidence.said_at:%Y-%m-%d})"
+    text = date_relative(text, evidence.said_at)
     if len(text) > STATEMENT_CHARS:
         raise _RefusedError("too_long")
     return text
@@ -419,47 +411,3 @@ def _read_confidence(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return _DEFAULT_CONFIDENCE
     return float(min(max(value, 0), 1))
-
-
-# --- dates
-
-
-def _read_validity(
-    entry: Mapping[str, object], evidence: Evidence, message: Message
-) -> tuple[datetime, datetime | None]:
-    """Since when it holds, the moment of the message where nothing else follows from it, and until when."""
-    text = message.view.text[max(evidence.start - _NEAR_CHARS, 0) : evidence.start + _NEAR_CHARS]
-    valid_from = _read_day(entry.get("valid_from"), text, evidence.said_at)
-    valid_to = _read_day(entry.get("valid_to"), text, evidence.said_at, is_end=True)
-    begins_at = valid_from or evidence.said_at
-    return begins_at, valid_to if valid_to is not None and valid_to > begins_at else None
-
-
-def _read_day(value: object, text: str, said_at: datetime, *, is_end: bool = False) -> datetime | None:
-    """A day as the model gives it, where the message writes it or it follows from its words; else None.
-
-    An end without a time of day is the midnight after it: the day itself still counts.
-    """
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value.strip())
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        if not _follows(moment.date(), text, said_at.date()):
-            return None
-        has_time = "T" in value or ":" in value
-        return moment + timedelta(days=1) if is_end and not has_time else moment
-    except (ValueError, OverflowError):
-        return None
-
-
-def _follows(day: date, text: str, said_on: date) -> bool:
-    """Whether a text gives a day: written, by relative words, or as the first or last day of a month or year of it."""
-    held = HeldDates()
-    held.add(text.lower(), said_on)
-    if held.holds(PartialDate(day.year, day.month, day.day, 0, 0)):
-        return True
-    if (day.month, day.day) in {(1, 1), (12, 31)} and re.search(rf"(?<!\d){day.year}(?!\d)", text):
-        return True
-    is_month_edge = day.day == 1 or (day + timedelta(days=1)).day == 1
-    return is_month_edge and (day.year, day.month, 0) in held.written

@@ -25,6 +25,7 @@ from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.messages import Message
 from everfold.core.redaction import redact_secrets
 from everfold.core.speech import clean_text
+from everfold.core.stepwise import Steps, finish
 from everfold.core.tokens import estimate_text_tokens, truncate_to_tokens
 
 MOST_FINDINGS: Final = 40
@@ -158,13 +159,23 @@ def plan_extraction_requests(
         input_cap_tokens: What each request may measure, instructions included.
         memory_tools: The names of the tools that read and write memory; what they were told and said is no evidence.
     """
+    return finish(
+        plan_requests_stepwise(messages, key=key, input_cap_tokens=input_cap_tokens, memory_tools=memory_tools)
+    )
+
+
+def plan_requests_stepwise(
+    messages: Sequence[Message], *, key: str, input_cap_tokens: int, memory_tools: Collection[str] = ()
+) -> Steps[tuple[ExtractionRequest, ...]]:
+    """The same, with a pause after each message."""
     known_tokens = min(_KNOWN_TOKENS, int(input_cap_tokens * _KNOWN_SHARE))
     fixed_tokens = estimate_text_tokens(_RULES) + known_tokens + _FENCE_TOKENS
     cap_tokens = max(input_cap_tokens - fixed_tokens, LEAST_RECORD_TOKENS)
     silent = list_silent_calls(messages, memory_tools) if memory_tools else frozenset()
-    entries = [
-        entry for message in messages if is_evidence(message) for entry in _enter(message, silent, cap_tokens, key)
-    ]
+    entries: list[_Entry] = []
+    for message in filter(is_evidence, messages):
+        entries += _enter(message, silent, cap_tokens, key)
+        yield
     return tuple(_make_request(chunk, known_tokens, key) for chunk in _fill(entries, cap_tokens))
 
 

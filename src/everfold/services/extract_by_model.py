@@ -22,7 +22,7 @@ from everfold.core.extraction_requests import (
     count_read,
     give_known,
     is_extraction_due,
-    plan_extraction_requests,
+    plan_requests_stepwise,
 )
 from everfold.core.items import Item
 from everfold.core.messages import Message
@@ -187,7 +187,7 @@ class _Extracting:
         is_too_large = True
         while is_too_large:
             is_too_large = False
-            for request in self._plan(left, cap_tokens):
+            for request in await self._plan(left, cap_tokens):
                 try:
                     await self._extract(request)
                 except ContextLengthError:
@@ -202,13 +202,10 @@ class _Extracting:
             raise self._give_up()
         await self._move(self.last_seq)
 
-    def _plan(self, messages: Sequence[Message], cap_tokens: int) -> tuple[ExtractionRequest, ...]:
-        return plan_extraction_requests(
-            messages,
-            key=self.record.id,
-            input_cap_tokens=cap_tokens,
-            memory_tools=self.extractor.memory_tools,
-        )
+    async def _plan(self, messages: Sequence[Message], cap_tokens: int) -> tuple[ExtractionRequest, ...]:
+        tools = self.extractor.memory_tools
+        steps = plan_requests_stepwise(messages, key=self.record.id, input_cap_tokens=cap_tokens, memory_tools=tools)
+        return await finish_pausing(steps)
 
     async def _extract(self, request: ExtractionRequest) -> None:
         """Ask one request, take what it found, and move the cursor behind it."""
