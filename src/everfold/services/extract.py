@@ -104,7 +104,8 @@ async def _begin(rememberer: Rememberer, record: SessionRecord) -> Progress:
         return Progress(stored=stored, now=stored)
     parent = await rememberer.store.read_session_memory(record.parent_id)
     begun = max(stored.extracted_seq, min(record.branch_seq, parent.extracted_seq))
-    return Progress(stored=stored, now=replace(stored, extracted_seq=begun, model_seq=max(stored.model_seq, begun)))
+    read_seq = max(stored.model_seq, min(record.branch_seq, parent.model_seq))
+    return Progress(stored=stored, now=replace(stored, extracted_seq=begun, model_seq=read_seq))
 
 
 async def _run(
