@@ -19,7 +19,9 @@ NAMES = (
     "startup",
     "tokens",
     "statements",
+    "extraction",
     "digests",
+    "threats",
 )
 _MODULES = {"import": "batch_import"}
 _SCRIPTS = ("tokens", "statements", "digests")

@@ -1,7 +1,7 @@
 """The window: the list of what the model is shown next, with a report of what is in it and why.
 
 Order, which is also the order of how long each stays the same: fixed, head, body (kept messages and digests by range),
-standing block, tail, volatile suffix.
+standing block, snapshot of memory, tail, volatile suffix.
 
 Source: DESIGN section 3, "The way of a message".
 """
@@ -21,7 +21,7 @@ from everfold.core.room import Policy, Room
 from everfold.core.state import WHOLE_WINDOW, Awaited, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 
-Slice = Literal["fixed", "head", "kept", "digest", "standing", "running", "tail", "volatile"]
+Slice = Literal["fixed", "head", "kept", "digest", "standing", "snapshot", "running", "tail", "volatile"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class RangeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextEntry:
-    """A text of Everfold's own: the standing block, or the volatile suffix."""
+    """A text of Everfold's own: the standing block, the snapshot of memory, or the volatile suffix."""
 
     text: str
     slice: Slice
@@ -146,6 +146,7 @@ class Body:
 
     layout: Layout
     awaited: tuple[Awaited, ...]
+    snapshot: str
     entries: tuple[Entry, ...]
     by_slice: Mapping[Slice, int]
     message_count: int
@@ -160,6 +161,8 @@ def build_body(
     messages: Mapping[int, Message],
     digests: Mapping[str, str],
     awaited: tuple[Awaited, ...] = (),
+    *,
+    snapshot: str = "",
 ) -> Body:
     """What a layout shows. O(what it shows).
 
@@ -168,6 +171,7 @@ def build_body(
         messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
         digests: The text of every digest that the layout shows, by id.
         awaited: Ranges whose digest stands under a continuity note.
+        snapshot: What is remembered of the user; empty for nothing.
     """
     by_slice: dict[Slice, int] = {}
     held_of: dict[str, Slice] = {"head": "head", "running": "running"}
@@ -176,10 +180,13 @@ def build_body(
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
     by_slice["digest"] = layout.body_tokens - sum(by_slice.values()) + measure_notes(awaited, layout)
+    if snapshot:
+        by_slice["snapshot"] = estimate_text_tokens(snapshot) + MESSAGE_OVERHEAD_TOKENS
     return Body(
         layout=layout,
         awaited=awaited,
-        entries=tuple(_body_entries(layout, messages, digests, awaited)),
+        snapshot=snapshot,
+        entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot)),
         by_slice=by_slice,
         message_count=sum(not messages[held.seq].is_erased for held in layout.held),
     )
@@ -272,7 +279,11 @@ def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
 
 
 def _body_entries(
-    layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str], awaited: Sequence[Awaited]
+    layout: Layout,
+    messages: Mapping[int, Message],
+    digests: Mapping[str, str],
+    awaited: Sequence[Awaited],
+    snapshot: str,
 ) -> list[Entry]:
     noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
     entries: list[Entry] = [
@@ -290,6 +301,8 @@ def _body_entries(
             )
     if layout.standing_text:
         entries.append(TextEntry(text=layout.standing_text, slice="standing"))
+    if snapshot:
+        entries.append(TextEntry(text=snapshot, slice="snapshot"))
     entries += [
         MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
     ]
@@ -321,7 +334,7 @@ def _report(
         budget_tokens=room.budget_tokens,
         fixed_tokens=room.fixed_tokens,
         room_tokens=room.room_tokens,
-        tokens=room.prompt_tokens + tokens + by_slice["volatile"],
+        tokens=room.prompt_tokens + body.by_slice.get("snapshot", 0) + tokens + by_slice["volatile"],
         by_slice=by_slice,
         message_count=message_count,
         digest_count=sum(bool(shown.digest_id) for shown in layout.ranges),

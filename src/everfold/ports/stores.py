@@ -20,6 +20,7 @@ from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSet
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.usage import UsageStore
+from everfold.ports.users import UserStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,7 @@ class HistoryStore(Protocol):
         ...
 
 
-class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, Protocol):
+class Store(SessionStore, UserStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, Protocol):
     """All of it in one place, so that one transaction can reach everything."""
 
     async def close(self) -> None:

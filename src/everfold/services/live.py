@@ -11,10 +11,11 @@ from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
+from everfold.core.memory import Recalled
 from everfold.core.messages import Message, make_tombstone
 from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
-from everfold.core.sessions import EventId, SessionRecord, SessionSettings
+from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.window import Body, Tail, build_body, build_tail
 from everfold.ports.stores import Store
@@ -36,6 +37,7 @@ class LiveSession:
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
+    recollected: tuple[tuple[SessionId, int, int], str, Recalled] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None
     _room: tuple[tuple[int | None, SessionSettings, int, Calibration], Room] | None = None
@@ -91,14 +93,15 @@ class LiveSession:
                 self.messages[note.seq] = make_tombstone(note)
         return self.messages
 
-    async def load_body(self, store: Store) -> Body:
+    async def load_body(self, store: Store, *, snapshot: str = "") -> Body:
         """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
         body = self._body
-        if body is None or body.layout is not self.layout or body.awaited != self.state.awaited:
+        is_same = body is not None and body.layout is self.layout and body.snapshot == snapshot
+        if body is None or not is_same or body.awaited != self.state.awaited:
             digest_ids = [shown.digest_id for shown in self.layout.ranges if shown.digest_id]
             digests = await self.load_digests(store, digest_ids)
             texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
-            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited)
+            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited, snapshot=snapshot)
         return body
 
     async def load_held(self, store: Store) -> list[CompactionEvent]:

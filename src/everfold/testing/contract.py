@@ -19,10 +19,18 @@ from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_sessions import SessionContract
 from everfold.testing.contract_usage import UsageContract
+from everfold.testing.contract_users import UserContract
 from everfold.testing.contract_work import WorkContract
 
 
 class StoreContract(
-    SessionContract, LogContract, CompactionContract, WorkContract, HistoryContract, EraseContract, UsageContract
+    SessionContract,
+    UserContract,
+    LogContract,
+    CompactionContract,
+    WorkContract,
+    HistoryContract,
+    EraseContract,
+    UsageContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -1,0 +1,165 @@
+"""A table of rules made ready to be found in a text.
+
+Trying each pattern at each character costs milliseconds. So a wording that begins with a word is tried only at the
+words that begin as it does, by an index of their first two letters; the few others are searched for where one of the
+rule's cues is in the text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from everfold.core.threat_kinds import Scope, ThreatRule
+
+_KEY_CHARS: Final = 2
+_WORD: Final = re.compile(r"\w{2,}")
+_LITERAL: Final = re.compile(r"(?:\w(?![?*{]))+")
+_OPTIONAL: Final = ("?", "*", "{")
+_START: Final = r"\b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A rule, and where one of its wordings stands in the text that was searched."""
+
+    rule: ThreatRule
+    start: int
+    end: int
+
+
+Excuse = Callable[[ThreatRule, str, int, int], bool]
+"""Whether what a rule finds at a place of a text is to be passed over."""
+
+_Headed = tuple[tuple[str, ...], str, ThreatRule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Searched:
+    """The wordings of a rule that begin with no word; `is_ascii` when one can be found in a text that is ASCII."""
+
+    rule: ThreatRule
+    patterns: tuple[str, ...]
+    is_ascii: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordingIndex:
+    """The wordings of a table, by the first letters of their first word, and those that have none."""
+
+    headed: dict[str, tuple[_Headed, ...]]
+    searched: tuple[_Searched, ...]
+
+    def find(self, text: str, *, excuse: Excuse) -> Iterator[Found]:
+        """Of each rule the first place where it holds and is not excused; places are in no order. O(length)."""
+        found: set[str] = set()
+        for found_at in self._find_all(text):
+            rule = found_at.rule
+            if rule.name not in found and not excuse(rule, text, found_at.start, found_at.end):
+                found.add(rule.name)
+                yield found_at
+
+    def _find_all(self, text: str) -> Iterator[Found]:
+        for word in _WORD.finditer(text):
+            for heads, pattern, rule in self.headed.get(word[0][:_KEY_CHARS], ()):
+                if word[0].startswith(heads) and (match := _compile(pattern).match(text, word.start())):
+                    yield Found(rule=rule, start=match.start(), end=match.end())
+        is_ascii = text.isascii()
+        for searched in self.searched:
+            rule = searched.rule
+            if (is_ascii and not searched.is_ascii) or (rule.cues and not any(map(text.__contains__, rule.cues))):
+                continue
+            for pattern in searched.patterns:
+                for match in _compile(pattern).finditer(text):
+                    yield Found(rule=rule, start=match.start(), end=match.end())
+
+
+def index_wordings(rules: Iterable[ThreatRule], *, leave_out: Scope) -> WordingIndex:
+    """The index of a table without the rules of one scope.
+
+    Raises:
+        ValueError: A wording that begins with a word has a branch whose first two letters are not plain.
+    """
+    headed: dict[str, list[_Headed]] = {}
+    searched: list[_Searched] = []
+    for rule in rules:
+        if rule.scope == leave_out:
+            continue
+        branches = [branch for wording in rule.wordings for branch in _split(wording)]
+        if free := tuple(branch for branch in branches if not branch.startswith(_START)):
+            searched.append(_Searched(rule=rule, patterns=free, is_ascii=any(map(_reads_ascii, free))))
+        for branch in filter(_is_headed, branches):
+            heads = _list_heads(branch.removeprefix(_START))
+            for key in dict.fromkeys(head[:_KEY_CHARS] for head in heads):
+                own = tuple(head for head in heads if head.startswith(key))
+                headed.setdefault(key, []).append((own, branch, rule))
+    return WordingIndex(headed={key: tuple(rows) for key, rows in headed.items()}, searched=tuple(searched))
+
+
+def _is_headed(branch: str) -> bool:
+    return branch.startswith(_START)
+
+
+def _reads_ascii(branch: str) -> bool:
+    """Whether a pattern may find ASCII; what begins with letters of another script does not."""
+    return branch.removeprefix("(?:")[:1].isascii()
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    """A wording made ready when it is first tried; all of them at once would take a second."""
+    return re.compile(pattern, re.MULTILINE)
+
+
+def _list_heads(branch: str) -> Sequence[str]:
+    """The letters that each way through the beginning of a pattern begins with."""
+    if branch.startswith("(?:"):
+        end = _end_of_group(branch)
+        if branch[end + 1 : end + 2] not in _OPTIONAL:
+            return [head for part in _split(branch[len("(?:") : end]) for head in _list_heads(part)]
+    literal = _LITERAL.match(branch)
+    if literal is None or len(literal[0]) < _KEY_CHARS:
+        raise ValueError(
+            f"a wording must begin with two plain letters, got {branch[:40]!r}; leave out its \\b or expand it"
+        )
+    return [literal[0]]
+
+
+def _end_of_group(pattern: str) -> int:
+    """Where the group that opens a pattern closes."""
+    depth = 0
+    for at, char in _list_syntax(pattern):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if depth == 0:
+            return at
+    raise ValueError(f"a group is not closed: {pattern[:40]!r}")
+
+
+def _split(pattern: str) -> list[str]:
+    """The branches of a pattern at its top level."""
+    parts: list[str] = []
+    depth, start = 0, 0
+    for at, char in _list_syntax(pattern):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "|" and depth == 0:
+            parts.append(pattern[start:at])
+            start = at + 1
+    return [*parts, pattern[start:]]
+
+
+def _list_syntax(pattern: str) -> Iterator[tuple[int, str]]:
+    """The characters of a pattern that are neither escaped nor in a character class, with their places."""
+    in_class, at = False, 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\":
+            at += 2
+            continue
+        if in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+        else:
+            yield at, char
+        at += 1
