@@ -30,11 +30,21 @@ from everfold.core.dream_scenes import (
 from everfold.core.items import Item, ItemId, Tier
 from everfold.core.origins import AUTHORITY, Origin
 from everfold.core.subjects import GENERAL, MOST_TOPICS, Group, choose_free_name, group_items
-from everfold.core.topic_lines import HeldText, Scan, read_topic_text, write_date, write_topic_text
+from everfold.core.topic_lines import (
+    HeldText,
+    Scan,
+    read_topic_text,
+    truncate_chars,
+    write_date,
+    write_statement,
+    write_topic_text,
+)
 from everfold.core.topics import Topic, TopicId, TopicStatus
 
 OUTSIDE: Final = "from_outside"
 """The topic of what no person and no model of the user's said."""
+SUMMARY_CHARS: Final = 120
+"""How much of the newest statement stands in a summary. Source: own choice, a line of a terminal."""
 TIERS: Final[tuple[Tier, ...]] = ("user", "agent")
 
 
@@ -69,7 +79,7 @@ def rebuild_topic(topic: Topic, items: Sequence[Item], *, now: datetime, scan: S
         topic,
         revision=topic.revision + 1,
         updated_at=now,
-        summary=_summarise(topic.name, current),
+        summary=_summarise(topic.name, current, scan),
         content=write_topic_text("", current, replaced={}, scan=scan),
         sources=tuple(item.id for item in current),
         origin=_lowest(current, None),
@@ -116,12 +126,14 @@ class _Planner:
         taken |= {OUTSIDE} - {group.name for group in parts.groups}
         if proposal is not None:
             self._apply(parts, proposal, taken)
-        else:
+        elif parts.pool:
             _empty_general(parts)
         has_outside = bool(others or parts.outside)
         group_items(parts.groups, parts.pool, taken=taken, most_count=MOST_TOPICS - has_outside)
         _add_outside(parts.outside, others, taken)
-        for group in (*parts.groups, *parts.outside):
+        groups = (*parts.groups, *parts.outside)
+        taken |= {group.name for group in groups}
+        for group in groups:
             self._write(group, tier, taken)
 
     # --- taking apart
@@ -238,7 +250,7 @@ class _Planner:
         topic, everything = group.topic, [*group.fixed, *group.items]
         replaced = {item.superseded_by: item for item in group.fixed if item.superseded_by is not None}
         content = write_topic_text(group.prose, group.items, replaced=replaced, scan=self.scan)
-        summary = group.summary if group.summary is not None else _summarise(group.name, everything)
+        summary = group.summary if group.summary is not None else _summarise(group.name, everything, self.scan)
         threats = tuple(self.scan(f"{summary}\n{content}"))
         written = Topic(
             id=topic.id if topic else TopicId(f"{self.scene.dream_id}_topic_{next(self._numbers)}"),
@@ -318,9 +330,12 @@ def _find_end(items: Sequence[Item]) -> datetime | None:
     return max(ends) if items and len(ends) == len(items) else None
 
 
-def _summarise(name: str, items: Sequence[Item]) -> str:
-    """One line: how many notes, on what, from when to when."""
-    days = sorted(write_date(item.valid_from) for item in items)
-    span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-    noun = "note" if len(items) == 1 else "notes"
-    return f"{len(items)} {noun} on {name.replace('_', ' ')}, {span}"
+def _summarise(name: str, items: Sequence[Item], scan: Scan) -> str:
+    """One line: the newest statement that may be shown, and how many there are beside it."""
+    ordered = sorted(items, key=lambda item: (item.valid_from, item.id), reverse=True)
+    texts = (truncate_chars(write_statement(item), SUMMARY_CHARS) for item in ordered)
+    text = next((text for text in texts if not scan(text)), name.replace("_", " "))
+    if len(items) == 1:
+        return text
+    noun = "note" if len(items) == 2 else "notes"  # noqa: PLR2004  (this one and another)
+    return f"{text} ({len(items) - 1} more {noun}, since {write_date(ordered[-1].valid_from)})"

@@ -83,12 +83,12 @@ class Group:
     def take(self, item: Item) -> None:
         """Add an item."""
         self.items.append(item)
-        self._words.update(list_subjects(item.statement))
+        self._words.update(list_subjects(item.statement).keys())
 
     def learn(self, texts: Iterable[str]) -> None:
         """Let texts that are in it already tell its subject."""
         for text in texts:
-            self._words.update(list_subjects(text))
+            self._words.update(list_subjects(text).keys())
 
     def rate(self, item: Item) -> int:
         """How much an item speaks of this group's subject; 0 for not at all."""

@@ -70,6 +70,14 @@ def write_statement(item: Item) -> str:
     return neutralise(redact_secrets(clean_text(item.statement)))
 
 
+def truncate_chars(text: str, most_count: int) -> str:
+    """The text, or its beginning up to a word's end with three dots."""
+    if len(text) <= most_count:
+        return text
+    head = text[: most_count - 3]
+    return f"{head.rpartition(' ')[0] or head}..."
+
+
 def write_date(moment: datetime) -> str:
     """A day as an absolute date."""
     return moment.date().isoformat()

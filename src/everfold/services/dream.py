@@ -20,6 +20,7 @@ from everfold.core.items import ItemId
 from everfold.core.memory import AuditEntry, MemoryChange
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.threats import scan_memory
 from everfold.core.topic_lines import Scan, diff_lines
 from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError
@@ -39,6 +40,11 @@ Reading = Callable[[], Awaitable[DreamInput | None]]
 """Reads what a dream is decided over, as often as it is asked to."""
 
 
+def list_threat_kinds(text: str) -> tuple[str, ...]:
+    """What a text would do to its reader, by kind, each once."""
+    return tuple(dict.fromkeys(threat.kind.replace("_", " ") for threat in scan_memory(text)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dreamer:
     """Dreams for users and agents, one dream at a time for each pair of them.
@@ -53,8 +59,8 @@ class Dreamer:
     clock: Clock
     ids: Ids
     policy_of: Callable[[AgentId], MemoryPolicy]
-    scan: Scan
     caller: ModelCaller | None = None
+    scan: Scan = list_threat_kinds
     observers: Observers = field(default_factory=Observers)
     _busy: set[tuple[UserId, AgentId]] = field(default_factory=set)
 
