@@ -1,9 +1,9 @@
 """Opening Everfold: the only module that picks adapters."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
-from everfold.config import Settings, load_settings
+from everfold.config import Overrides, Settings, load_settings
 from everfold.core.sessions import SessionId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
@@ -21,11 +21,13 @@ from everfold.ports.models import Model
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
+from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
 from everfold.services.call_model import ModelCaller
 from everfold.services.digest_event import digest_event
 from everfold.services.observers import Observers, make_observers
 from everfold.services.sweep import Sweeper
+from everfold.services.users import Users
 from everfold.services.work import Worker, WorkPolicy
 from everfold.sync import Blocking, block_on
 
@@ -39,7 +41,7 @@ _FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one fro
 async def open(  # noqa: A001 - `everfold.open` is what a user types
     url: str | None = None,
     *,
-    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    settings: Settings | Overrides | None = None,
     config: Path | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -59,6 +61,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
 
     Raises:
         InvalidInputError: the url or a setting does not fit, or a hook is no plug-in.
+        ConflictError: a name or a binding of the settings' users is another user's in the store.
         StoreError: the store cannot be opened.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(config, settings)
@@ -69,11 +72,12 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         sinks=(LogLines(),),
         tracer=tracer,
     )
-    clock, ids = clock or SystemClock(), ids or RandomIds()
+    clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
     store = await open_store(url or loaded.store.url)
     engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
-    engine.start()
     try:
+        await Users(store=store, clock=clock, ids=ids).apply(users)
+        engine.start()
         yield engine
     finally:
         await engine.close()
@@ -82,7 +86,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
 def open_sync(
     url: str | None = None,
     *,
-    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    settings: Settings | Overrides | None = None,
     config: Path | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -102,13 +106,22 @@ def make_engine(
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     observers = Observers() if observers is None else observers
+    background = make_background(store, settings, clock=clock, ids=ids, observers=observers)
     return Everfold(
         store,
         clock=clock,
         ids=ids,
         defaults=settings.session_settings(),
         observers=observers,
-        background=make_background(store, settings, clock=clock, ids=ids, observers=observers),
+        background=background,
+        memories=Memories(
+            store=store,
+            clock=clock,
+            ids=ids,
+            observers=observers,
+            dispatcher=background.dispatcher,
+            policy_of=cache(settings.memory_policy),
+        ),
         rotates=settings.sessions.rotate_on_compaction,
     )
 

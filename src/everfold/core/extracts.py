@@ -567,8 +567,8 @@ def _find_outcome(lowered: str, outcomes: Sequence[str]) -> tuple[LineKind, int]
 def _raise_last(found: list[_Found]) -> None:
     """What a command said last counts more: it is its outcome."""
     for back in range(1, min(3, len(found)) + 1):
-        score, *rest = found[-back]
-        found[-back] = (min(score + 12 - 3 * back, 100), *rest)
+        score, start, end, kind, standing, lasting = found[-back]
+        found[-back] = (min(score + 12 - 3 * back, 100), start, end, kind, standing, lasting)
 
 
 def _doubt_paste(found: list[_Found], length: int) -> list[_Found]:

@@ -42,7 +42,7 @@ class SessionMemory:
         snapshot: The frozen text of memory in the window; empty for none.
         snapshot_revision: The revision of memory that it shows.
         snapshot_event: The compaction after which it was made; empty before the first.
-        has_snapshot: One was made, even if memory had nothing.
+        has_snapshot: One was made, even if memory had nothing. An erase takes every snapshot of the user away.
     """
 
     session_id: SessionId
@@ -101,6 +101,14 @@ class AuditEntry:
     action: AuditAction
     about: tuple[str, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """What recall found for a turn: its text, and what each entry of it is and why, for the report."""
+
+    text: str = ""
+    entries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,11 @@ nothing.
 Source: DESIGN sections 1 (G9) and 4.
 """
 
-from typing import Final, Literal
+from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.items import ItemKind
 from everfold.core.telling import is_answer, tells_lasting
-
-ItemKind = Literal["fact", "preference", "decision", "task", "open_item"]
 
 _OF_USER: Final[dict[LineKind, ItemKind]] = {
     "remember": "fact",
@@ -44,6 +43,6 @@ def find_memory_kind(line: ExtractLine, *, before: str | None = None) -> ItemKin
         return None
     if line.lasting or line.standing:
         return _OF_USER.get(line.kind)
-    if line.kind in _TELLING and tells_lasting(line.quote, has_fact=line.kind != "lead"):
+    if line.kind in _TELLING and tells_lasting(line.quote, line.kind):
         return "fact"
     return "fact" if before is not None and is_answer(line.quote, before=before) else None

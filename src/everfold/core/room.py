@@ -3,7 +3,7 @@
     context limit
     ├── room for the answer
     └── budget                        (what is left, divided by the calibration)
-        ├── fixed part                system prompt, tool schemas, the reserve for the volatile suffix
+        ├── fixed part                system prompt, tool schemas, the reserves for the snapshot and the volatile suffix
         └── room
             ├── slices                head, kept, digests, standing, newest blocks
             └── tail                  what the target leaves
@@ -22,10 +22,16 @@ SMALLEST_ROOM_TOKENS = 800
 
 DEFAULT_LIMIT_TOKENS = 128_000
 
+MOST_SNAPSHOT_RATIO = 0.15
+"""What the snapshot of memory may take of the budget, so that a small limit has room for the conversation."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How a session compacts. Every field is a setting of the same name; see docs/reference/settings.md."""
+    """How a session compacts. The fields are settings of the same name; see docs/reference/settings.md.
+
+    `snapshot_tokens` is no setting of its own: it is what the snapshot of memory may take at most, 0 where it is off.
+    """
 
     answer_tokens: int | None = None
     trigger_ratio: float = 0.80
@@ -53,6 +59,7 @@ class Policy:
     gap_deadline_secs: float = 35.0
     gap_max_lookback_secs: float = 86_400.0
     enabled: bool = True
+    snapshot_tokens: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.target_ratio < self.trigger_ratio < self.force_ratio <= 1:
@@ -90,6 +97,7 @@ class Room:
     budget_tokens: int
     prompt_tokens: int
     volatile_tokens: int
+    snapshot_tokens: int
     room_tokens: int
     trigger_tokens: int
     target_tokens: int
@@ -105,8 +113,8 @@ class Room:
 
     @property
     def fixed_tokens(self) -> int:
-        """The fixed part: system prompt, tool schemas and the reserve for the volatile suffix."""
-        return self.prompt_tokens + self.volatile_tokens
+        """The fixed part: system prompt, tool schemas and the reserves for the snapshot and the volatile suffix."""
+        return self.prompt_tokens + self.volatile_tokens + self.snapshot_tokens
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -123,7 +131,8 @@ def share_room(limit_tokens: int, policy: Policy, *, prompt_tokens: int = 0, cal
     answer = policy.answer_tokens if policy.answer_tokens is not None else min(8192, int(limit_tokens * 0.12))
     budget = calibrate_budget(calibration, max(limit_tokens - answer, 0))
     volatile = int(budget * policy.volatile_ratio)
-    room = budget - prompt_tokens - volatile
+    snapshot = min(policy.snapshot_tokens, int(budget * MOST_SNAPSHOT_RATIO))
+    room = budget - prompt_tokens - volatile - snapshot
     usable = max(room, 0)
     return Room(
         limit_tokens=limit_tokens,
@@ -131,6 +140,7 @@ def share_room(limit_tokens: int, policy: Policy, *, prompt_tokens: int = 0, cal
         budget_tokens=budget,
         prompt_tokens=prompt_tokens,
         volatile_tokens=volatile,
+        snapshot_tokens=snapshot,
         room_tokens=room,
         trigger_tokens=int(usable * policy.trigger_ratio),
         target_tokens=int(usable * policy.target_ratio),

@@ -1,11 +1,12 @@
-"""What kind of statement an English sentence is, by general rules of language.
+"""What kind of statement a sentence is, by general rules of language: English, and the plainest forms of five more.
 
 Theory of operation: each rule names the cue words without which it cannot hold. The words of a sentence are looked up
 in one table that gives, as bits, the rules worth trying, the more binding kind first; the first pattern that is found
 and not denied decides. Most sentences of a talk carry few cues, so they cost a lookup per word and few patterns.
 The patterns speak of grammar (clause starts, modals and their subjects, polarity, tense), never of a subject matter.
 
-Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in bench/statements.py.
+Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in bench/statements.py and
+bench/extraction.py.
 """
 
 import re
@@ -41,7 +42,11 @@ _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
-_BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
+_BINDS: Final = re.compile(
+    r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b"
+    r"|^(?:könntest|kannst|können|könnten|würdest|würden|podrías?|puedes?|podría|pourriez|pourrais|peux|pouvez|potresti|puoi|kun|kunt|poderia|pode)\b"
+    r".*\b(?:immer|nie|niemals|ab jetzt|siempre|nunca|toujours|jamais|sempre|mai|altijd|nooit)\b"
+)
 _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?!rather|not\b)[a-z]+|\b(?:can|could|may) (?:i|we) (?!bring|have\b)[a-z]+"
 )
@@ -51,7 +56,7 @@ _OPENED: Final = re.compile(
 
 _REMEMBERS: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?:please |kindly |maybe |possibly )?(?:remember|make a note|take a note|note (?:that|down)|keep in mind|memori[sz]e|not forget)"
-    r"\b"
+    r"\b(?! (?:what|when|where|who|how|why|which|if|whether|me\b|the time))"
 )
 _OPEN_QUESTION: Final = re.compile(
     r"\b(?:still|ever) (?:waiting|find out|found out|hear|heard|not)\b|\?\? \w+.*\bstill\b|: .*\bor no[t?]?\b|\?.* (?:undecided|unsure|tbd)\b"
@@ -61,7 +66,7 @@ _PUT_OFF: Final = re.compile(
     r"|end of (?:the )?(?:day|week|month))\b"
 )
 _PASSING: Final = re.compile(
-    r"\b(?:brb|right back|be back|let me|see you|wait|a (?:break|walk|shower|nap|look|bit)|grab|laugh|cry|die)\b|\bhaha"
+    r"\b(?:brb|right back|be back|let me|see you|wait|a (?:break|walk|shower|nap|look|bit)|grab|laugh|cry|die|make it|keep(?: on)? \w*ing|do (?:my|our) best|give it an?|get through|cherish|be sure to)\b|\bhaha"
 )
 _QUOTED: Final = re.compile(r"\"[^\"]*\"")
 _STATED: Final[dict[StatementKind, StatedKind]] = {"need": "task", "open": "question"}
@@ -93,7 +98,16 @@ _CUES: Final = _build_cues()
 _MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
 _MAY_REQUEST: Final = _CUES["can"] | _CUES["could"] | _CUES["would"] | _CUES["will"] | _CUES["may"]
 _MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
-_MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
+_MAY_BIND: Final = (
+    _CUES["always"]
+    | _CUES["never"]
+    | _CUES["now"]
+    | _CUES["immer"]
+    | _CUES["nie"]
+    | _CUES["siempre"]
+    | _CUES["toujours"]
+    | _CUES["sempre"]
+)
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
@@ -148,7 +162,8 @@ def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | N
     """The statement that a lower-cased sentence makes, or None when it makes none.
 
     Only a user's remember, correction, decision, constraint, identity or preference is standing; a question never is,
-    unless it asks for something from now on.
+    unless it asks for something from now on or to be remembered. What is quoted in more than two words is not the
+    speaker's own.
     """
     if '"' in lowered:
         lowered = _QUOTED.sub(_blank, lowered)

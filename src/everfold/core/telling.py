@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from everfold.core.extracts import LineKind
 from everfold.core.statement_rules import IMPERATIVES, KIN_WORDS, STATES_OF_BEING, list_marked_words, list_word_set
 
 _Reading: TypeAlias = Callable[[Sequence[str], bool], bool]
@@ -28,12 +29,12 @@ _SHORT_WORDS: Final = 7
 _NO_NOTES: Final = IMPERATIVES | list_word_set(
     "what when where who whom whose which why how wat wht whats wats wheres hows is are am was were do does did can could"
     " would will shall should may might must has have had you u ur your maybe perhaps if thank thanks thx cheers git npm"
-    " pip docker sudo cd ls i i'm im i've ive i'd i'll we we're we've he she they it it's error failed warning please pls plz"
-    " gimme execute any anything some ha haha hahaha lol lmao great nice wow ugh not imagine suppose hypothetically"
+    " pip docker sudo cd ls i i'm im i've ive i'd i'll we we're we've he she they it it's its that that's thats those glad aw aww definitely absolutely totally exactly congrats congratulations nope hey no yes yeah yep see way long error failed warning please pls plz"
+    " kind best regards dear greetings happy wo wie wann warum wer welche welcher gibt dónde donde cómo como cuándo cuando qué que cuál cuánto cuanto por où quand comment pourquoi combien quel quelle dove quando come perché quanto waar hoe wanneer danke merci gracias grazie bedankt obrigado hola bonjour guten gimme execute any anything some ha haha hahaha lol lmao great nice wow ugh not imagine suppose hypothetically"
 )
 
 _ADVERBS: Final = list_word_set(
-    "also just only actually originally currently now still always usually mostly really both all then have had recently"
+    "also just only actually originally currently now still always usually mostly really both all then had recently"
     " first already finally normally regularly sometimes often perhaps should do did mention that 've am r"
 )
 _FELT: Final = list_word_set(
@@ -48,14 +49,17 @@ _LASTING: Final = list_word_set(
     " raise host manage lead maintain suffer wear drive commute volunteer rent share employ sell make build serve lost bought"
     " inherited founded joined left quit graduated stopped"
 )
-_HAVING: Final = list_word_set("have has had got ive i've we've")
-_NOT_HELD: Final = list_word_set("been question problem issue look idea feeling request no to it this that these nothing time fun")
+_HAVING: Final = list_word_set("have has got")
+_NOT_HELD: Final = list_word_set(
+    "been done gotten so each great question problem issue look idea feeling request no to it this that these nothing time fun"
+)
 _MOODS: Final = list_word_set(
     "so very too sorry afraid sure not glad happy here tired hungry bored trying looking wondering having going gonna done back"
     " good fine ok okay well ready confused stuck kidding thankful grateful interested late excited sick cold curious lost"
-    " really quite pretty on about thinking sitting waiting calling writing asking talking feeling able aware seeing unable"
-    " stunned sad mad angry only getting"
+    " really quite pretty about thinking sitting waiting calling writing asking talking feeling able aware seeing unable"
+    " stunned sad mad angry only getting impressed proud inspired blessed honored honoured keen amazed in grateful"
 )
+_WED: Final = ("married", "divorced", "engaged")
 _VERBS: Final = list_word_set(
     "is are was were has have had lives live works work goes comes turns turned falls starts ends runs run uses use needs need"
     " died passed got wants speaks likes hates loves consists can can't cannot cant must called named listens sits belongs"
@@ -78,18 +82,20 @@ def _tell_self(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - 
     verb = words[min(at, count - 1)]
     if verb in _LASTING:
         return True
-    if words[at - 1] in _HAVING or verb in _HAVING:
+    if verb in _HAVING or words[at - 1] in _HAVING:
         return _NOT_HELD.isdisjoint(words[at : at + 4])
     if words[at - 1] in ("am", "are", "r"):
         return _tell_being(words[at - 1 :], has_fact)
     return has_fact and verb not in _FELT and len(verb) > 1
 
 
-def _tell_being(words: Sequence[str], has_fact: bool) -> bool:  # noqa: ARG001, FBT001 - as above
-    at = 2 if len(words) > 2 and words[1] in _ADVERBS else 1  # noqa: PLR2004  (a subject and what it is)
-    if len(words) > at + 1 and words[at] == "getting":
-        return words[at + 1] in ("married", "divorced", "engaged")
-    return len(words) > at and words[at].rstrip(_MARKS) not in _MOODS
+def _tell_being(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - as above
+    at, count = 1, len(words)
+    while at < count - 1 and (words[at] in _ADVERBS or words[at].endswith("ly")):
+        at += 1
+    if at >= count or words[at].rstrip(_MARKS) in _MOODS:
+        return at < count - 1 and words[at] == "getting" and words[at + 1] in _WED
+    return has_fact or not words[at].endswith(("ing", "ed"))
 
 
 def _tell_mine(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - as above
@@ -100,7 +106,18 @@ def _tell_mine(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - 
 
 
 def _tell_thing(words: Sequence[str], has_fact: bool) -> bool:  # noqa: FBT001 - as above
-    return not _VERBS.isdisjoint(words[1:_REACH]) and (has_fact or not _BOUND.isdisjoint(words[2:]))
+    part = words[1:_REACH]
+    if _VERBS.isdisjoint(part):
+        return False
+    return (
+        has_fact
+        or not _BOUND.isdisjoint(words[2:])
+        or any(_is_placed(pair) for pair in zip(part, words[2:], strict=False))
+    )
+
+
+def _is_placed(pair: tuple[str, str]) -> bool:
+    return pair[0] in ("is", "are") and pair[1] in ("in", "under", "at")
 
 
 def _tell_count(words: Sequence[str], has_fact: bool) -> bool:  # noqa: ARG001, FBT001 - as above
@@ -187,7 +204,7 @@ _MAY_PASS: Final = list_marked_words(
     " maybe perhaps would wouldn't could couldn't might like appreciate you u"
 )
 _passes: Final = re.compile(
-    r"\b(?:right now|at the moment|this morning|this afternoon|rn|today|haha\w*|again|not working|down|crash\w*|broken|slow|so funny|of course|maybe|perhaps"
+    r"\b(?:right now|at the moment|this morning|this afternoon|rn|today|haha\w*|again|not working|(?:is|are|was|so|too|very|'s) (?:down|broken|slow)|crash\w*|so funny|of course|maybe|perhaps"
     r"|(?:was|were) like|appreciate|(?:can|could|would|will) (?:you|u))\b|/s\b"
     r"|\b(?:would|could|might)(?:n't)?(?: \w+)? (?:be|have|need|take|make|buy|miss|go|think)\b"
 ).search
@@ -207,26 +224,36 @@ _NODS: Final = list_word_set(
 )
 
 
-def tells_lasting(sentence: str, *, has_fact: bool) -> bool:
+def tells_lasting(sentence: str, kind: LineKind) -> bool:
     """Whether a sentence that is neither a question nor a statement of any other kind tells what lasts.
 
     Args:
         sentence: The sentence as it was said, not blank.
-        has_fact: Whether it has a time, a name, a number, an identifier or a path.
+        kind: What it holds: a time, a number, an identifier, a path, else a name; "lead" for none of them.
     """
     lowered = sentence.lower().replace("\u2019", "'")
     words = lowered.split()
     if lowered.endswith("?"):
         return False
-    reading, subject = _BY_FIRST.get(words[0]), words
+    if '"' in lowered:
+        return False
+    has_fact = kind != "lead"
+    subject: Sequence[str] = words
+    reading = _BY_FIRST.get(words[0])
     if reading is None and words[0] in _OPENERS:
         reading, subject = _find_reading(words)
-    if reading is None or not reading(subject, has_fact):
-        if not has_fact or words[0].rstrip(_MARKS) in _NO_NOTES or _is_command(lowered):
-            return False
-        if len(words) > _SHORT_WORDS and _match_value(lowered) is None:
-            return False
+    is_told = reading is not None and reading(subject, has_fact)
+    if not is_told and not (has_fact and _is_note(lowered, words, is_named_only=kind == "name")):
+        return False
     return _MAY_PASS.isdisjoint(words) or _passes(lowered) is None
+
+
+def _is_note(lowered: str, words: Sequence[str], *, is_named_only: bool) -> bool:
+    """Whether words in note form name a value; a name alone may be that of whoever is spoken to."""
+    is_label = words[0].endswith(":")
+    if (words[0].rstrip(_MARKS) in _NO_NOTES and not is_label) or _is_command(lowered):
+        return False
+    return (len(words) <= _SHORT_WORDS and not is_named_only) or _match_value(lowered) is not None
 
 
 def _find_reading(words: Sequence[str]) -> tuple[_Reading | None, Sequence[str]]:

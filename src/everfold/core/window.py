@@ -1,7 +1,7 @@
 """The window: the list of what the model is shown next, with a report of what is in it and why.
 
 Order, which is also the order of how long each stays the same: fixed, head, body (kept messages and digests by range),
-standing block, tail, volatile suffix.
+standing block, snapshot of memory, tail, volatile suffix.
 
 Source: DESIGN section 3, "The way of a message".
 """
@@ -21,7 +21,7 @@ from everfold.core.room import Policy, Room
 from everfold.core.state import WHOLE_WINDOW, Awaited, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 
-Slice = Literal["fixed", "head", "kept", "digest", "standing", "running", "tail", "volatile"]
+Slice = Literal["fixed", "head", "kept", "digest", "standing", "snapshot", "running", "tail", "volatile"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class RangeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextEntry:
-    """A text of Everfold's own: the standing block, or the volatile suffix."""
+    """A text of Everfold's own: the standing block, the snapshot of memory, or the volatile suffix."""
 
     text: str
     slice: Slice
@@ -88,6 +88,7 @@ class WindowReport:
         breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
             must read again for it; empty when the request only grew at its end.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.
+        memory: What of memory is shown and why, a line for each part.
     """
 
     limit_tokens: int
@@ -104,6 +105,7 @@ class WindowReport:
     standing_left_out: LeftOut
     breaks: tuple[PrefixBreak, ...] = ()
     full_slices: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +148,7 @@ class Body:
 
     layout: Layout
     awaited: tuple[Awaited, ...]
+    snapshot: str
     entries: tuple[Entry, ...]
     by_slice: Mapping[Slice, int]
     message_count: int
@@ -160,6 +163,8 @@ def build_body(
     messages: Mapping[int, Message],
     digests: Mapping[str, str],
     awaited: tuple[Awaited, ...] = (),
+    *,
+    snapshot: str = "",
 ) -> Body:
     """What a layout shows. O(what it shows).
 
@@ -168,6 +173,7 @@ def build_body(
         messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
         digests: The text of every digest that the layout shows, by id.
         awaited: Ranges whose digest stands under a continuity note.
+        snapshot: What is remembered of the user; empty for nothing.
     """
     by_slice: dict[Slice, int] = {}
     held_of: dict[str, Slice] = {"head": "head", "running": "running"}
@@ -176,10 +182,13 @@ def build_body(
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
     by_slice["digest"] = layout.body_tokens - sum(by_slice.values()) + measure_notes(awaited, layout)
+    if snapshot:
+        by_slice["snapshot"] = estimate_text_tokens(snapshot) + MESSAGE_OVERHEAD_TOKENS
     return Body(
         layout=layout,
         awaited=awaited,
-        entries=tuple(_body_entries(layout, messages, digests, awaited)),
+        snapshot=snapshot,
+        entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot)),
         by_slice=by_slice,
         message_count=sum(not messages[held.seq].is_erased for held in layout.held),
     )
@@ -218,7 +227,7 @@ def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Messa
     )
 
 
-def build_window(
+def build_window(  # noqa: PLR0913 - each is a part of the window
     state: SessionState,
     body: Body,
     messages: Mapping[int, Message],
@@ -229,6 +238,7 @@ def build_window(
     room: Room,
     volatile: str | None = None,
     tail: Tail | None = None,
+    why: tuple[str, ...] = (),
 ) -> Window:
     """Build the window of a session from what is shown of it. O(head and tail).
 
@@ -242,6 +252,7 @@ def build_window(
         room: The shares of the limit.
         volatile: Text for the end of this request only; cut to its reserve.
         tail: The tail, where it is built already.
+        why: What of memory is shown, for the report.
     """
     tail = tail or build_tail(state, body.layout, messages, before=None)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
@@ -251,7 +262,7 @@ def build_window(
         session=session,
         prompt=prompt,
         entries=(*fixed, *body.entries, *tail.entries, *suffix),
-        report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix),
+        report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix, why=why),
         fence_key=session,
     )
 
@@ -272,7 +283,11 @@ def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
 
 
 def _body_entries(
-    layout: Layout, messages: Mapping[int, Message], digests: Mapping[str, str], awaited: Sequence[Awaited]
+    layout: Layout,
+    messages: Mapping[int, Message],
+    digests: Mapping[str, str],
+    awaited: Sequence[Awaited],
+    snapshot: str,
 ) -> list[Entry]:
     noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
     entries: list[Entry] = [
@@ -290,6 +305,8 @@ def _body_entries(
             )
     if layout.standing_text:
         entries.append(TextEntry(text=layout.standing_text, slice="standing"))
+    if snapshot:
+        entries.append(TextEntry(text=snapshot, slice="snapshot"))
     entries += [
         MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
     ]
@@ -306,7 +323,14 @@ def _volatile_entry(volatile: str | None, room: Room) -> list[TextEntry]:
 
 
 def _report(
-    state: SessionState, body: Body, policy: Policy, room: Room, *, message_count: int, suffix: Sequence[TextEntry]
+    state: SessionState,
+    body: Body,
+    policy: Policy,
+    room: Room,
+    *,
+    message_count: int,
+    suffix: Sequence[TextEntry],
+    why: tuple[str, ...],
 ) -> WindowReport:
     layout = body.layout
     tokens = measure_window(state, layout)
@@ -321,7 +345,7 @@ def _report(
         budget_tokens=room.budget_tokens,
         fixed_tokens=room.fixed_tokens,
         room_tokens=room.room_tokens,
-        tokens=room.prompt_tokens + tokens + by_slice["volatile"],
+        tokens=room.prompt_tokens + body.by_slice.get("snapshot", 0) + tokens + by_slice["volatile"],
         by_slice=by_slice,
         message_count=message_count,
         digest_count=sum(bool(shown.digest_id) for shown in layout.ranges),
@@ -334,6 +358,7 @@ def _report(
             for reason, cost in state.breaks
         ),
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
+        memory=why,
     )
 
 

@@ -11,12 +11,13 @@ from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
+from everfold.core.memory import Recalled
 from everfold.core.messages import Message, make_tombstone
 from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
-from everfold.core.sessions import EventId, SessionRecord, SessionSettings
+from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
-from everfold.core.window import Body, Tail, build_body, build_tail
+from everfold.core.window import Body, Tail, build_body, build_tail, shown_seqs
 from everfold.ports.stores import Store
 
 MOST_MESSAGES = 4096
@@ -36,8 +37,10 @@ class LiveSession:
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
+    recollected: tuple[tuple[SessionId, int, int], str, Recalled] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None
+    _shown: tuple[Layout, int, int, int] | None = None
     _room: tuple[tuple[int | None, SessionSettings, int, Calibration], Room] | None = None
 
     @property
@@ -91,14 +94,27 @@ class LiveSession:
                 self.messages[note.seq] = make_tombstone(note)
         return self.messages
 
-    async def load_body(self, store: Store) -> Body:
+    async def load_shown(self, store: Store) -> dict[int, Message]:
+        """The messages that the window shows, and maybe others. O(what is new) since a window under the same layout."""
+        state, layout = self.state, self.layout
+        seqs: Sequence[int]
+        if self._shown is not None and self._shown[0] is layout and self._shown[1:3] == (state.epoch, state.fixed_seq):
+            seqs = range(self._shown[3] + 1, state.safe_seq + 1)
+        else:
+            seqs = shown_seqs(state, layout)
+        messages = await self.load_messages(store, seqs)
+        self._shown = (layout, state.epoch, state.fixed_seq, state.safe_seq)
+        return messages
+
+    async def load_body(self, store: Store, *, snapshot: str = "") -> Body:
         """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
         body = self._body
-        if body is None or body.layout is not self.layout or body.awaited != self.state.awaited:
+        is_same = body is not None and body.layout is self.layout and body.snapshot == snapshot
+        if body is None or not is_same or body.awaited != self.state.awaited:
             digest_ids = [shown.digest_id for shown in self.layout.ranges if shown.digest_id]
             digests = await self.load_digests(store, digest_ids)
             texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
-            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited)
+            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited, snapshot=snapshot)
         return body
 
     async def load_held(self, store: Store) -> list[CompactionEvent]:
@@ -148,15 +164,17 @@ class LiveSession:
         """Keep the newest half: an import appends without ever showing what it appended."""
         kept_from = min(sorted(self.messages)[-MOST_MESSAGES // 2], self.state.safe_seq)
         self.messages = {seq: message for seq, message in self.messages.items() if seq >= kept_from}
+        self._shown = None
 
-    def let_go(self, seqs: Sequence[int]) -> None:
-        """Forget what is not among the shown messages, once that is much."""
-        open_from = self.state.safe_seq
-        if len(self.messages) <= len(seqs) + self.state.last_seq - open_from + SPARE_MESSAGES:
+    def let_go(self) -> None:
+        """Forget what the window does not show, once that is much."""
+        state, layout = self.state, self.layout
+        shown_count = state.last_seq - max(layout.watermark, state.fixed_seq) + state.fixed_seq + len(layout.held)
+        if len(self.messages) <= shown_count + SPARE_MESSAGES:
             return
-        shown = set(seqs)
-        self.messages = {seq: message for seq, message in self.messages.items() if seq in shown or seq > open_from}
-        ids = {shown_range.digest_id for shown_range in self.layout.ranges}
+        shown = set(shown_seqs(state, layout))
+        self.messages = {seq: message for seq, message in self.messages.items() if seq in shown or seq > state.safe_seq}
+        ids = {shown_range.digest_id for shown_range in layout.ranges}
         self.digests = {id_: digest for id_, digest in self.digests.items() if id_ in ids}
 
 

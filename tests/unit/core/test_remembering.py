@@ -26,7 +26,17 @@ def _find_kinds(text: str, origin: Origin) -> set[ItemKind | None]:
         ("Remember that the badge is K-17.", "fact"),
         ("We decided to take the train.", "decision"),
         ("I'll send the forms on Monday.", "task"),
+        ("I play the oboe in a quartet.", "fact"),
+        ("I need to renew the lease before May.", "task"),
+        ("todo: oil the hinges", "task"),
+        ("I still don't know whether the permit was granted.", "open_item"),
+        ("Could you please remember that the badge is K-17?", "fact"),
+        ("Ruf mich bitte niemals vor neun an.", "preference"),
+        ("Hemos decidido ir en tren.", "decision"),
         ("What is the capital of Peru?", None),
+        ("Can you renew the lease?", None),
+        ('He said "I never eat figs" and laughed.', None),
+        ("brb, I'll grab a coffee", None),
         ("Thanks a lot!", None),
     ],
 )
@@ -42,9 +52,22 @@ def test_an_assistant_says_nothing_about_the_user(text: str) -> None:
 
 
 def test_an_assistant_s_commitments_and_decisions_are_taken() -> None:
-    """What the assistant binds itself to becomes a task or a decision."""
+    """What the assistant binds itself to for later becomes a task or a decision."""
     assert _find_kinds("I'll send the forms on Monday.", "assistant") == {"task"}
     assert _find_kinds("We decided to take the train.", "assistant") == {"decision"}
+
+
+@pytest.mark.parametrize("text", ["I'll check that now.", "Let me look at the file.", "I need to renew the lease."])
+def test_what_an_assistant_does_at_once_is_no_task(text: str) -> None:
+    """Of the assistant's own steps only those that it puts off are remembered."""
+    assert _find_kinds(text, "assistant") == {None}
+
+
+def test_a_short_reply_is_remembered_only_as_an_answer() -> None:
+    """The same words give a fact after a question about the speaker, and nothing without it."""
+    (line,) = find_extract_lines("With milk, two sugars", seq=3, origin="user", is_result=False, said_at=_NOW)
+    assert find_memory_kind(line) is None
+    assert find_memory_kind(line, before="How do you take your tea?") == "fact"
 
 
 @pytest.mark.parametrize("origin", ["tool", "external", "system"])

@@ -59,6 +59,9 @@ CREATE VIRTUAL TABLE item_index USING fts5 (
 
 INSERT INTO item_index (item_index, rank) VALUES ('secure-delete', 1);
 
+-- How many rows hold a word, read by one lookup a word.
+CREATE VIRTUAL TABLE item_index_words USING fts5vocab (item_index, row);
+
 CREATE TABLE topics (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
