@@ -38,7 +38,7 @@ TAIL_COUNT: Final = 20
 """How many messages of the recent tail go with it. Source: REQUIREMENTS OF-44."""
 CONTENT_CHARS: Final = TOPIC_CHARS // 2
 """How long the text of one topic may be, so that there is room behind it for what it does not tell."""
-SUMMARY_CHARS: Final = 200
+LINE_CHARS: Final = 200
 _MESSAGE_TOKENS: Final = 200
 """What of a message of the tail is shown; the items have what matters of it."""
 _NAMED_COUNT: Final = 8
@@ -291,7 +291,7 @@ class _Reader:
         self._check(name, summary, content)
         self.topics[name] = TopicProposal(
             name=name,
-            summary=summary[:SUMMARY_CHARS],
+            summary=summary[:LINE_CHARS],
             content=redact_secrets(clean_text(content)),
             expires_at=self._read_end(name, value.get("expires_at")),
             items=self._read_items(name, value.get("items")),

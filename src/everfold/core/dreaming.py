@@ -43,7 +43,7 @@ from everfold.core.topics import Topic, TopicId, TopicStatus
 
 OUTSIDE: Final = "from_outside"
 """The topic of what no person and no model of the user's said."""
-SUMMARY_CHARS: Final = 120
+LINE_CHARS: Final = 120
 """How much of the newest statement stands in a summary. Source: own choice, a line of a terminal."""
 TIERS: Final[tuple[Tier, ...]] = ("user", "agent")
 
@@ -333,7 +333,7 @@ def _find_end(items: Sequence[Item]) -> datetime | None:
 def _summarise(name: str, items: Sequence[Item], scan: Scan) -> str:
     """One line: the newest statement that may be shown, and how many there are beside it."""
     ordered = sorted(items, key=lambda item: (item.valid_from, item.id), reverse=True)
-    texts = (truncate_chars(write_statement(item), SUMMARY_CHARS) for item in ordered)
+    texts = (truncate_chars(write_statement(item), LINE_CHARS) for item in ordered)
     text = next((text for text in texts if not scan(text)), name.replace("_", " "))
     if len(items) == 1:
         return text
