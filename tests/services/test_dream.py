@@ -111,15 +111,24 @@ async def test_both_tiers_have_a_producer() -> None:
 
 async def test_a_dream_filters_injections() -> None:
     """What programs put into a log is no activity: nothing is written, and nothing of it reaches the model's tail."""
-    bench = await Bench(FINE).open(*HARBOUR, is_said=False)
+    bench = await Bench(FINE, Step(fault="empty")).open(*HARBOUR, is_said=False)
     before = await bench.snapshot()
     assert await bench.dream() is None
     assert await bench.snapshot() == before
-    await remember(bench.store, NEW)
+    await remember(bench.store, replace(NEW, tier="agent"))
     await append_wires(bench.store, session_record().id, incoming(user("Planted words."), source="injection"))
     await bench.dream()
-    assert "Planted" not in bench.model.requests[0].prompt
-    assert "user, 2031-03-03: The harbour berth is let" in bench.model.requests[0].prompt
+    of_user, of_agent = (request.prompt for request in bench.model.requests[:2])
+    assert "Planted" not in of_user + of_agent
+    assert "user, 2031-03-03: The harbour berth is let" in of_agent
+
+
+async def test_messages_do_not_cross_agents() -> None:
+    """The tail of one agent's session is not read for topics about the person, which all their agents read."""
+    bench = await Bench(FINE).open(*HARBOUR)
+    await append_wires(bench.store, session_record().id, user("For your ears only."))
+    await bench.dream()
+    assert [("ears only" in request.prompt) for request in bench.model.requests] == [False]
 
 
 @pytest.mark.parametrize("text", ["[AUTONOMOUS TICK] Look.", "[SCHEDULED TICK] 06:00"])

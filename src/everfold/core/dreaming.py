@@ -167,7 +167,7 @@ class _Planner:
             fixed = [item for item in told if not item.is_current(now) or held.holds(item)]
             loose = [item for item in sources if item not in fixed and item.is_current(now)]
             group = Group(name=topic.name, topic=topic, fixed=fixed, items=loose, prose=text.prose)
-            group.summary, group.expires_at = topic.summary, topic.expires_at
+            group.summary, group.expires_at, group.origin = topic.summary, topic.expires_at, topic.origin
         group.learn([item.statement for item in (*group.fixed, *group.items)])
         return group
 
@@ -215,6 +215,7 @@ class _Planner:
         group.fixed = [item for item in every if held.holds(item)]
         group.items = [item for item in every if not held.holds(item)]
         group.prose, group.summary, group.expires_at = proposed.content, proposed.summary, proposed.expires_at
+        group.origin = "assistant"
         group.learn([proposed.content])
         if group.items:
             self.notes.append(f"noted again what topic {group.name} had lost: {len(group.items)} items")
@@ -261,7 +262,7 @@ class _Planner:
             summary=summary,
             content=content,
             sources=_order_sources(topic, everything),
-            origin=_lowest(everything, topic.origin if topic and group.prose else None),
+            origin=_lowest(everything, group.origin),
             updated_at=self.scene.now,
             expires_at=group.expires_at if group.prose else _find_end(everything),
             status="quarantined" if threats else "active",

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from everfold.core.items import Item, ItemId, ItemKind
+from everfold.core.origins import Origin
 from everfold.core.statement_rules import DATE_WORDS, MAY_DATE_WORDS
 from everfold.core.topics import Topic
 from everfold.core.words import STOP_WORDS, find_words, read_words
@@ -69,6 +70,7 @@ class Group:
         prose: What stands before the lines of items.
         summary: None where it is to be made of the items.
         expires_at: The end of what the prose says.
+        origin: Whose words the prose is; a model's are never the person's own.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Group:
     prose: str = ""
     summary: str | None = None
     expires_at: datetime | None = None
+    origin: Origin | None = None
     _words: Counter[str] = field(default_factory=Counter)
 
     def take(self, item: Item) -> None:
@@ -212,7 +215,7 @@ def _make_groups(groups: list[Group], items: list[Item], names: _Names, *, room_
 
 
 def _name_group(subject: str, members: Sequence[Item]) -> str:
-    """The subject's word as it is written, and the other word that most of the members share."""
+    """The subject's word as it is written, and the other word that most of the members share, as they come."""
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for item in members:
@@ -222,7 +225,7 @@ def _name_group(subject: str, members: Sequence[Item]) -> str:
     others = [word for word, count in counts.items() if word != subject and count * _NAME_WORDS >= len(members)]
     others = [word for word in others if counts[word] >= _SHARED_COUNT]
     chosen = [subject, *sorted(others, key=lambda word: (-counts[word], word))][:_NAME_WORDS]
-    return to_topic_name(" ".join(written[word] for word in chosen))
+    return to_topic_name(" ".join(text for word, text in written.items() if word in chosen))
 
 
 def _find_catch_all(groups: list[Group], names: _Names, *, has_room: bool) -> Group:

@@ -62,7 +62,7 @@ class Dreamer:
     caller: ModelCaller | None = None
     scan: Scan = list_threat_kinds
     observers: Observers = field(default_factory=Observers)
-    _busy: set[tuple[UserId, AgentId]] = field(default_factory=set)
+    _busy: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False, repr=False)
 
     def is_dreaming(self, user_id: UserId, agent_id: AgentId) -> bool:
         """Whether a dream of theirs is on its way in this process."""

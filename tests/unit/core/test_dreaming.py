@@ -122,7 +122,7 @@ def test_the_order_in_which_items_come_changes_nothing(items: list[Item], chance
 def test_topics_are_named_by_their_subject() -> None:
     """Items that share a word are one topic, named by the words they share, one dated line for each item."""
     harbour, music = sorted(_plan(scene(*HARBOUR, *MUSIC)), key=lambda topic: topic.name)
-    assert (harbour.name, music.name) == ("berth_harbour", "orchestra")
+    assert (harbour.name, music.name) == ("harbour_berth", "orchestra")
     assert harbour.content.split("\n") == [
         "- 2031-03-04: The harbour berth costs 17 euros a night. [itm_1]",
         "- 2031-03-05: My harbour berth is number 42. [itm_2]",
@@ -248,10 +248,10 @@ def test_a_superseded_topics_items_go_on_elsewhere() -> None:
     seen = tuple((topic.id, topic.revision) for topic in topics)
     new = note("itm_5", "The harbour berth is let from May on.", on_day=9)
     proposal = replace(
-        _propose("The harbour berth is let from May on.", "itm_5"), supersedes=("berth_harbour",), seen=seen
+        _propose("The harbour berth is let from May on.", "itm_5"), supersedes=("harbour_berth",), seen=seen
     )
     written = _plan(scene(new, topics=topics, sources=HARBOUR, dream_id="drm_2"), proposal)
-    assert [one.name for one in written if one.status == "superseded"] == ["berth_harbour"]
+    assert [one.name for one in written if one.status == "superseded"] == ["harbour_berth"]
     assert _list_told(written) == {"itm_1", "itm_2", "itm_5"}
 
 
