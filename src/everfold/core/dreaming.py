@@ -15,6 +15,7 @@ Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-50 to U-54, P-OF-10, P-OF-11
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from itertools import count
 from typing import Final
 
@@ -29,6 +30,7 @@ from everfold.core.dream_scenes import (
 )
 from everfold.core.items import Item, ItemId, Tier
 from everfold.core.origins import AUTHORITY, Origin
+from everfold.core.stepwise import Steps, finish
 from everfold.core.subjects import GENERAL, MOST_TOPICS, Group, choose_free_name, group_items
 from everfold.core.topic_lines import (
     HeldText,
@@ -53,10 +55,15 @@ def plan_consolidation(scene: Scene, *, scan: Scan, proposals: Sequence[Proposal
 
     Without proposals items are grouped by subject and each has a line. O(items times topics), times the statement.
     """
+    return finish(plan_stepwise(scene, scan=scan, proposals=proposals))
+
+
+def plan_stepwise(scene: Scene, *, scan: Scan, proposals: Sequence[Proposal] = ()) -> Steps[Consolidation]:
+    """The same with a pause after each topic, for who has others to let through."""
     planner = _Planner(scene=scene, scan=scan)
     for tier in TIERS:
         proposal = next((one for one in proposals if one.tier == tier), None)
-        planner.plan_tier(tier, proposal)
+        yield from planner.plan_tier(tier, proposal)
     touched = dict.fromkeys(id_ for topic in planner.written for id_ in topic.sources)
     return Consolidation(
         topics=tuple(planner.written),
@@ -105,13 +112,13 @@ class _Planner:
     """A plan in the making, tier by tier."""
 
     def __init__(self, *, scene: Scene, scan: Scan) -> None:
-        self.scene, self.scan = scene, scan
+        self.scene, self.scan = scene, cache(scan)
         self.known: Mapping[ItemId, Item] = {item.id: item for item in (*scene.sources, *scene.items)}
         self.written: list[Topic] = []
         self.notes: list[str] = []
         self._numbers = count(1)
 
-    def plan_tier(self, tier: Tier, proposal: Proposal | None) -> None:
+    def plan_tier(self, tier: Tier, proposal: Proposal | None) -> Steps[None]:
         read = [
             one for one in choose_topics(self.scene.topics, self.scene.items, now=self.scene.now) if one.tier == tier
         ]
@@ -133,8 +140,10 @@ class _Planner:
         _add_outside(parts.outside, others, taken)
         groups = (*parts.groups, *parts.outside)
         taken |= {group.name for group in groups}
+        yield
         for group in groups:
             self._write(group, tier, taken)
+            yield
 
     # --- taking apart
 
