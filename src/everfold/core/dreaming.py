@@ -205,8 +205,11 @@ class _Planner:
 
     def _adopt(self, parts: _Parts, proposed: TopicProposal, taken: set[str]) -> None:
         """Make a proposed topic a group with its prose; the items that it names are in it."""
-        named = [self.known[id_] for id_ in proposed.items if id_ in self.known]
-        named = [item for item in named if item.is_current(self.scene.now) and not is_outside(item.origin)]
+        known = self._list_known(proposed.items)
+        if any(item.status == "quarantined" for item in known):
+            self.notes.append(f"topic {proposed.name} rests on what was quarantined meanwhile and was left out")
+            return
+        named = [item for item in known if item.is_current(self.scene.now) and not is_outside(item.origin)]
         group = next((one for one in parts.groups if one.name == proposed.name), None)
         if group is None:
             if not named:
@@ -218,10 +221,11 @@ class _Planner:
         for other in parts.groups:
             other.items = [item for item in other.items if item.id not in ids]
         parts.pool = [item for item in parts.pool if item.id not in ids]
-        before = [item for item in group.fixed if item.is_current(self.scene.now) and item.id not in ids]
         held = HeldText(proposed.content)
-        every = [*before, *group.items, *named]
-        group.fixed = [item for item in every if held.holds(item)]
+        told = [item for item in (*group.fixed, *known) if item.id not in ids]
+        stale = [item for item in told if not item.is_current(self.scene.now) and held.holds(item)]
+        every = [*(item for item in told if item.is_current(self.scene.now)), *group.items, *named]
+        group.fixed = [*stale, *(item for item in every if held.holds(item))]
         group.items = [item for item in every if not held.holds(item)]
         group.prose, group.summary, group.expires_at = proposed.content, proposed.summary, proposed.expires_at
         group.origin = "assistant"

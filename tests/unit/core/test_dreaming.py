@@ -284,6 +284,25 @@ def test_a_correction_stands_beside_prose_that_tells_the_old() -> None:
     assert _plan(again) == ()
 
 
+def test_a_correction_during_the_call_stands_beside_the_text() -> None:
+    """What was corrected while the model wrote is told by its text as it was; the correction says what it replaces."""
+    old = replace(HARBOUR[1], status="superseded", superseded_by=ItemId("itm_5"))
+    new = note("itm_5", "It is 43 now.", on_day=9, supersedes="itm_2")
+    text = "The harbour berth is number 42 and costs 17 euros a night."
+    (topic,) = _plan(scene(HARBOUR[0], old, new), _propose(text, "itm_1", "itm_2"))
+    assert "It is 43 now. (instead of: My harbour berth is number 42.) [itm_5]" in topic.content
+
+
+def test_a_text_on_what_was_quarantined_meanwhile_is_left_out() -> None:
+    """Where an item that the model names may not be shown any more, its topic's text is not stored."""
+    bad = replace(HARBOUR[1], status="quarantined")
+    plan = plan_consolidation(
+        scene(HARBOUR[0], bad), scan=_no_threats, proposals=[_propose("Berth number 42.", "itm_1", "itm_2")]
+    )
+    assert ["42" in topic.content for topic in plan.topics] == [False]
+    assert "quarantined meanwhile" in " ".join(plan.notes)
+
+
 def test_prose_goes_with_a_source_that_was_erased() -> None:
     """Where a source of prose is erased, nothing of the prose stays; the items that are left have lines."""
     (topic,) = _plan(
