@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from everfold.ports.models import Model
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
+from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
 from everfold.services.call_model import ModelCaller
 from everfold.services.digest_event import digest_event
@@ -105,13 +106,22 @@ def make_engine(
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     observers = Observers() if observers is None else observers
+    background = make_background(store, settings, clock=clock, ids=ids, observers=observers)
     return Everfold(
         store,
         clock=clock,
         ids=ids,
         defaults=settings.session_settings(),
         observers=observers,
-        background=make_background(store, settings, clock=clock, ids=ids, observers=observers),
+        background=background,
+        memories=Memories(
+            store=store,
+            clock=clock,
+            ids=ids,
+            observers=observers,
+            dispatcher=background.dispatcher,
+            policy_of=cache(settings.memory_policy),
+        ),
         rotates=settings.sessions.rotate_on_compaction,
     )
 

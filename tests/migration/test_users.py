@@ -11,6 +11,7 @@ import pytest
 
 import everfold
 from everfold.adapters.sqlite.connection import open_database
+from everfold.adapters.sqlite.queries import load_migrations
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
@@ -33,7 +34,14 @@ ALTER TABLE users DROP COLUMN name;
 ALTER TABLE users DROP COLUMN is_default;
 ALTER TABLE users DROP COLUMN created_at;
 """
-"""Takes the migration back."""
+"""Takes the migration back, where none came after it."""
+LATER = [
+    f"DROP {kind} {name}"
+    for migration, text in load_migrations()
+    if migration >= "0007"
+    for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX) (\w+)", text)
+]
+"""Takes back what came after it: tables and indexes."""
 
 
 async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str] = ("guide",)) -> None:
@@ -47,7 +55,7 @@ async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str]
         await store.record_call(replace(call(f"call_{at}"), user_id=UserId(name)))
     await store.close()
     with closing(apsw.Connection(str(path))) as database:
-        database.execute(FORMER)
+        database.execute(";".join([*reversed(LATER), FORMER]))
 
 
 def read_ids(path: Path) -> dict[str, str]:

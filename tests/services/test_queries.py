@@ -112,15 +112,26 @@ async def test_a_batch_is_one_transaction(engine: Everfold, trace: Trace) -> Non
 
 
 async def test_a_step_asks_for_nothing_but_its_own(engine: Everfold, trace: Trace) -> None:
-    """Calls and results are read from what the handle knows: an open step costs no query, a closed one settles once."""
+    """Calls and results are read from what the handle knows: an open step costs no query, a closed one only settles what is cut."""
     session = await steady(engine)
     call = {"id": "call_9", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    paste = " ".join(f"word{number}" for number in range(20_000))
     trace.take()
     await session.append({"role": "assistant", "content": None, "tool_calls": [call]})
     assert trace.take() == (APPEND, 1)
     await session.window()
     assert trace.take() == (GLANCE, 1)
     await session.append({"role": "tool", "tool_call_id": "call_9", "content": "fine"})
+    assert trace.take() == (APPEND, 1)
+    await session.append([{"role": "assistant", "content": None, "tool_calls": [call]}])
+    trace.take()
+    await session.append({"role": "tool", "tool_call_id": "call_9", "content": paste})
+    statements, rows_count = trace.take()
+    assert (set(statements) - set(APPEND), rows_count) == (set(), 1)
+    await session.append([{"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "call_10"}]}])
+    await session.append({"role": "tool", "tool_call_id": "call_9", "content": paste})
+    trace.take()
+    await session.append({"role": "tool", "tool_call_id": "call_10", "content": paste})
     statements, rows_count = trace.take()
     assert (set(statements) - set(APPEND), rows_count) == ({"settle_message"}, 1)
     await session.window()

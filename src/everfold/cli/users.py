@@ -8,6 +8,7 @@ from everfold.cli.engine import open_engine, run_async
 from everfold.cli.options import Db, Json
 from everfold.cli.output import Cell, print_json, print_table
 from everfold.core.users import NAME_CHANNEL, User
+from everfold.errors import InvalidInputError
 
 NAME = "users"
 
@@ -30,7 +31,9 @@ def run(
     - `everfold users --db everfold.db`
     - `everfold users --count 20 --json`
     """
-    if context.invoked_subcommand is not None:
+    if (command := context.invoked_subcommand) is not None:
+        if db is not None or after is not None or as_json:
+            raise InvalidInputError(f"options stand behind `{command}`: everfold users {command} ... --db FILE")
         return
 
     async def act() -> list[User]:

@@ -5,11 +5,12 @@ Source: DESIGN section 4, "Budgets" and "Snapshot and delta".
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 from everfold.core.items import Item, ItemKind, Tier
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.origins import Origin
+from everfold.core.sessions import AgentId
 
 _KIND_WORDS: Final[dict[ItemKind, str]] = {
     "preference": "preference",
@@ -51,3 +52,18 @@ def list_block(items: Iterable[Item], tier: Tier, *, now: datetime) -> list[Item
 def read_char_limit(policy: MemoryPolicy, tier: Tier) -> int:
     """How many characters the block of one tier may have."""
     return policy.user_char_limit if tier == "user" else policy.agent_char_limit
+
+
+def list_overflow(items: Iterable[Item], policy: MemoryPolicy, *, agent_id: AgentId, now: datetime) -> list[Item]:
+    """What has to leave the block so that each tier is within its budget: those seen longest ago, explicit ones last."""
+    given = [item for item in items if item.tier == "user" or item.agent_id == agent_id]
+    leaving: list[Item] = []
+    for tier in get_args(Tier):
+        shown = list_block(given, tier, now=now)
+        over_chars = measure_item_lines(shown) - read_char_limit(policy, tier)
+        for item in sorted(shown, key=lambda item: (item.is_explicit, item.last_seen_at, item.recorded_at, item.id)):
+            if over_chars <= 0:
+                break
+            leaving.append(item)
+            over_chars -= measure_item_lines([item])
+    return leaving

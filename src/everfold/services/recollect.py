@@ -54,6 +54,9 @@ class Recollection:
         return "\n\n".join(filter(None, (self.delta, self.recalled.text, own))) or None
 
 
+NOTHING_RECALLED = Recollection()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollector:
     """Shows one user's memory to one agent."""
@@ -68,8 +71,7 @@ class Recollector:
         self, live: LiveSession, *, limit_tokens: int | None, own: str | None, is_preview: bool
     ) -> Recollection:
         """What the next window shows of memory. `own` is what the caller has for the volatile suffix."""
-        head = await self.store.read_head(live.record.user_id)
-        kept = await self._snapshot(live, head, is_preview=is_preview)
+        head, kept = await self._snapshot(live, is_preview=is_preview)
         turn = (live.record.id, live.state.turn_seq, head.epoch)
         if live.recollected is not None and live.recollected[0] == turn:
             delta, recalled = live.recollected[1:]
@@ -82,11 +84,12 @@ class Recollector:
             live.recollected = (turn, delta, recalled)
         return Recollection(snapshot=kept.snapshot, delta=delta, recalled=recalled, why=_explain(kept, delta, recalled))
 
-    async def _snapshot(self, live: LiveSession, head: MemoryHead, *, is_preview: bool) -> SessionMemory:
+    async def _snapshot(self, live: LiveSession, *, is_preview: bool) -> tuple[MemoryHead, SessionMemory]:
         while True:
+            head = await self.store.read_head(live.record.user_id)
             kept = await self.store.read_session_memory(live.record.id)
             if kept.has_snapshot and kept.snapshot_event == live.state.event_id:
-                return kept
+                return head, kept
             made = await self._compose(live)
             new = replace(
                 kept,
@@ -100,10 +103,9 @@ class Recollector:
                     await self.store.write_session_memory(new, expected=kept)
             except ConflictError:
                 continue
-            was_shown = kept.has_snapshot or kept.snapshot_revision > 0  # an erase takes a snapshot away
-            if was_shown and (kept.snapshot != made.text or not kept.has_snapshot) and not live.state.breaks:
+            if _is_break(kept, made, live) and not live.state.breaks:
                 live.state = live.state.with_break("memory", WHOLE_WINDOW)
-            return new
+            return head, new
 
     async def _compose(self, live: LiveSession) -> Snapshot:
         user_id, agent_id = live.record.user_id, live.record.agent_id
@@ -140,6 +142,14 @@ class Recollector:
             return NOTHING
         messages = await live.load_messages(self.messages, [seq])
         return await self.recall(live, messages[seq].view.text, space_tokens)
+
+
+def _is_break(kept: SessionMemory, made: Snapshot, live: LiveSession) -> bool:
+    """Whether the request changes before its end for another snapshot than the window before had."""
+    if kept.has_snapshot:
+        return kept.snapshot != made.text
+    was_taken_away = kept.snapshot_revision > 0  # by an erase
+    return was_taken_away or (bool(made.text) and live.state.turns_count > 1)  # memory was turned on meanwhile
 
 
 def _explain(kept: SessionMemory, delta: str, recalled: Recalled) -> tuple[str, ...]:

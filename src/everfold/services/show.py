@@ -5,12 +5,14 @@ from functools import partial
 
 from everfold.core.occasions import find_occasion
 from everfold.core.state import Breaks
-from everfold.core.window import Window, build_window, shown_seqs
+from everfold.core.window import Window, build_window
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
+from everfold.services.attend import Attendant
 from everfold.services.background import Background
 from everfold.services.live import LiveSession
 from everfold.services.occasions import meet_gap
+from everfold.services.recollect import NOTHING_RECALLED, Recollection
 
 
 async def show_window(
@@ -21,6 +23,7 @@ async def show_window(
     limit_tokens: int | None,
     volatile: str | None,
     is_preview: bool = False,
+    attendant: Attendant | None = None,
 ) -> Window:
     """The window for the session's limit, or for a lower one. What is due and can wait is left to the background.
 
@@ -36,8 +39,13 @@ async def show_window(
             session=live.record.id,
         )
     await live.reload(store)
+    if attendant is not None and not is_preview:
+        await attendant.catch_up(live)  # nothing is folded before it was looked at
     has_work = await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
-    window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile)
+    recollection = None
+    if attendant is not None:
+        recollection = await attendant.recollect(live, limit_tokens=limit_tokens, own=volatile, is_preview=is_preview)
+    window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile, recollection=recollection)
     if (reported := live.state.breaks) and not is_preview:
         live.state = replace(live.state, breaks=())  # what the next append stores
         settling = partial(_settle_breaks, store, live, reported)
@@ -88,21 +96,29 @@ async def _settle_breaks(store: Store, live: LiveSession, reported: Breaks) -> N
         break
 
 
-async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | None, volatile: str | None) -> Window:
-    """The window as the layout stands, without compacting."""
-    seqs = shown_seqs(live.state, live.layout)
-    messages = await live.load_messages(store, seqs)
+async def build_shown(
+    store: Store,
+    live: LiveSession,
+    *,
+    limit_tokens: int | None,
+    volatile: str | None,
+    recollection: Recollection | None = None,
+) -> Window:
+    """The window as the layout stands, without compacting. What memory shows comes before the caller's own suffix."""
+    messages = await live.load_shown(store)
+    shown = NOTHING_RECALLED if recollection is None else recollection
     try:
         window = build_window(
             live.state,
-            await live.load_body(store),
+            await live.load_body(store, snapshot=shown.snapshot),
             messages,
             session=live.record.id,
             prompt=live.settings.prompt,
             policy=live.settings.policy,
             room=live.room(limit_tokens),
-            volatile=volatile,
+            volatile=shown.volatile(volatile),
             tail=live.show_tail(),
+            why=shown.why,
         )
     except KeyError as error:
         raise NotFoundError(
@@ -110,5 +126,5 @@ async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | No
             "run `everfold verify`",
             session=live.record.id,
         ) from error
-    live.let_go(seqs)
+    live.let_go()
     return window

@@ -1,6 +1,9 @@
 -- name: insert_user
 INSERT INTO users (id, created_at) VALUES (:user_id, :created_at) ON CONFLICT (id) DO NOTHING;
 
+-- name: insert_user_now
+INSERT INTO users (id, created_at) VALUES (:user_id, CAST(unixepoch('subsec') * 1000000 AS INTEGER));
+
 -- name: insert_agent
 INSERT INTO agents (id) VALUES (:agent_id) ON CONFLICT (id) DO NOTHING;
 
