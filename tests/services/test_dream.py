@@ -318,7 +318,7 @@ async def test_identical_text_is_no_change() -> None:
     """A model that says what memory says already makes no revision; cursor and record are written."""
     bench = await Bench(FINE, FINE).open(*HARBOUR)
     await bench.dream()
-    await remember(bench.store, *HARBOUR)
+    await remember(bench.store, *(replace(item, revision=2, last_seen_at=day(9)) for item in HARBOUR))
     dream = _held(await bench.dream())
     assert dream.topics == ()
     assert [topic.revision for topic in await bench.topics()] == [1]
