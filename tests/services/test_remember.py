@@ -17,7 +17,7 @@ from everfold.core.sessions import SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.remember import Pass, Remembered, Rememberer
-from everfold.testing.builders import ADA, BEN, CLERK, GUIDE, minute, open_session, session_record
+from everfold.testing.builders import ADA, BEN, CLERK, GUIDE, minute, open_session
 from everfold.testing.fakes import CountingIds, FakeClock
 from everfold.testing.findings import NOW, POLICY, finding
 from everfold.testing.memory_builders import item, put
@@ -41,7 +41,9 @@ def rememberer(store: Store) -> Rememberer:
     return Rememberer(store, FakeClock(NOW), CountingIds(), POLICY)
 
 
-async def _take(rememberer: Rememberer, *findings: Finding, user_id: UserId = ADA, epoch: int | None = None) -> Remembered:
+async def _take(
+    rememberer: Rememberer, *findings: Finding, user_id: UserId = ADA, epoch: int | None = None
+) -> Remembered:
     return await rememberer.take(
         findings, user_id=user_id, agent_id=GUIDE, written_by="heuristic", actor="extraction", epoch=epoch
     )
@@ -184,7 +186,7 @@ async def test_person_enters_what_is_kept_as_it_is(store: Store, rememberer: Rem
     assert len(await _list(store)) == 2
 
 
-async def test_items_past_their_end_expire(store: Store, rememberer: Rememberer) -> None:
+async def test_items_past_their_end_expire(rememberer: Rememberer) -> None:
     """Expiry marks what is past its end once, and a second time finds nothing."""
     await _take(rememberer, finding("I am in Rome.", valid_to=minute(50)), OLD)
     (expired,) = await rememberer.expire(user_id=ADA, agent_id=None, actor="dreamer")
