@@ -22,19 +22,15 @@ from everfold.core.ledger import (
     plan_merge,
 )
 from everfold.core.ledger_edits import (
-    Add,
-    Operation,
-    enter_finding,
     is_visible,
     list_links,
-    plan_add,
     plan_edit,
     plan_expiry,
     plan_forget,
-    plan_operations,
     plan_undo,
     require_revision,
 )
+from everfold.core.ledger_operations import Add, Operation, enter_finding, plan_add, plan_operations
 from everfold.core.memory import AuditAction, AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.searching import plan_query
