@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from everfold.core.appending import plan_append
 from everfold.core.findings import clean_finding, find_findings
 from everfold.core.items import Finding, Item, ItemId, Tier
+from everfold.core.ledger_edits import plan_undo
 from everfold.core.memory_block import list_block, measure_item_lines
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.origins import AUTHORITY
 from everfold.core.redaction import redact_secrets
 from everfold.core.sessions import SessionId, SessionSettings
 from everfold.core.state import SessionState
+from everfold.errors import ConflictError
 from everfold.testing.builders import incoming, minute, room_of, user
 from everfold.testing.findings import NOW, Ledger, finding
 
@@ -189,3 +191,38 @@ def test_quotes_are_exact_slices(text: str) -> None:
         (quoted,) = found.evidence
         assert message.view.text[quoted.start : quoted.start + len(quoted.quote)] == quoted.quote
         assert (quoted.content_hash, quoted.seq) == (message.content_hash, message.seq)
+
+
+@settings(max_examples=50, deadline=None)
+@given(PASSES, st.data())
+def test_undone_twice_is_as_it_was(passes: list[list[Finding]], data: st.DataObject) -> None:
+    """Whatever item is undone, undoing it once more has memory say what it said before, with every link as it was."""
+    ledger = Ledger()
+    revisions: dict[ItemId, list[Item]] = {}
+
+    def keep(items: tuple[Item, ...]) -> None:
+        ledger.put(items)
+        for item in items:
+            revisions.setdefault(item.id, []).append(item)
+
+    for place, findings in enumerate(passes):
+        keep(ledger.merge(*findings, now=minute(100 + place)).items)
+    if not revisions:
+        return
+    undone_id = data.draw(st.sampled_from(sorted(revisions)))
+    before = {item.id: _meaning(item) for item in ledger.items.values()}
+    for place in (200, 201):
+        linked = [rows for item_id, rows in revisions.items() if item_id != undone_id]
+        try:
+            undone = plan_undo(revisions[undone_id], linked, now=minute(place), written_by="user")
+        except ConflictError:
+            assert place == 200
+            assert ledger.items[undone_id].status == "superseded"
+            return
+        assert undone[0].id == undone_id
+        keep(undone)
+    assert {item.id: _meaning(item) for item in ledger.items.values()} == before
+
+
+def _meaning(item: Item) -> tuple[object, ...]:
+    return item.statement, item.status, item.valid_to, item.superseded_by, item.is_explicit

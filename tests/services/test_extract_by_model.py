@@ -75,9 +75,7 @@ def set_up(
     asking = ModelCaller(model=model, store=store, clock=clock, ids=ids, sleep=no_wait, **caller)  # type: ignore[arg-type]  # its numbers
     policy = policy or MemoryPolicy(system="structured")
     rememberer = Rememberer(store=store, clock=clock, ids=ids, policy=policy)
-    extractor = ModelExtractor(
-        caller=asking, rememberer=rememberer, log=store, memory_tools=frozenset({"memory_search"})
-    )
+    extractor = ModelExtractor(caller=asking, rememberer=rememberer, log=store)
     return Desk(store=store, extractor=extractor, model=model)
 
 

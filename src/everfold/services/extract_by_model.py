@@ -25,6 +25,7 @@ from everfold.core.extraction_requests import (
     plan_requests_stepwise,
 )
 from everfold.core.items import Item
+from everfold.core.memory_schemas import MEMORY_TOOLS
 from everfold.core.messages import Message
 from everfold.core.searching import plan_query
 from everfold.core.sessions import EventId, SessionRecord
@@ -88,7 +89,7 @@ class ModelExtractor:
     caller: ModelCaller
     rememberer: Rememberer
     log: LogStore
-    memory_tools: frozenset[str] = frozenset()
+    memory_tools: frozenset[str] = frozenset(MEMORY_TOOLS)
 
     async def __call__(self, task: Task) -> None:
         """The extraction of one event's range, kept messages included. Errors as in `extract_range`."""
@@ -308,7 +309,8 @@ class _Extracting:
         if taken.is_dropped:
             raise ConflictError(
                 f"session {record.id}: words were erased while messages {request.first_seq} to {request.last_seq} were "
-                "read for memory; what was found is dropped, the messages are read again"
+                "read for memory; what was found is dropped, read them again",
+                session=record.id,
             )
         self.remembered.append(taken)
         self.refused.update(dict(read.refused))

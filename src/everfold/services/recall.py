@@ -209,11 +209,11 @@ class _Recalling:
 
     async def _search_items(self, limit_count: int) -> list[Recalled]:
         found = await self.store.search_items(self.query, self.user_id, self.agent_id, limit_count=limit_count)
-        return [recall_item(item) for item, _ in found if self._may_show(item)]
+        return [recall_item(item, self.query) for item, _ in found if self._may_show(item)]
 
     async def _search_topics(self) -> list[Recalled]:
         topics = rank_topics(self.query, await self._list_topics(), now=self.now)
-        return [entry for topic in topics if (entry := recall_topic(topic)).key not in self.hidden]
+        return [entry for topic in topics if (entry := recall_topic(topic, self.query)).key not in self.hidden]
 
     async def _list_topics(self) -> list[Topic]:
         if self.topics is None:

@@ -90,6 +90,17 @@ def test_authority_and_age_decide_between_equals() -> None:
     assert [key.seq for key in list_keys(order)] == [4, 2, 3, 1]
 
 
+def test_memory_stands_before_messages_only_where_it_answers() -> None:
+    """An item with all of a question's words comes before the best message, one with few of them behind some."""
+    query = plan_query("Where is Ada's boat in winter?")
+    good = recall_item(item("itm_1", "Ada's boat lies in Whitby in winter."), query)
+    weak = recall_item(item("itm_2", "Ada has a garden."), query)
+    messages = [said(number) for number in range(1, 13)]
+    assert (good.coverage, weak.coverage) == (1.0, pytest.approx(1 / 3))
+    assert fused(messages, [good])[0].key == good.key
+    assert 3 < list_keys(fused(messages, [weak])).index(weak.key) < 12
+
+
 def test_an_item_joins_its_message() -> None:
     """An item noted of a recalled message is one entry with it, at the better place; of another origin it stands alone."""
     noted = recall_item(item("itm_1", "Ada has a boat.", evidence("my boat", seq=7)))
