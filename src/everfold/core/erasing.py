@@ -27,6 +27,7 @@ from everfold.core.digests import (
 from everfold.core.extracts import ExtractLine
 from everfold.core.folding import Digest, find_shown_elsewhere, to_source
 from everfold.core.layout import Layout
+from everfold.core.memory import MemoryChange
 from everfold.core.messages import Message, Note
 from everfold.core.planning import measure_body
 from everfold.core.pools import pool_drop
@@ -62,6 +63,7 @@ class Erasure:
         session_id: The session that stores the message.
         states: The new state of every session whose log holds the message; each revision is one more than expected.
         digests: Under the same ids as before.
+        memory: What it changes of memory, one after the other; a conflict of one refuses the whole erase.
     """
 
     session_id: SessionId
@@ -70,6 +72,7 @@ class Erasure:
     search_rows: tuple[NewSearchRow, ...] = ()
     digests: tuple[Digest, ...] = ()
     records: tuple[NewRecord, ...] = ()
+    memory: tuple[MemoryChange, ...] = ()
 
 
 def erase_from_state(state: SessionState, seq: int, newest: Sequence[Message]) -> SessionState:

@@ -5,13 +5,14 @@ decided over; where that is another by now it is refused, and decided again over
 what was written from words that have been erased since is not decided again but dropped.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from everfold.core.items import Item, ItemId, Writer
 from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 from everfold.core.topics import Dream, Topic
+from everfold.errors import InvalidInputError
 
 AuditAction = Literal["read", "write", "erase", "wipe", "export", "import", "extract", "dream", "refuse"]
 
@@ -121,7 +122,11 @@ class MemoryChange:
         session: Replaces what is kept for the session.
         dream: Is stored, or replaces the one with its id.
         read_through: Moves the dreamer's cursor of this user and agent.
-        has_erased: Raises the epoch; of an erased item or topic every older revision goes too.
+        has_erased: Raises the epoch; every frozen snapshot of the user goes, since it may hold erased words. See
+            `forgets` for items and topics.
+
+    Raises:
+        InvalidInputError: something in it is of another user.
     """
 
     user_id: UserId
@@ -136,8 +141,40 @@ class MemoryChange:
     audit: tuple[AuditEntry, ...] = ()
     has_erased: bool = False
 
+    def __post_init__(self) -> None:
+        others = {row.user_id for row in self.rows} | {entry.user_id for entry in self.audit}
+        others |= {one.user_id for one in (self.extraction, self.dream) if one is not None}
+        if others - {self.user_id}:
+            raise InvalidInputError(
+                f"a change of the memory of user {self.user_id} holds something of {', '.join(sorted(others))}; make a "
+                "change for each user",
+                user=self.user_id,
+            )
+
+    @property
+    def rows(self) -> tuple[Item | Topic, ...]:
+        """Its revisions of items and topics."""
+        return (*self.items, *self.topics)
+
+    def forgets(self, row: Item | Topic) -> bool:
+        """Whether every older revision of one of its items or topics goes: it was erased, or drew on what was.
+
+        A topic goes out of the dreams that wrote it, too.
+        """
+        return self.has_erased or row.status == "erased"
+
+    @property
+    def is_forgetting(self) -> bool:
+        """Whether anything is erased by it."""
+        return self.has_erased or any(row.status == "erased" for row in self.rows)
+
     @property
     def next_head(self) -> MemoryHead:
         """The head after it. Only items and topics move the revision: bookkeeping makes no other decision stale."""
         moves = bool(self.items or self.topics or self.has_erased)
         return MemoryHead(revision=self.expected.revision + moves, epoch=self.expected.epoch + self.has_erased)
+
+
+def forget_snapshot(memory: SessionMemory) -> SessionMemory:
+    """What is kept for a session, without its frozen snapshot."""
+    return replace(memory, snapshot="", snapshot_revision=0, snapshot_event="", has_snapshot=False)

@@ -19,6 +19,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
+from everfold.ports.memory import MemoryStore
 from everfold.ports.usage import UsageStore
 
 
@@ -147,11 +148,12 @@ class HistoryStore(Protocol):
         """Remove a message's content, its extract lines and its search row, and replace what was made from it.
 
         A tombstone stays: number, time, kind, sizes and client id. A search row of a message that was itself erased is
-        not written. What is gone is overwritten in the store's own files as far as no other reader holds them.
+        not written. What the erase changes of memory is written as `MemoryStore.change_memory` writes it. What is gone
+        is overwritten in the store's own files as far as no other reader holds them.
 
         Raises:
             ConflictError: a state is not of the expected revision (one less than its new one), or the sessions that
-                hold the message are others.
+                hold the message are others, or the head of a change of memory is not the expected one.
         """
         ...
 
@@ -160,7 +162,7 @@ class HistoryStore(Protocol):
         ...
 
 
-class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, Protocol):
+class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, MemoryStore, Protocol):
     """All of it in one place, so that one transaction can reach everything."""
 
     async def close(self) -> None:

@@ -17,12 +17,22 @@ from everfold.testing.contract_compaction import CompactionContract
 from everfold.testing.contract_erase import EraseContract
 from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
+from everfold.testing.contract_memory import LedgerContract
+from everfold.testing.contract_memory_records import MemoryRecordContract
 from everfold.testing.contract_sessions import SessionContract
 from everfold.testing.contract_usage import UsageContract
 from everfold.testing.contract_work import WorkContract
 
 
 class StoreContract(
-    SessionContract, LogContract, CompactionContract, WorkContract, HistoryContract, EraseContract, UsageContract
+    SessionContract,
+    LogContract,
+    CompactionContract,
+    WorkContract,
+    HistoryContract,
+    EraseContract,
+    UsageContract,
+    LedgerContract,
+    MemoryRecordContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from everfold.adapters.inmemory.compaction import drop_drafts
+from everfold.adapters.inmemory.memory_tables import MemoryTables, write_change
 from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
 from everfold.core.erasing import Erasure
@@ -68,6 +69,7 @@ class InMemoryHistory(TablesHolder):
         events = [
             replace(tables.get_event(record.event_id), certificate=record.certificate) for record in erasure.records
         ]
+        tables.memory = _change_memory(tables, erasure)
         for neighbour in rewritten:
             if not neighbour.is_erased:
                 tables.put(neighbour)
@@ -84,6 +86,14 @@ class InMemoryHistory(TablesHolder):
         """Always empty: there are no files."""
         self._tables  # noqa: B018  # a closed store says so
         return []
+
+
+def _change_memory(tables: Tables, erasure: Erasure) -> MemoryTables:
+    held = tables.memory
+    for change in erasure.memory:
+        owner_id = None if change.session is None else tables.get_session(change.session.session_id).user_id
+        held = write_change(held, change, owner_id=owner_id)
+    return held
 
 
 def _get_message(tables: Tables, session_id: SessionId, seq: int) -> StoredMessage:

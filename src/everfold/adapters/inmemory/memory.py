@@ -1,12 +1,11 @@
 """Items, topics and memory's own records in memory."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import TypeVar
 
-from everfold.adapters.inmemory.memory_tables import MemoryTables
+from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, write_change
 from everfold.adapters.inmemory.tables import TablesHolder
 from everfold.core.items import Item, ItemId, ItemStatus, Tier, index_item
 from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
@@ -14,9 +13,6 @@ from everfold.core.searching import SearchQuery, SearchText, rank_documents
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 def is_for(agent_id: AgentId | None, *, tier: Tier, owner_id: AgentId) -> bool:
@@ -33,25 +29,10 @@ class InMemoryMemory(TablesHolder):
 
     async def change_memory(self, change: MemoryChange) -> MemoryHead:
         """Write everything of a change and give the new head."""
-        held = self._tables.memory
-        _check_head(held, change.user_id, change.expected)
-        held.heads[change.user_id] = head = change.next_head
-        for item in change.items:
-            _put(held.items, item.id, item, forgets=item.status == "erased")
-            held.written_at[item.id] = head.revision
-        for topic in change.topics:
-            _put(held.topics, topic.id, topic, forgets=topic.status == "erased")
-        if change.extraction is not None:
-            held.last_ordinal += 1
-            held.extractions.append(replace(change.extraction, ordinal=held.last_ordinal))
-        if change.session is not None:
-            held.sessions[change.session.session_id] = change.session
-        if change.dream is not None:
-            held.dreams[change.dream.id] = change.dream
-        if change.read_through is not None:
-            held.cursors[change.user_id, change.agent_id] = change.read_through
-        held.audit.extend(change.audit)
-        return head
+        tables = self._tables
+        owner_id = None if change.session is None else tables.get_session(change.session.session_id).user_id
+        tables.memory = write_change(tables.memory, change, owner_id=owner_id)
+        return change.next_head
 
     async def list_items(
         self,
@@ -130,9 +111,9 @@ class InMemoryMemory(TablesHolder):
             topic
             for revisions in self._tables.memory.topics.values()
             for topic in revisions
-            if topic.user_id == user_id
-            and topic.name == name
-            and is_for(agent_id, tier=topic.tier, owner_id=topic.agent_id)
+            if revisions[-1].user_id == user_id
+            and revisions[-1].name == name
+            and is_for(agent_id, tier=revisions[-1].tier, owner_id=revisions[-1].agent_id)
         ]
 
     async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
@@ -146,7 +127,7 @@ class InMemoryMemory(TablesHolder):
         tables = self._tables
         found = (
             replace(one, is_session_gone=one.session_id not in tables.sessions)
-            for one in tables.memory.extractions
+            for one in tables.memory.extractions.values()
             if one.user_id == user_id and agent_id in (None, one.agent_id) and one.ordinal > after_ordinal
         )
         return list(islice(found, limit_count))
@@ -171,7 +152,9 @@ class InMemoryMemory(TablesHolder):
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
         """What is kept for a session."""
-        return self._tables.memory.sessions.get(session_id, SessionMemory(session_id=session_id))
+        tables = self._tables
+        tables.get_session(session_id)
+        return tables.memory.sessions.get(session_id, SessionMemory(session_id=session_id))
 
     async def write_session_memory(self, memory: SessionMemory, *, expected: SessionMemory) -> None:
         """Replace it, without a change of memory."""
@@ -180,7 +163,11 @@ class InMemoryMemory(TablesHolder):
                 f"session {memory.session_id}: what is kept of its memory is another than expected; read it again",
                 session=memory.session_id,
             )
-        self._tables.memory.sessions[memory.session_id] = memory
+        held = self._tables.memory
+        user_id = self._tables.get_session(memory.session_id).user_id
+        held.check_snapshot(user_id, memory)
+        held.sessions[memory.session_id] = memory
+        held.owners[memory.session_id] = user_id
 
     async def record_audit(self, entries: Sequence[AuditEntry]) -> None:
         """Keep entries that belong to no change."""
@@ -190,22 +177,19 @@ class InMemoryMemory(TablesHolder):
         self, user_id: UserId, *, before: datetime | None = None, limit_count: int
     ) -> list[AuditEntry]:
         """Entries, newest first, older than a moment."""
-        found = (
-            entry
-            for entry in reversed(self._tables.memory.audit)
-            if entry.user_id == user_id and (before is None or entry.at < before)
-        )
+        newest = self._tables.memory.audit[::-1]
+        newest.sort(key=lambda entry: entry.at, reverse=True)
+        found = (entry for entry in newest if entry.user_id == user_id and (before is None or entry.at < before))
         return list(islice(found, limit_count))
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket."""
-        tables = self._tables
-        held = tables.memory
-        _check_head(held, user_id, expected)
-        items = [id_ for id_, revisions in held.items.items() if revisions[0].user_id == user_id]
-        topics = [revisions[-1] for revisions in held.topics.values() if revisions[0].user_id == user_id]
-        sessions = [id_ for id_ in held.sessions if tables.get_session(id_).user_id == user_id]
-        extractions = [one for one in held.extractions if one.user_id == user_id]
+        held = self._tables.memory
+        held.check_head(user_id, expected)
+        items = [id_ for id_, revisions in held.items.items() if revisions[-1].user_id == user_id]
+        topics = [revisions[-1] for revisions in held.topics.values() if revisions[-1].user_id == user_id]
+        sessions = [id_ for id_ in held.sessions if held.owners[id_] == user_id]
+        extractions = [one.id for one in held.extractions.values() if one.user_id == user_id]
         dreams = [id_ for id_, dream in held.dreams.items() if dream.user_id == user_id]
         counts = {
             "items": len(items),
@@ -215,37 +199,17 @@ class InMemoryMemory(TablesHolder):
             "dreams": len(dreams),
             "sessions": len(sessions),
         }
-        _drop(held.items, items)
-        _drop(held.written_at, items)
-        _drop(held.topics, [topic.id for topic in topics])
-        _drop(held.sessions, sessions)
-        _drop(held.dreams, dreams)
-        _drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
-        held.extractions = [one for one in held.extractions if one.user_id != user_id]
+        drop(held.items, items)
+        drop(held.written_at, items)
+        drop(held.topics, [topic.id for topic in topics])
+        drop(held.sessions, sessions)
+        drop(held.dreams, dreams)
+        drop(held.extractions, extractions)
+        drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
         held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
+        forget_snapshots(held, user_id)
         held.audit.append(replace(entry, counts=tuple(counts.items())))
         return counts
-
-
-def _check_head(held: MemoryTables, user_id: UserId, expected: MemoryHead) -> None:
-    head = held.heads.get(user_id, MemoryHead())
-    if head != expected:
-        raise ConflictError(
-            f"the memory of user {user_id} is at revision {head.revision} and epoch {head.epoch}, expected "
-            f"{expected.revision} and {expected.epoch}; read it again and decide again",
-            user=user_id,
-        )
-
-
-def _put(rows: dict[K, list[V]], key: K, row: V, *, forgets: bool) -> None:
-    """One more revision; of what is erased the ones before go."""
-    before = () if forgets else rows.get(key, ())
-    rows[key] = [*before, row]
-
-
-def _drop(rows: dict[K, V], keys: Iterable[K]) -> None:
-    for key in keys:
-        rows.pop(key, None)
 
 
 def _newest(held: MemoryTables) -> Iterator[Item]:

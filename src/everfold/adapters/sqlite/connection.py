@@ -87,6 +87,15 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Every read within it sees the database at one moment."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("COMMIT")
+
     def empty_log(self) -> bool:
         """Bring everything into the database file and cut its write-ahead log to nothing; no transaction may be open.
 

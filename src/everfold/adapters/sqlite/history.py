@@ -9,6 +9,7 @@ from everfold.adapters.sqlite.compaction import drop_drafts, replace_records
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import write_state
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
+from everfold.adapters.sqlite.memory import change_memory
 from everfold.adapters.sqlite.places import Places
 from everfold.core.erasing import Erasure
 from everfold.core.searching import (
@@ -141,6 +142,8 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
                 scope=write_scope(user_key, agent_key=agent_key, session_key=session_key),
             )
     replace_records(database, erasure.records, erasure.digests)
+    for change in erasure.memory:
+        change_memory(database, change)
     database.run("optimize_search")
 
 
@@ -179,5 +182,7 @@ def _message_place(
 
 def check_integrity(database: Database) -> list[str]:
     """See `HistoryStore.check_integrity`."""
-    rows = database.connection.execute("PRAGMA integrity_check(20)").fetchall()
+    with database.snapshot():
+        database.row("touch_item_index")
+        rows = database.connection.execute("PRAGMA integrity_check(20)").fetchall()
     return [str(row[0]) for row in rows if row[0] != "ok"]

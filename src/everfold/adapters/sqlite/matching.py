@@ -19,6 +19,26 @@ def write_scope(user_key: int, *, agent_key: int, session_key: int) -> str:
     return f"{user_key}__a{agent_key} {user_key}__s{session_key}"
 
 
+def write_item_scope(user_key: int, *, place: int) -> str:
+    """The scope word of an item: 0 is the place of the user tier, any other that of an agent."""
+    return f"{user_key}__a{place}" if place else f"{user_key}__u"
+
+
+def write_item_match(query: SearchQuery, user_key: int, *, place: int | None = None) -> str:
+    """The MATCH expression of a query within one user's items; empty when nothing is asked for.
+
+    Args:
+        query: What to look for.
+        user_key: The user's integer key.
+        place: Only what is given to this agent: items of the user tier and those of its own.
+    """
+    matter = write_match(query, user_key)
+    if not matter or place is None:
+        return matter
+    shown = [f'scope : "{write_item_scope(user_key, place=one)}"' for one in dict.fromkeys((0, place))]
+    return f"{matter} AND {_any_of(shown)}"
+
+
 def write_match(
     query: SearchQuery, user_key: int, *, agent_key: int | None = None, session_keys: Sequence[int] = ()
 ) -> str:

@@ -1,20 +1,20 @@
 """The SQLite store: the ports over one file.
 
-One thread writes and one reads, each with its own connection, so that a long search never holds up an append. The
-functions that do the work are in `sessions`, `log`, `compaction`, `history` and `usage`.
+The functions that do the work are in `sessions`, `log`, `compaction`, `history` and `usage`; see `lanes` for the threads
+that they run on, and `memory_store` for the methods of memory.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Self
 
 import apsw
 
 from everfold.adapters.sqlite import compaction, history, log, sessions, usage
-from everfold.adapters.sqlite.connection import Database, reading, translated
-from everfold.adapters.sqlite.lane import Lane
+from everfold.adapters.sqlite.connection import Database, reading
+from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.places import Places
 from everfold.core.appending import AppendPlan
 from everfold.core.drafts import Draft
@@ -32,9 +32,6 @@ from everfold.ports.stores import Hit, StoredContent
 
 MOST_GLANCES = 1024
 """How many sessions' states a store remembers between two looks."""
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Glance:
@@ -76,15 +73,13 @@ class Glance:
         self._database.close()
 
 
-class SqliteStore:
+class SqliteStore(SqliteMemory):
     """Everything in one SQLite file. Several processes may open the same file."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        super().__init__(path)
         with ExitStack() as opened:
-            self._writer = Lane("writer", path)
             opened.callback(self._writer.close)
-            self._reader = Lane("reader", path)
             opened.callback(self._reader.close)
             self._glance = Glance(path)
             opened.pop_all()
@@ -101,26 +96,6 @@ class SqliteStore:
             self._reader.is_closed = self._writer.is_closed = True  # now, so that no call gets in behind the end
             await asyncio.to_thread(self._reader.close)
             await asyncio.to_thread(self._writer.close)
-
-    async def _write(
-        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
-    ) -> T:
-        database = self._writer.database
-
-        def run() -> T:
-            with translated(self.path), database.transaction():
-                return work(database, *arguments, **options)
-
-        return await self._writer.call(run)
-
-    async def _read(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
-        database = self._reader.database
-
-        def run() -> T:
-            with reading(self.path):
-                return work(database, *arguments, **options)
-
-        return await self._reader.call(run)
 
     # --- sessions
 

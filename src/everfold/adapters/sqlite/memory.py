@@ -1,0 +1,107 @@
+"""Memory in SQLite: its heads, and what changes all of it at once."""
+
+from dataclasses import replace
+from typing import cast
+
+from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.memory_items import write_item
+from everfold.adapters.sqlite.memory_records import (
+    add_extraction,
+    find_session_keys,
+    keep_session_memory,
+    record_audit,
+    write_cursor,
+    write_dream,
+    write_topic,
+)
+from everfold.adapters.sqlite.owners import find_user_key, get_user_key
+from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.sessions import UserId
+from everfold.errors import ConflictError
+
+
+def read_head(database: Database, user_id: UserId) -> MemoryHead:
+    """See `LedgerStore.read_head`."""
+    user_key = find_user_key(database, user_id)
+    row = None if user_key is None else database.row("read_memory_head", user_key=user_key)
+    if row is None:
+        return MemoryHead()
+    return MemoryHead(revision=cast("int", row[0]), epoch=cast("int", row[1]))
+
+
+def change_memory(database: Database, change: MemoryChange) -> MemoryHead:
+    """See `LedgerStore.change_memory`."""
+    user_key = get_user_key(database, change.user_id)
+    head = change.next_head
+    _move_head(database, user_key, change.user_id, change.expected, head)
+    for item in change.items:
+        write_item(database, user_key, item, written_revision=head.revision, forgets=change.forgets(item))
+    for topic in change.topics:
+        write_topic(database, user_key, topic, forgets=change.forgets(topic))
+    if change.extraction is not None:
+        add_extraction(database, user_key, change.extraction)
+    if change.session is not None:
+        _keep_session(database, user_key, change.session)
+    if change.dream is not None:
+        write_dream(database, user_key, change.dream)
+    if change.read_through is not None:
+        write_cursor(database, user_key, change.agent_id, change.read_through)
+    record_audit(database, change.audit)
+    return head
+
+
+def _move_head(database: Database, user_key: int, user_id: UserId, expected: MemoryHead, head: MemoryHead) -> None:
+    """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot."""
+    found = read_head(database, user_id)
+    if found != expected:
+        raise ConflictError(
+            f"the memory of user {user_id} is at revision {found.revision} and epoch {found.epoch}, expected "
+            f"{expected.revision} and {expected.epoch}; read it again and decide again",
+            user=user_id,
+        )
+    has_erased = head.epoch > expected.epoch
+    database.run(
+        "write_memory_head",
+        user_key=user_key,
+        revision=head.revision,
+        epoch=head.epoch,
+        erased_revision=head.revision if has_erased else 0,
+    )
+    if has_erased:
+        database.run("forget_snapshots", user_key=user_key)
+
+
+def _keep_session(database: Database, user_key: int, memory: SessionMemory) -> None:
+    session_key, owner_key = find_session_keys(database, memory.session_id)
+    if owner_key != user_key:
+        raise ConflictError(
+            f"session {memory.session_id} is of another user; write a change of its own user's memory",
+            session=memory.session_id,
+        )
+    keep_session_memory(database, session_key, user_key, memory)
+
+
+def wipe_memory(database: Database, user_id: UserId, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    """See `MemoryRecordStore.wipe_memory`. O(what the user has)."""
+    user_key = get_user_key(database, user_id)
+    head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
+    _move_head(database, user_key, user_id, expected, head)
+    for name in (
+        "wipe_item_words",
+        "wipe_item_revisions",
+        "wipe_evidence",
+        "wipe_topic_revisions",
+        "wipe_dreamt_topics",
+        "wipe_cursors",
+    ):
+        database.run(name, user_key=user_key)
+    counts = {
+        "items": database.run("wipe_items", user_key=user_key),
+        "topics": database.run("wipe_topics", user_key=user_key),
+        "agent_topics": database.run("wipe_agent_topics", user_key=user_key),
+        "extractions": database.run("wipe_extractions", user_key=user_key),
+        "dreams": database.run("wipe_dreams", user_key=user_key),
+        "sessions": database.run("wipe_session_memory", user_key=user_key),
+    }
+    record_audit(database, [replace(entry, counts=tuple(counts.items()))])
+    return counts

@@ -1,0 +1,191 @@
+"""Items in SQLite: their revisions, where they are quoted, and the search over them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
+from typing import cast
+
+from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.matching import key_words, write_item_match, write_item_scope
+from everfold.adapters.sqlite.owners import find_agent_key, find_user_key, get_agent_key
+from everfold.core.items import Item, ItemId, ItemStatus, Shelf, index_item
+from everfold.core.memory_rows import item_from_bytes, item_to_bytes
+from everfold.core.searching import SearchQuery
+from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.errors import ConflictError, NotFoundError
+
+NO_AGENT = -1
+"""The place of an agent that nothing was ever stored for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemFilter:
+    """Which items a listing is of; see `LedgerStore.list_items`."""
+
+    statuses: tuple[ItemStatus, ...]
+    is_block: bool
+    changed_after: int | None
+    after: ItemId | None
+    limit_count: int
+
+    @property
+    def shelves(self) -> tuple[Shelf, ...]:
+        """The shelves that it is of."""
+        return ("block",) if self.is_block else ("block", "archive")
+
+
+def find_place(database: Database, agent_id: AgentId | None) -> int | None:
+    """The place of what one agent has for itself; None for the owner, who is given every place."""
+    if agent_id is None:
+        return None
+    agent_key = find_agent_key(database, agent_id)
+    return NO_AGENT if agent_key is None else agent_key
+
+
+def write_item(database: Database, user_key: int, item: Item, *, written_revision: int, forgets: bool) -> None:
+    """One more revision of an item, with its evidence and its words; of what is erased all that was before goes."""
+    place = 0 if item.tier == "user" else get_agent_key(database, item.agent_id)
+    item_key = _make_room(database, user_key, item, forgets=forgets)
+    database.run(
+        "insert_item" if item_key is None else "update_item",
+        id=item.id,
+        user_key=user_key,
+        place=place,
+        status=item.status,
+        shelf=item.shelf,
+        identity=item.identity,
+        revision=item.revision,
+        written_revision=written_revision,
+        content=item_to_bytes(item),
+    )
+    if item_key is None:
+        item_key = database.connection.last_insert_rowid()
+    for one in item.evidence:
+        database.run("insert_evidence", item_key=item_key, session_id=one.session_id, seq=one.seq)
+    if item.status == "active":
+        words = key_words(user_key, index_item(item))
+        database.run("insert_item_words", item_key=item_key, own=words, scope=write_item_scope(user_key, place=place))
+
+
+def _make_room(database: Database, user_key: int, item: Item, *, forgets: bool) -> int | None:
+    """Put the newest revision of an item among the ones before, or drop them all; the item's key if it is there."""
+    row = database.row("find_item", item_id=item.id)
+    if row is None:
+        return None
+    item_key, owner_key, revision, status = cast("tuple[int, int, int, str]", row)
+    check_follows(item.id, item.revision, found=revision, is_own=owner_key == user_key)
+    if forgets:
+        database.run("delete_item_revisions", item_key=item_key)
+        database.run("delete_evidence", item_key=item_key)
+    else:
+        database.run("keep_item_revision", item_key=item_key)
+    if status == "active":
+        database.run("delete_item_words", item_key=item_key)
+    return item_key
+
+
+def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
+    """Refuse a revision that does not come after the newest one, and an id that another user's memory has."""
+    if not is_own:
+        raise ConflictError(f"the id {id_} is taken; give the new one an id of its own", id=id_)
+    if found >= revision:
+        raise ConflictError(f"{id_} is at revision {found} already, the new one is {revision}; read it again", id=id_)
+
+
+def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:
+    """See `LedgerStore.list_items`. O(items given), or O(items changed) where those are asked for."""
+    after_key = 0 if asked.after is None else _get_item_key(database, asked.after)
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    place = find_place(database, agent_id)
+    if asked.changed_after is None:
+        keys = _list_keys(database, user_key, place, asked, after_key)
+    else:
+        keys = _list_changed_keys(database, user_key, place, asked, after_key)
+    return [_read_item(database, key) for key in keys]
+
+
+def _list_keys(database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int) -> list[int]:
+    """Keys in order: each status, shelf and place is a run of its own in an index, and the runs are merged."""
+    runs: list[list[int]] = []
+    places = (None,) if place is None else (0, place)
+    for status in dict.fromkeys(asked.statuses):
+        for shelf in asked.shelves:
+            for one in places:
+                rows = database.rows(
+                    "list_item_keys" if one is None else "list_placed_item_keys",
+                    user_key=user_key,
+                    place=one,
+                    status=status,
+                    shelf=shelf,
+                    after=after_key,
+                    limit_count=asked.limit_count,
+                )
+                runs.append([cast("int", row[0]) for row in rows])
+    return list(islice(merge(*runs), asked.limit_count))
+
+
+def _list_changed_keys(
+    database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int
+) -> list[int]:
+    rows = database.rows("list_changed_item_keys", user_key=user_key, changed_after=asked.changed_after)
+    keys = (
+        cast("int", key)
+        for key, status, found_place, shelf in rows
+        if status in asked.statuses and shelf in asked.shelves and (place is None or found_place in (0, place))
+    )
+    return sorted(key for key in keys if key > after_key)[: asked.limit_count]
+
+
+def _read_item(database: Database, item_key: int) -> Item:
+    row = cast("tuple[bytes]", database.row("read_item", item_key=item_key))
+    return item_from_bytes(row[0])
+
+
+def _get_item_key(database: Database, item_id: ItemId) -> int:
+    row = database.row("find_item", item_id=item_id)
+    if row is None:
+        raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
+    return cast("int", row[0])
+
+
+def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
+    """See `LedgerStore.list_revisions`."""
+    item_key = _get_item_key(database, item_id)
+    rows = database.rows("list_item_revisions", item_key=item_key)
+    return [*(item_from_bytes(cast("bytes", row[0])) for row in rows), _read_item(database, item_key)]
+
+
+def find_same(database: Database, user_id: UserId, identities: Sequence[str]) -> list[Item]:
+    """See `LedgerStore.find_same`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    keys = {
+        cast("int", row[0])
+        for identity in identities
+        for row in database.rows("find_same_items", user_key=user_key, identity=identity)
+    }
+    return [_read_item(database, key) for key in sorted(keys)]
+
+
+def find_quoting(database: Database, session_id: SessionId, seq: int) -> list[Item]:
+    """See `LedgerStore.find_quoting`."""
+    rows = database.rows("find_quoting_items", session_id=session_id, seq=seq)
+    return [_read_item(database, cast("int", row[0])) for row in rows]
+
+
+def search_items(
+    database: Database, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, limit_count: int
+) -> list[tuple[Item, float]]:
+    """See `LedgerStore.search_items`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    match = write_item_match(query, user_key, place=find_place(database, agent_id))
+    if not match:
+        return []
+    rows = database.rows("search_items", match=match, limit_count=limit_count)
+    return [(item_from_bytes(cast("bytes", content)), cast("float", score)) for content, score in rows]

@@ -1,0 +1,108 @@
+"""What memory has erased is gone from the file, byte for byte, and writers of one file take turns."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.items import Item
+from everfold.core.memory import MemoryChange, MemoryHead, SessionMemory
+from everfold.core.sessions import UserId
+from everfold.core.topics import Topic
+from everfold.errors import ConflictError
+from everfold.testing.builders import ADA, BEN, GUIDE, open_session
+from everfold.testing.memory_builders import audit, change, dream, erased, evidence, item, put, topic
+
+SECRET = "zugzwang"
+"""A word that is its own stem, so that the index holds it as it stands."""
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    """An empty store in a file of its own."""
+    opened = await SqliteStore.open(str(tmp_path / "everfold.db"))
+    yield opened
+    await opened.close()
+
+
+def count_in_files(store: SqliteStore, word: str) -> int:
+    """How often the database and the files beside it hold a word."""
+    path = Path(store.path)
+    return sum(file.read_bytes().count(word.encode()) for file in path.parent.glob(f"{path.name}*"))
+
+
+def secret_items(user_id: UserId = ADA) -> list[Item]:
+    """Items that speak of the secret among many that do not, so that the index has many pages."""
+    plain = [item(f"itm_{n}", f"word{n * 7919} word{n * 104729} about berth {n}", user_id=user_id) for n in range(900)]
+    told = [
+        item(f"itm_s{n}", f"The {SECRET} number {n}.", evidence(f"a {SECRET}{n} it was", seq=n), user_id=user_id)
+        for n in range(60)
+    ]
+    return [row for at, one in enumerate(plain) for row in (one, *told[at // 15 : at // 15 + 1 if at % 15 == 0 else 0])]
+
+
+async def fill(store: SqliteStore) -> tuple[list[Item], Topic]:
+    """A memory whose items, their former revisions, a topic, a dream and a snapshot hold the secret."""
+    record = await open_session(store)
+    rows = secret_items()
+    for at in range(0, len(rows), 100):
+        await put(store, *rows[at : at + 100])
+    told = [replace(one, revision=2, shelf="archive") for one in rows if SECRET in one.statement]
+    await put(store, *told)
+    written = topic("top_1", content=f"All about the {SECRET}.")
+    bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryHead(), topics=(written,))
+    kept = SessionMemory(session_id=record.id, snapshot=f"- {SECRET}", has_snapshot=True)
+    await change(store, replace(bare, dream=dream("drm_1", written), session=kept))
+    assert count_in_files(store, SECRET) > len(told)
+    return told, written
+
+
+async def test_an_erase_overwrites_what_it_forgets(store: SqliteStore) -> None:
+    """After an erase no byte of any file holds the words: no revision, no index row, no dream, no snapshot."""
+    told, written = await fill(store)
+    gone = replace(written, status="erased", revision=2, content="", summary="")
+    await put(store, *map(erased, told), gone, has_erased=True)
+    assert count_in_files(store, SECRET) == 0
+    assert await store.check_integrity() == []
+
+
+async def test_an_erase_of_each_alone_overwrites_it(store: SqliteStore) -> None:
+    """Items that are erased one after the other leave nothing either, whatever the state of the index."""
+    told, written = await fill(store)
+    for one in told:
+        await put(store, erased(one), has_erased=True)
+    await put(store, replace(written, status="erased", revision=2, content=""), has_erased=True)
+    assert count_in_files(store, SECRET) == 0
+    assert await store.check_integrity() == []
+
+
+async def test_a_wipe_overwrites_all(store: SqliteStore) -> None:
+    """After a wipe no byte of any file holds what the user's memory said, and the other user's is untouched."""
+    await fill(store)
+    await put(store, item("itm_ben", "Ben has a kayak.", user_id=BEN))
+    await store.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+    assert count_in_files(store, SECRET) == count_in_files(store, "word7919") == 0
+    assert count_in_files(store, "kayak") > 0
+    assert await store.check_integrity() == []
+
+
+async def test_writers_of_one_file_take_turns(store: SqliteStore) -> None:
+    """Of changes that two stores over one file decided over the same head, one is written and the others are refused."""
+    other = await SqliteStore.open(store.path)
+    for turn in range(5):
+        head = await store.read_head(ADA)
+        assert head == await other.read_head(ADA) == MemoryHead(revision=turn)
+        plans = [
+            MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, items=(item(f"itm_{turn}_{at}"),))
+            for at in range(4)
+        ]
+        outcomes = await asyncio.gather(
+            *((other if at % 2 else store).change_memory(plan) for at, plan in enumerate(plans)), return_exceptions=True
+        )
+        assert [isinstance(one, ConflictError) for one in outcomes].count(True) == 3
+        assert MemoryHead(revision=turn + 1) in outcomes
+    assert len(await other.list_items(ADA, None, limit_count=99)) == 5
+    await other.close()
