@@ -19,6 +19,7 @@ NAMES = (
     "startup",
     "tokens",
     "statements",
+    "extraction",
     "digests",
     "threats",
 )

@@ -35,7 +35,7 @@ def list_reference() -> Iterator[str]:
     yield "Before the command's name:"
     yield ""
     yield from _list_options(group)
-    for name, command in group.commands.items():
+    for name, command in list_commands(group):
         yield ""
         yield f"## everfold {name}"
         yield ""
@@ -47,6 +47,14 @@ def list_reference() -> Iterator[str]:
     yield ""
     yield EXIT_HEAD
     yield from _list_exit_codes()
+
+
+def list_commands(group: Any) -> Iterator[tuple[str, Any]]:
+    """Every command with its name, each group before what is in it."""
+    for name, command in group.commands.items():
+        yield name, command
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {inner}", it) for inner, it in list_commands(command))
 
 
 def _usage(command: Any) -> str:

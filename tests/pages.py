@@ -10,11 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import cast
 
-from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
 
-from everfold.config import Settings
+from everfold.config import Settings, read_section
 
 PROJECT = Path(__file__).resolve().parent.parent
 SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
@@ -42,7 +41,7 @@ def write_settings_page() -> str:
 
 def _list_sections() -> Iterator[str]:
     for section, field in Settings.model_fields.items():
-        model = cast("type[BaseModel]", field.annotation)
+        model = read_section(field.annotation)
         yield f"## {section}\n"
         yield f"{(model.__doc__ or '').strip()}\n"
         yield "| key | type | default | meaning |\n| --- | --- | --- | --- |"
@@ -53,8 +52,10 @@ def _list_sections() -> Iterator[str]:
 
 
 def _show(value: object) -> str:
-    if value is None:
+    if value is None or value == ():
         return "left out"
+    if value is PydanticUndefined:
+        return "must be given"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from everfold.core.rendering import render
     from everfold.core.sessions import SessionRecord
     from everfold.core.usage import ModelCall
+    from everfold.core.users import Binding, User
     from everfold.core.window import Window, WindowReport
     from everfold.engine import Everfold
     from everfold.ports.hooks import Hooks
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from everfold.session import Session
 
 _HOMES = {
+    "Binding": "everfold.core.users",
     "CompactionEvent": "everfold.core.events",
     "CompactionReport": "everfold.core.folding",
     "Everfold": "everfold.engine",
@@ -48,6 +50,7 @@ _HOMES = {
     "Settings": "everfold.config",
     "TurnEnd": "everfold.core.hooks",
     "TurnStart": "everfold.core.hooks",
+    "User": "everfold.core.users",
     "Verification": "everfold.services.verify",
     "Window": "everfold.core.window",
     "WindowReport": "everfold.core.window",
@@ -58,6 +61,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Binding",
     "CompactionEvent",
     "CompactionReport",
     "Everfold",
@@ -78,6 +82,7 @@ __all__ = [
     "Settings",
     "TurnEnd",
     "TurnStart",
+    "User",
     "Verification",
     "Window",
     "WindowReport",

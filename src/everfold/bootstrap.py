@@ -1,7 +1,7 @@
 """Opening Everfold: the only module that picks adapters."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
-from everfold.config import Settings, load_settings
+from everfold.config import Overrides, Settings, load_settings
 from everfold.core.sessions import SessionId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
@@ -26,6 +26,7 @@ from everfold.services.call_model import ModelCaller
 from everfold.services.digest_event import digest_event
 from everfold.services.observers import Observers, make_observers
 from everfold.services.sweep import Sweeper
+from everfold.services.users import Users
 from everfold.services.work import Worker, WorkPolicy
 from everfold.sync import Blocking, block_on
 
@@ -39,7 +40,7 @@ _FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one fro
 async def open(  # noqa: A001 - `everfold.open` is what a user types
     url: str | None = None,
     *,
-    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    settings: Settings | Overrides | None = None,
     config: Path | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -59,6 +60,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
 
     Raises:
         InvalidInputError: the url or a setting does not fit, or a hook is no plug-in.
+        ConflictError: a name or a binding of the settings' users is another user's in the store.
         StoreError: the store cannot be opened.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(config, settings)
@@ -69,11 +71,12 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         sinks=(LogLines(),),
         tracer=tracer,
     )
-    clock, ids = clock or SystemClock(), ids or RandomIds()
+    clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
     store = await open_store(url or loaded.store.url)
     engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
-    engine.start()
     try:
+        await Users(store=store, clock=clock, ids=ids).apply(users)
+        engine.start()
         yield engine
     finally:
         await engine.close()
@@ -82,7 +85,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
 def open_sync(
     url: str | None = None,
     *,
-    settings: Settings | Mapping[str, Mapping[str, object]] | None = None,
+    settings: Settings | Overrides | None = None,
     config: Path | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,

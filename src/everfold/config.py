@@ -6,9 +6,10 @@ An environment variable names a key with `EVERFOLD_` in front and two underscore
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -19,8 +20,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from everfold.core.memory_policy import MemoryPolicy, MemorySystem
 from everfold.core.room import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.sessions import SessionSettings
+from everfold.core.users import UserEntry, parse_binding, plan_users
 from everfold.errors import InvalidInputError
 
 CONFIG_FILE = "everfold.toml"
@@ -30,6 +33,7 @@ _NEAR_RATIO = 0.85
 """So alike a variable and a key must be for the one to be taken for the other, misspelt."""
 
 _POLICY = Policy()
+_MEMORY = MemoryPolicy()
 
 
 class _Section(BaseModel):
@@ -161,6 +165,61 @@ class SessionsSettings(_Section):
     rotate_on_compaction: bool = Field(
         default=False, description="Go on in a session of its own after a compaction; hooks are told of the switch."
     )
+    gap_secs: float = Field(
+        300.0, ge=0, description="Dream of what was said once the user has been away for so long; 0 never does."
+    )
+    poll_secs: float = Field(30.0, gt=0, description="How often to look who has been away.")
+
+
+class MemorySettings(_Section):
+    """What is remembered beyond the digests, where an agent opts in."""
+
+    system: MemorySystem = Field(
+        _MEMORY.system,
+        description="`summarization`: digests only. `structured`: items with evidence, dreams, snapshot and delta.",
+    )
+    inject: bool = Field(_MEMORY.inject, description="Recall for the newest user message at the end of each request.")
+    recall_max: int = Field(_MEMORY.recall_max, ge=1, description="How many results recall gives at most.")
+    delta_max_chars: int = Field(
+        _MEMORY.delta_max_chars, ge=1, description="What memory gained since its snapshot, in characters at most."
+    )
+    user_char_limit: int = Field(
+        _MEMORY.user_char_limit, ge=1, description="What is always shown about the person, in characters."
+    )
+    agent_char_limit: int = Field(
+        _MEMORY.agent_char_limit, ge=1, description="The same of the agent's notes about its work."
+    )
+    extract_ratio: float = Field(
+        _MEMORY.extract_ratio,
+        gt=0,
+        le=1,
+        description="A model looks for what to remember whenever so much of the limit was said.",
+    )
+    extract_tool_calls: int = Field(
+        _MEMORY.extract_tool_calls, ge=1, description="Or whenever so many tools were called."
+    )
+    review: bool = Field(_MEMORY.review, description="Dreams change nothing until a person approves them.")
+
+
+class AgentSettings(_Section):
+    """What one agent does differently, each in an `[[agents]]` of its own; what is left out is as in `[memory]`."""
+
+    name: str = Field(min_length=1, description="The agent, as `engine.session(agent=...)` names it.")
+    memory_system: MemorySystem | None = Field(None, description="`memory.system` of this agent.")
+    memory_inject: bool | None = Field(None, description="`memory.inject` of this agent.")
+    memory_review: bool | None = Field(None, description="`memory.review` of this agent.")
+
+
+class UserSettings(_Section):
+    """People whom the application knows from the start, each in a `[[users]]` of their own; one is the default user."""
+
+    name: str = Field(min_length=1, description="The display name, by which the user is reached too.")
+    bindings: tuple[str, ...] = Field(
+        default=(), description="Where else the user is reached, each `CHANNEL:ID`, such as `telegram:12345`."
+    )
+    is_default: bool = Field(
+        default=False, description="This is the default user; the first one is where none is marked."
+    )
 
 
 class SweepSettings(_Section):
@@ -186,6 +245,9 @@ class Settings(BaseSettings):
     sweep: SweepSettings = SweepSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
+    memory: MemorySettings = MemorySettings.model_validate({})
+    users: tuple[UserSettings, ...] = ()
+    agents: tuple[AgentSettings, ...] = ()
 
     @classmethod
     def settings_customise_sources(
@@ -210,13 +272,58 @@ class Settings(BaseSettings):
         policy = Policy(answer_tokens=self.model.answer_tokens, **values)
         return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
 
+    def require_agents(self) -> None:
+        """Refuse two entries for one agent.
 
-def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str, object]] | None = None) -> Settings:
+        Raises:
+            InvalidInputError: a name stands twice in `[[agents]]`.
+        """
+        names = [entry.name for entry in self.agents]
+        for name in names:
+            if names.count(name) > 1:
+                raise InvalidInputError(f"the agent {name!r} stands twice in [[agents]]; join its entries")
+
+    def memory_policy(self, agent: str) -> MemoryPolicy:
+        """How memory is kept for an agent."""
+        policy = MemoryPolicy(**self.memory.model_dump())
+        own = next((entry for entry in self.agents if entry.name == agent), None)
+        if own is None:
+            return policy
+        return replace(
+            policy,
+            system=own.memory_system or policy.system,
+            inject=policy.inject if own.memory_inject is None else own.memory_inject,
+            review=policy.review if own.memory_review is None else own.memory_review,
+        )
+
+    def user_entries(self) -> tuple[UserEntry, ...]:
+        """The users, one of them the default one; none for none.
+
+        Raises:
+            InvalidInputError: a name or a binding has no form that is known, or two users claim the same.
+        """
+        return plan_users(
+            [
+                UserEntry(
+                    name=user.name,
+                    bindings=tuple(parse_binding(binding) for binding in user.bindings),
+                    is_default=user.is_default,
+                )
+                for user in self.users
+            ]
+        )
+
+
+Overrides: TypeAlias = Mapping[str, Mapping[str, object] | Sequence[Mapping[str, object]]]
+"""Arguments by section and key; a section that is a list, `users`, as a list."""
+
+
+def load_settings(path: Path | None = None, overrides: Overrides | None = None) -> Settings:
     """The effective settings.
 
     Args:
         path: The settings file; `everfold.toml` in the working folder when left out, which may be missing.
-        overrides: Arguments by section and key; they outrank everything.
+        overrides: Arguments; they outrank everything.
 
     Raises:
         InvalidInputError: a key is unknown (the nearest known one is named), a value does not fit, the file is missing
@@ -243,6 +350,8 @@ def load_settings(path: Path | None = None, overrides: Mapping[str, Mapping[str,
             f"{path or CONFIG_FILE} cannot be read as TOML: {error}", path=str(path or "")
         ) from error
     settings.session_settings()
+    settings.user_entries()
+    settings.require_agents()
     return settings
 
 
@@ -264,7 +373,7 @@ def _refuse_unknown_variables() -> None:
 def _explain(error: ValidationError) -> str:
     lines = []
     for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"])
+        key = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
         if problem["type"] == "extra_forbidden":
             near = difflib.get_close_matches(key, list(list_keys()), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_keys())}"
@@ -278,17 +387,21 @@ def _explain(error: ValidationError) -> str:
 def list_keys() -> Iterator[str]:
     """Every key as `section.name`, in the order of the documentation."""
     for section, field in Settings.model_fields.items():
-        model = cast("type[BaseModel]", field.annotation)
-        yield from (f"{section}.{name}" for name in model.model_fields)
+        yield from (f"{section}.{name}" for name in read_section(field.annotation).model_fields)
+
+
+def read_section(annotation: object) -> type[BaseModel]:
+    """The keys of a section; of one entry, where the section is a list of them."""
+    return cast("type[BaseModel]", get_args(annotation)[0] if get_args(annotation) else annotation)
 
 
 Place = Literal["argument", "environment", "file", "default"]
 
 
 def explain_settings(
-    settings: Settings, *, path: Path | None = None, overrides: Mapping[str, Mapping[str, object]] | None = None
+    settings: Settings, *, path: Path | None = None, overrides: Overrides | None = None
 ) -> list[tuple[str, object, Place]]:
-    """Every key with its effective value and where it came from."""
+    """Every key with its effective value and where it came from; of a list, the values of all its entries."""
 
     class Located(Settings):
         model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
@@ -305,11 +418,12 @@ def explain_settings(
     rows: list[tuple[str, object, Place]] = []
     for key in list_keys():
         section, name = key.split(".")
-        value = getattr(getattr(settings, section), name)
+        held = getattr(settings, section)
+        value = [getattr(entry, name) for entry in held] if isinstance(held, tuple) else getattr(held, name)
         found: Place = "default"
         for place, values in places:
             inner = values.get(section)
-            if isinstance(inner, Mapping) and name in inner:
+            if (isinstance(inner, Mapping) and name in inner) or isinstance(inner, list | tuple):
                 found = place
                 break
         rows.append((key, value, found))

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
@@ -10,6 +11,7 @@ from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.core.transcripts import Transcript
+from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
@@ -21,9 +23,10 @@ from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.switch import Switcher
+from everfold.services.users import Users
 from everfold.session import Session
 
-DEFAULT_USER = "default"
+DEFAULT_USER = DEFAULT_NAME
 DEFAULT_AGENT = "default"
 
 DRAIN_SECS = 5.0
@@ -51,6 +54,7 @@ class Everfold:
         self._observers = observers
         self._background = background
         self._rotates = rotates
+        self._users = Users(store=store, clock=clock, ids=ids)
 
     async def session(
         self,
@@ -66,7 +70,7 @@ class Everfold:
         What is given here the session holds from now on; a change is a break of the request's prefix.
 
         Args:
-            user: Who speaks with the agent.
+            user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.
             agent: The assistant.
             limit: The model's context limit in tokens.
             system: The system prompt.
@@ -78,11 +82,12 @@ class Everfold:
         """
         settings = self._settings(self._defaults, limit, system, tools)
         opener = self._opener
-        user_id, agent_id = UserId(_name(user, "user")), AgentId(_name(agent, "agent"))
-        live = await opener.find_current(user_id, agent_id)
+        agent_id = AgentId(_name(agent, "agent"))
+        user_id = await self._users.find_id(user)
+        live = None if user_id is None else await opener.find_current(user_id, agent_id)
         if live is None:
             _require_room(settings, SessionState(), "to be opened")
-            live = await self._switcher.open_current(user_id, agent_id, settings)
+            live = await self._switcher.open_current(await self._users.ensure_id(user), agent_id, settings)
         wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
         _require_room(wanted, live.state, live.record.id)
         return self._handle(await opener.change_settings(live, wanted))
@@ -104,7 +109,8 @@ class Everfold:
         """
         settings = self._settings(self._defaults, limit, system, tools)
         _require_room(settings, SessionState(), "to be opened")
-        user_id, agent_id = UserId(_name(user, "user")), AgentId(_name(agent, "agent"))
+        agent_id = AgentId(_name(agent, "agent"))
+        user_id = await self._users.ensure_id(user)
         return self._handle(await self._switcher.add(user_id, agent_id, settings))
 
     def import_transcript(
@@ -116,11 +122,12 @@ class Everfold:
             InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
             BudgetUnsatisfiableError: a system prompt leaves no room within the limit. Nothing was stored.
         """
+        parse_user_reference(user)
         return import_transcript(
             self._store,
             self._opener,
             transcript,
-            user_id=UserId(_name(user, "user")),
+            ensure_user_id=partial(self._users.ensure_id, user),
             agent_id=AgentId(_name(agent, "agent")),
             settings=self._settings(self._defaults, limit, None, None),
         )
@@ -147,7 +154,7 @@ class Everfold:
     ) -> list[SessionRecord]:
         """Sessions in the order of their creation; `after` is the last id of the page before."""
         return await self._store.list_sessions(
-            user_id=None if user is None else UserId(user),
+            user_id=None if user is None else await self._find_user_id(user),
             agent_id=None if agent is None else AgentId(agent),
             after=None if after is None else SessionId(after),
             limit_count=limit,
@@ -160,10 +167,53 @@ class Everfold:
         return await search_messages(
             self._store,
             question,
-            user_id=UserId(user),
+            user_id=await self._find_user_id(user),
             agent_id=None if agent is None else AgentId(agent),
             limit_count=limit,
         )
+
+    async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
+        """Users in the order in which they became known; `after` is the last id of the page before."""
+        return await self._store.list_users(after=None if after is None else UserId(after), limit_count=limit)
+
+    async def get_user(self, user: str = DEFAULT_USER) -> User:
+        """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
+
+        Raises:
+            InvalidInputError: the text is empty, or the nil UUID.
+            NotFoundError: nobody has that name or that id.
+        """
+        return await self._users.get(user)
+
+    async def find_bound_user(self, binding: str) -> User | None:
+        """The user who is reached at `CHANNEL:ID`, such as `telegram:12345`, or None.
+
+        Raises:
+            InvalidInputError: the binding has another form.
+        """
+        return await self._store.find_bound(parse_binding(binding))
+
+    async def add_user(self, name: str, *, bindings: Sequence[str] = ()) -> User:
+        """A new user, who is reached by their name, and at each `CHANNEL:ID`.
+
+        Raises:
+            InvalidInputError: the name is empty, `default` or a UUID, or a binding has another form.
+            ConflictError: the name or a binding is another user's.
+        """
+        return await self._users.add(name, _parse_bindings(bindings))
+
+    async def change_user(self, user: str, *, name: str | None = None, bindings: Sequence[str] | None = None) -> User:
+        """Change the display name of a user, or where they are reached; what is left out stays.
+
+        A new name reaches them too, and so do the names that they had. Other bindings are replaced by those given.
+
+        Raises:
+            InvalidInputError: the text names no user, the name cannot be one, or a binding has another form.
+            NotFoundError: nobody has that name or that id.
+            ConflictError: the name or a binding is another user's.
+        """
+        parsed = None if bindings is None else _parse_bindings(bindings)
+        return await self._users.change(user, name=name, bindings=parsed)
 
     async def check_store(self) -> list[str]:
         """Problems of the store's own files; empty when there are none."""
@@ -205,6 +255,10 @@ class Everfold:
     def _switcher(self) -> Switcher:
         return Switcher(opener=self._opener, observers=self._observers)
 
+    async def _find_user_id(self, user: str) -> UserId:
+        """The id of whom a text names. One that names nobody stands for itself: nobody has it as an id."""
+        return await self._users.find_id(user) or UserId(user)
+
     def _settings(
         self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
     ) -> SessionSettings:
@@ -234,6 +288,12 @@ def _require_prompt(system: object, tools: object) -> None:
     if tools is not None and not isinstance(tools, list | tuple):
         raise InvalidInputError(f"tools must be a list of schemas, got {type(tools).__name__}")
     encode_json(list(tools or ()), at="tools")
+
+
+def _parse_bindings(bindings: Sequence[str]) -> list[Binding]:
+    if isinstance(bindings, str):
+        raise InvalidInputError(f"bindings must be a list of CHANNEL:ID, got the text {bindings!r}")
+    return [parse_binding(binding) for binding in bindings]
 
 
 def _name(value: str, what: str) -> str:

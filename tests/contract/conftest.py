@@ -9,4 +9,5 @@ pytest.register_assert_rewrite(
     "everfold.testing.contract_work",
     "everfold.testing.contract_history",
     "everfold.testing.contract_usage",
+    "everfold.testing.contract_users",
 )

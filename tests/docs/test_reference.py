@@ -15,10 +15,11 @@ from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_keys
 from everfold.errors import EverfoldError
-from everfold.ports import stores, usage
+from everfold.ports import stores, usage, users
 
 PARTS = [
     stores.SessionStore,
+    users.UserStore,
     stores.LogStore,
     stores.CompactionStore,
     stores.WorkStore,

@@ -33,7 +33,8 @@ INSERT INTO messages (
     turns_count, is_boundary, keep, content
 ) VALUES (1, 1, 1, 'user', 'user', 'said', 'openai', 'user', 0, 9, 9, 9, 1, 1, 1, 0, x'7b2261223a317d');
 """
-TABLES = ("users", "agents", "sessions", "session_states", "messages")
+TABLES = {"users": "key, epoch", "agents": "*", "sessions": "*", "session_states": "*", "messages": "*"}
+"""The tables of the first migration with what no migration after it changes; see `test_users` for the ids of users."""
 
 KILLED = """
 import os, signal, sys
@@ -89,9 +90,9 @@ def list_names(folder: Path) -> list[str]:
 
 
 def read_rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of the first migration's tables."""
+    """Every row of the first migration's tables, as far as it stays."""
     with opened(path) as database:
-        return {table: list(database.execute(f"SELECT * FROM {table}")) for table in TABLES}
+        return {table: list(database.execute(f"SELECT {columns} FROM {table}")) for table, columns in TABLES.items()}
 
 
 def make_old(path: Path, *, migrations_count: int) -> None:
@@ -154,7 +155,7 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     assert list_schema(path) == GOLDEN.read_text("utf-8").splitlines()
 
 
-@pytest.mark.parametrize("left", range(0, 14, 2))
+@pytest.mark.parametrize("left", [*range(0, 14, 2), *range(20, 48, 3)])
 def test_a_killed_migration_leaves_the_former_schema(tmp_path: Path, left: int) -> None:
     """A process killed within a migration leaves what was before that migration, and the next one finishes the work."""
     path = tmp_path / "old.db"

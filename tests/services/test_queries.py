@@ -1,7 +1,7 @@
 """What a database is asked for, statement by statement: nothing for what is not used."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,15 +112,26 @@ async def test_a_batch_is_one_transaction(engine: Everfold, trace: Trace) -> Non
 
 
 async def test_a_step_asks_for_nothing_but_its_own(engine: Everfold, trace: Trace) -> None:
-    """Calls and results are read from what the handle knows: an open step costs no query, a closed one settles once."""
+    """Calls and results are read from what the handle knows: an open step costs no query, a closed one only settles what is cut."""
     session = await steady(engine)
     call = {"id": "call_9", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    paste = " ".join(f"word{number}" for number in range(20_000))
     trace.take()
     await session.append({"role": "assistant", "content": None, "tool_calls": [call]})
     assert trace.take() == (APPEND, 1)
     await session.window()
     assert trace.take() == (GLANCE, 1)
     await session.append({"role": "tool", "tool_call_id": "call_9", "content": "fine"})
+    assert trace.take() == (APPEND, 1)
+    await session.append([{"role": "assistant", "content": None, "tool_calls": [call]}])
+    trace.take()
+    await session.append({"role": "tool", "tool_call_id": "call_9", "content": paste})
+    statements, rows_count = trace.take()
+    assert (set(statements) - set(APPEND), rows_count) == (set(), 1)
+    await session.append([{"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "call_10"}]}])
+    await session.append({"role": "tool", "tool_call_id": "call_9", "content": paste})
+    trace.take()
+    await session.append({"role": "tool", "tool_call_id": "call_10", "content": paste})
     statements, rows_count = trace.take()
     assert (set(statements) - set(APPEND), rows_count) == ({"settle_message"}, 1)
     await session.window()
@@ -228,6 +239,32 @@ async def test_work_that_is_put_off_is_not_claimed(trace: Trace, tmp_path: Path)
         assert {"BEGIN IMMEDIATE", "find_event"} <= set(statements := trace.take()[0])
         assert statements.count("BEGIN IMMEDIATE") == 1
         assert "claim_event" not in statements
+
+
+async def test_a_user_is_looked_for_once(engine: Everfold, trace: Trace) -> None:
+    """Whoever was named once costs no query when they are named again, and an id of the application's never does."""
+    asked = {"find_default_user", "find_bound_user", "find_user_row", "add_user", "bind_user"}
+    for text in ("default", "ada", "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"):
+        trace.take()
+        await engine.session(user=text)
+        assert bool(asked & set(trace.take()[0])) == (text in {"default", "ada"})
+        await engine.session(user=text)
+        await engine.search("boat", user=text)
+        await engine.list_sessions(user=text)
+        assert not asked & set(trace.take()[0])
+
+
+async def test_no_users_in_the_settings_cost_nothing(trace: Trace, tmp_path: Path) -> None:
+    """An opening asks for users only where the settings have some, and writes them only the first time."""
+
+    async def open_with(users: list[Mapping[str, object]]) -> set[str]:
+        trace.take()
+        async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings={"users": users}):
+            return {name for name in trace.take()[0] if "user" in name and name.isidentifier()}
+
+    assert await open_with([]) == set()
+    assert {"add_user", "bind_user"} <= await open_with([{"name": "Ilse"}, {"name": "ben"}])
+    assert await open_with([{"name": "Ilse"}, {"name": "ben"}]) == {"find_default_user", "find_bound_user"}
 
 
 async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfold, trace: Trace) -> None:

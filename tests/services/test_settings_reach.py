@@ -189,7 +189,7 @@ MODEL_CASES: dict[str, ModelCase] = {
 
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
-    elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict"}
+    elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict", "users.name", "users.bindings", "users.is_default"}
     assert set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere == set(list_keys())
 
 
@@ -399,6 +399,22 @@ async def test_the_store_is_where_the_setting_says(tmp_path: Path) -> None:
             assert await engine.list_sessions() == []
             await engine.session()
         assert (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("changed", [{"name": "Ben"}, {"bindings": ["telegram:12"]}, {"is_default": True}], ids=repr)
+async def test_a_user_is_as_the_settings_say(changed: dict[str, object]) -> None:
+    """Changing a key of `users` changes the users of the store, and leaving all alone changes nothing."""
+
+    async def look(entry: Mapping[str, object]) -> object:
+        users: list[Mapping[str, object]] = [{"name": "Ilse"}, {"name": "Eve", **entry}]
+        async with everfold.open(
+            "memory://", settings={"users": users}, clock=FakeClock(), ids=CountingIds()
+        ) as engine:
+            return await engine.list_users()
+
+    plain = await look({})
+    assert await look({}) == plain
+    assert await look(changed) != plain
 
 
 class Slow(Hooks):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import everfold
-from everfold.config import Settings, explain_settings, list_keys, load_settings
+from everfold.config import Overrides, Settings, explain_settings, list_keys, load_settings
 from everfold.errors import InvalidInputError
 
 KEY = "compaction.trigger_ratio"
@@ -83,8 +83,69 @@ def test_every_key_is_explained(folder: Path) -> None:
     assert len(set(list_keys())) == len(rows) > 20
     for key, value, _ in rows:
         section, name = key.split(".")
-        assert value == getattr(getattr(settings, section), name)
+        held = getattr(settings, section)
+        assert value == ([] if held == () else getattr(held, name))
     assert folder.exists()
+
+
+USERS = """
+[[users]]
+name = "Ilse"
+bindings = ["telegram:12"]
+
+[[users]]
+name = "ben"
+is_default = true
+"""
+
+
+def test_users_are_a_list(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of one source takes the place of that of a lower one, and its keys are explained with all values."""
+
+    def explain(overrides: Overrides | None = None) -> list[tuple[object, str]]:
+        rows = explain_settings(load_settings(overrides=overrides), overrides=overrides)
+        return [(value, place) for key, value, place in rows if key.startswith("users.")]
+
+    assert explain() == [([], "default")] * 3
+    write(folder, USERS)
+    entries = load_settings().user_entries()
+    assert [(it.name, [str(binding) for binding in it.bindings], it.is_default) for it in entries] == [
+        ("Ilse", ["name:Ilse", "telegram:12"], False),
+        ("ben", ["name:ben"], True),
+    ]
+    assert explain() == [(["Ilse", "ben"], "file"), ([("telegram:12",), ()], "file"), ([False, True], "file")]
+    monkeypatch.setenv("EVERFOLD_USERS", '[{"name": "eve"}]')
+    assert explain()[0] == (["eve"], "environment")
+    assert explain({"users": [{"name": "ada"}]})[0] == (["ada"], "argument")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[[users]]\nnam = "Ilse"\n', "did you mean 'users.name'"),
+        ('[[users]]\nbindings = ["telegram:12"]\n', "'users.name' does not fit"),
+        ('[[users]]\nname = "Ilse"\nbindings = ["12"]\n', "CHANNEL:ID"),
+        ('[[users]]\nname = "Ilse"\nbindings = "telegram:12"\n', "'users.bindings' does not fit"),
+        ('[[users]]\nname = ""\n', "'users.name' does not fit"),
+        ('[[users]]\nname = "Ilse"\n[[users]]\nname = "Ilse"\n', "both have name:Ilse"),
+        ('[users]\nname = "Ilse"\n', "'users"),
+    ],
+)
+def test_users_that_do_not_fit(folder: Path, text: str, words: str) -> None:
+    """An unknown key of a user, a value that is none, and users that contradict each other are refused by name."""
+    write(folder, text)
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings()
+    assert words in str(caught.value)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["EVERFOLD_USERS__NAME", "EVERFOLD_USERS__0__NAME", "EVERFOLD_USERS"])
+def test_one_variable_is_no_list_of_users(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A variable that names a key of a list, and not an entry, is refused as an error of ours."""
+    monkeypatch.setenv(name, "Ilse")
+    with pytest.raises(InvalidInputError, match=r"(?i)users"):
+        load_settings()
 
 
 def test_a_file_of_any_name(folder: Path) -> None:

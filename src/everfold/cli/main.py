@@ -19,6 +19,7 @@ from everfold.cli import (
     search,
     sessions,
     show,
+    users,
     verify,
 )
 from everfold.cli.engine import Invocation, invocation_of
@@ -65,6 +66,7 @@ def begin(
 
 for module in (replay, importing, sessions, show, search, events, compact, retry, cancel, note, verify, config, demo):
     app.command(name=module.NAME)(module.run)
+app.add_typer(users.app)
 
 
 def run() -> None:

@@ -1,5 +1,6 @@
 """`everfold sessions`: list sessions."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from everfold.cli.engine import open_engine, run_async
 from everfold.cli.options import AnyAgent, AnyUser, Db, Json
 from everfold.cli.output import print_json, print_table
+from everfold.core.sessions import UserId
 from everfold.engine import Everfold
 
 NAME = "sessions"
@@ -32,22 +34,29 @@ def run(
     async def act() -> list[dict[str, object]]:
         async with open_engine(context, db) as engine:
             records = await engine.list_sessions(user=user, agent=agent, after=after, limit=count)
-            return [await _describe(engine, record.id) for record in records]
+            names = await _name_users(engine, {record.user_id for record in records})
+            return [await _describe(engine, record.id, names) for record in records]
 
     rows = run_async(act)
     if as_json:
         print_json({"sessions": rows})
     else:
         columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current")
-        print_table(columns, [[_cell(value) for value in row.values()] for row in rows])
+        print_table(columns, [[_cell(value) for key, value in row.items() if key != "user_id"] for row in rows])
 
 
-async def _describe(engine: Everfold, session_id: str) -> dict[str, object]:
+async def _name_users(engine: Everfold, user_ids: set[UserId]) -> dict[UserId, str]:
+    """What a person reads for each user."""
+    return {user_id: (await engine.get_user(user_id)).shown_name for user_id in user_ids}
+
+
+async def _describe(engine: Everfold, session_id: str, names: Mapping[UserId, str]) -> dict[str, object]:
     session = await engine.get_session(session_id)
     record, state = session.record, await session.state()
     return {
         "id": record.id,
-        "user": record.user_id,
+        "user": names[record.user_id],
+        "user_id": record.user_id,
         "agent": record.agent_id,
         "messages_count": state.last_seq,
         "compactions_count": state.events_count,

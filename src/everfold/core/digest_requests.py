@@ -21,7 +21,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from everfold.core.frames import fence_untrusted
+from everfold.core.frames import break_marks, fence_untrusted
 from everfold.core.messages import CallPart, DocumentPart, ImagePart, Message, OpaquePart, Part, ResultPart, TextPart
 from everfold.core.origins import Origin
 from everfold.core.redaction import redact_secrets
@@ -284,11 +284,11 @@ def _enter(message: FoldedMessage) -> _Entry:
     text = clean_text(redact_secrets(message.text))
     name = _ROLE_NAMES.get(message.origin if message.origin == "external" else message.role, message.role)
     speaker = f" {_one_line(redact_secrets(message.speaker))[:40]}" if message.speaker else ""
-    speaker = _break_marks(speaker.replace("]", ")").replace("[", "("))
+    speaker = break_marks(speaker.replace("]", ")").replace("[", "("))
     said_at = f"{message.said_at:%Y-%m-%d %H:%M} {_WEEKDAYS[message.said_at.weekday()]}"
     header = clean_text(f"#{message.seq} [{name}{speaker}, {said_at}]")
     head_tokens = estimate_text_tokens(header) + 2 + (_FENCE_TOKENS if message.origin == "external" else 0)
-    text_tokens = estimate_text_tokens(_break_marks(text))
+    text_tokens = estimate_text_tokens(break_marks(text))
     least = min(text_tokens, _ELIDED_TOKENS) if message.is_tool else text_tokens
     return _Entry(message, header, text, head_tokens, head_tokens + text_tokens, head_tokens + least)
 
@@ -399,11 +399,7 @@ def _fence_entry(entry: _Entry, text: str, key: str) -> str:
     """External text in a fence of its own inside the record; marks that any other text holds are broken up."""
     if entry.message.origin == "external":
         return fence_untrusted(text, source="outside", key=key)
-    return _break_marks(text)
-
-
-def _break_marks(text: str) -> str:
-    return text.replace("<<<", "<\u200b<<").replace(">>>", ">\u200b>>")
+    return break_marks(text)
 
 
 def _fence_record(record: str, key: str) -> str:
@@ -416,7 +412,7 @@ def _word_wishes(hint: str | None, focus: str | None, key: str) -> str:
     """The focus as the user's wish, the hint as data, both bounded, secrets redacted."""
     parts: list[str] = []
     if focus and focus.strip():
-        wish = _break_marks(_one_line(clean_text(redact_secrets(focus)))[:FOCUS_CHARS])
+        wish = break_marks(_one_line(clean_text(redact_secrets(focus)))[:FOCUS_CHARS])
         parts.append(f"The user wishes that this record takes special care of: {wish}\n\n")
     if hint and hint.strip():
         text = clean_text(redact_secrets(hint.strip()))[:HINT_CHARS]

@@ -28,7 +28,7 @@ from everfold.core.signals import (
     may_hold_hard,
     shape_pieces,
 )
-from everfold.core.statement_rules import list_word_set
+from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
     collect_cues,
     collect_word_cues,
@@ -85,6 +85,8 @@ _COLUMNS: Final = 5
 _UNIT_CHARS: Final = 480
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
+_MOST_POINTS: Final = 30
+_FULL_CHARS: Final = _CHARS_PER_POINT * _MOST_POINTS
 _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
@@ -98,6 +100,8 @@ class ExtractLine(NamedTuple):
         score: 0 to 100; how much a careful person would want to keep it.
         standing: Whether it binds beyond its moment; only a line of user origin can.
         said_at: When its message was said, aware, UTC.
+        lasting: Whether it outlasts its moment, also where it binds nobody: a task that somebody took on, a decision of
+            the assistant's, a question that stays open. Every standing line does.
     """
 
     seq: int
@@ -108,6 +112,7 @@ class ExtractLine(NamedTuple):
     start: int
     standing: bool
     said_at: datetime
+    lasting: bool = False
 
 
 _new_line: Final = tuple.__new__
@@ -145,7 +150,7 @@ _BY_MACHINE: Final[dict[LineKind, int]] = {
 }
 _SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
 """Kinds that say little of a sentence: it counts by its words as well."""
-_Found = tuple[int, int, int, LineKind, bool]  # score, start, end, kind, standing
+_Found = tuple[int, int, int, LineKind, bool, bool]  # score, start, end, kind, standing, lasting
 _SCORE: Final = itemgetter(0)
 _START: Final = itemgetter(1)
 
@@ -203,16 +208,16 @@ def find_extract_lines(
             found = _doubt_paste(found, length)
     return tuple(
         [
-            _new_line(ExtractLine, (seq, origin, kind, score, text[start:end], start, standing, said_at))
-            for score, start, end, kind, standing in _choose(found, length)
+            _new_line(ExtractLine, (seq, origin, kind, score, text[start:end], start, standing, said_at, lasting))
+            for score, start, end, kind, standing, lasting in _choose(found, length)
         ]
     )
 
 
 def to_json(line: ExtractLine) -> list[object]:
     """A line as a compact list, for a column; what its message's row knows is left out."""
-    _, _, kind, score, quote, start, standing, _ = line
-    return [_KIND_NUMBERS[kind], score, start, quote, int(standing)]
+    _, _, kind, score, quote, start, standing, _, lasting = line
+    return [_KIND_NUMBERS[kind], score, start, quote, 1 if standing else 2 * lasting]
 
 
 def to_text(lines: Sequence[ExtractLine], origin: Origin) -> str:
@@ -222,8 +227,15 @@ def to_text(lines: Sequence[ExtractLine], origin: Origin) -> str:
     """
     rows = [
         _ROW
-        % (_KIND_NUMBERS[kind], score, start, encode_basestring(quote), standing, "" if own == origin else f',"{own}"')
-        for _, own, kind, score, quote, start, standing, _ in lines
+        % (
+            _KIND_NUMBERS[kind],
+            score,
+            start,
+            encode_basestring(quote),
+            1 if standing else 2 * lasting,
+            "" if own == origin else f',"{own}"',
+        )
+        for _, own, kind, score, quote, start, standing, _, lasting in lines
     ]
     return f"[{','.join(rows)}]"
 
@@ -251,8 +263,9 @@ def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> 
                 score=score,
                 quote=quote,
                 start=start,
-                standing=bool(standing),
+                standing=standing == 1,
                 said_at=said_at,
+                lasting=standing > 0,
             )
     message = (
         f"The extract line of message {seq} is not [kind, score, start, quote, standing]: {value!r:.120}. Run verify."
@@ -425,14 +438,17 @@ def _judge_prose(whole: _Whole, start: int, end: int) -> _Found:
     words = low.split()
     cues = collect_cues(low, words) if encloses else collect_word_cues(words)
     kind, bonus, at = _find_signal(whole, start, end, low, cues)
-    standing = False
+    standing = lasting = False
     if (cues or low[-1] == "?") and (statement := find_statement(low, cues, from_user=from_user)) is not None:
         said: LineKind
-        said, standing, said_at = statement
+        said, standing, said_at, lasting = statement
         worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
-        if standing or worth >= _BASE[kind] or (said == "question" and kind in _SOFT):
+        base = _BASE[kind]
+        if standing or worth >= base or (said == "question" and kind in _SOFT):
+            kind, at, base = said, said_at, worth
+        elif lasting:
             kind, at = said, said_at
-        score = (worth if kind == said else _BASE[kind]) + bonus
+        score = base + bonus
         if kind == "question":
             score += _weigh_words(low, words) // 2
     else:
@@ -441,7 +457,7 @@ def _judge_prose(whole: _Whole, start: int, end: int) -> _Found:
             score += _weigh_words(low, words)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + at)
-    return min(score, 100), start, end, kind, standing
+    return min(score, 100), start, end, kind, standing, lasting
 
 
 def _find_signal(whole: _Whole, start: int, end: int, lowered: str, cues: int) -> tuple[LineKind, int, int]:
@@ -452,9 +468,9 @@ def _find_signal(whole: _Whole, start: int, end: int, lowered: str, cues: int) -
         hard, count, shown = find_hard(cut_pieces(unit))
         if hard is not None:
             kind, at = hard, unit.find(shown)
-    if (cues or whole.outcomes) and (failure := find_error(lowered, cues)) is not None:
+    if (cues & MAY_FAIL or whole.outcomes) and (failure := find_error(lowered, cues)) is not None:
         return "error", min(2 * count, 8), failure
-    if cues and kind in ("lead", "number") and has_day(lowered, cues):
+    if cues & (HAS_DATE | MAY_DATE) and kind in ("lead", "number") and has_day(lowered, cues):
         kind = "date"
         count += 1
     if (named := find_name(whole.text, start, end)) is not None:
@@ -466,7 +482,7 @@ def _find_signal(whole: _Whole, start: int, end: int, lowered: str, cues: int) -
 
 def _weigh_words(lowered: str, words: list[str]) -> int:
     """0 to 30 for how much a plain sentence tells, by its length; what opens as a pleasantry tells little."""
-    weight = min(len(lowered) // _CHARS_PER_POINT, 30)
+    weight = len(lowered) // _CHARS_PER_POINT if len(lowered) < _FULL_CHARS else _MOST_POINTS
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
@@ -474,7 +490,7 @@ def _judge_output(whole: _Whole, spans: list[tuple[int, int]]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     found = [_judge_result(whole, start, end) for start, end in spans[:_SURE_UNITS]]
     rest = spans[_SURE_UNITS:]
-    if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _ in found) >= _TABLE_UNITS:
+    if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
         rest = [
             span
             for at, span in enumerate(rest, 1)
@@ -513,7 +529,7 @@ def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
         score = (_RESULT_BASE.get(kind) or _BASE[kind]) + min(2 * count, 12)
     if end - start > QUOTE_CHARS:
         start, end = _fit(text, start, end, start + (at if at >= 0 else _find_shown(unit)))
-    return score, start, end, kind, False
+    return score, start, end, kind, False, False
 
 
 def _count_hard(unit: str) -> tuple[LineKind | None, int]:
@@ -551,24 +567,23 @@ def _find_outcome(lowered: str, outcomes: Sequence[str]) -> tuple[LineKind, int]
 def _raise_last(found: list[_Found]) -> None:
     """What a command said last counts more: it is its outcome."""
     for back in range(1, min(3, len(found)) + 1):
-        score, start, end, kind, standing = found[-back]
-        found[-back] = (min(score + 12 - 3 * back, 100), start, end, kind, standing)
+        score, start, end, kind, standing, lasting = found[-back]
+        found[-back] = (min(score + 12 - 3 * back, 100), start, end, kind, standing, lasting)
 
 
 def _doubt_paste(found: list[_Found], length: int) -> list[_Found]:
     """The lines of a paste: what stands in its middle is material, only what is said around it binds."""
     doubted: list[_Found] = []
-    for score, start, end, kind, standing in found:
+    for score, start, end, kind, standing, lasting in found:
         is_said = kind == "remember" or end <= PASTE_EDGE_CHARS or start >= length - PASTE_EDGE_CHARS
-        doubted.append(
-            (score, start, end, kind, True) if standing and is_said else (min(score, 40), start, end, kind, False)
-        )
+        binds = standing and is_said
+        doubted.append((score if binds else min(score, 40), start, end, kind, binds, lasting and is_said))
     return doubted
 
 
 def _choose(found: list[_Found], length: int) -> list[_Found]:
     most = min(_MOST_LINES, _LINES + length // _CHARS_PER_MORE_LINE)
-    worth = [one for one in found if one[0] >= _WORTH]
+    worth = [one for one in found if one[0] >= _WORTH or one[5]]
     if not worth:
         return [max(found, key=lambda one: (one[0], -one[1]))] if found else []
     if len(worth) > most:

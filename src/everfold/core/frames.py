@@ -81,7 +81,7 @@ def fence_untrusted(text: str, *, source: str, key: str) -> str:
     Source: BLAKE2 keyed hashing, RFC 7693; the fence's form is ours.
     """
     first, last = _mark_untrusted(text, source, key)
-    return f"{first}\n{_break_marks(text)}\n{last}"
+    return f"{first}\n{break_marks(text)}\n{last}"
 
 
 def fence_within(text: str, *, source: str, key: str, most_chars: int) -> str:
@@ -91,7 +91,7 @@ def fence_within(text: str, *, source: str, key: str, most_chars: int) -> str:
     stands. The marks are those of the whole text, so another cap changes nothing but the cut.
     """
     first, last = _mark_untrusted(text, source, key)
-    body = _break_marks(text)
+    body = break_marks(text)
     room = most_chars - len(first) - len(last) - 2
     if len(body) <= room:
         return f"{first}\n{body}\n{last}"
@@ -108,7 +108,8 @@ def _mark_untrusted(text: str, source: str, key: str) -> tuple[str, str]:
     )
 
 
-def _break_marks(text: str) -> str:
+def break_marks(text: str) -> str:
+    """The text without anything that looks like a mark of ours."""
     return _CLOSING.sub("\\1\u200b", _OPENING.sub("\\1\u200b", text))
 
 

@@ -109,6 +109,7 @@ class Finding:
 
     Attributes:
         evidence: At least one, unless it was entered by hand.
+        replaces: The item that is not so any more because of it, as a model says; None leaves it to the rules.
     """
 
     kind: ItemKind
@@ -120,6 +121,7 @@ class Finding:
     valid_from: datetime
     valid_to: datetime | None = None
     is_explicit: bool = False
+    replaces: ItemId | None = None
 
 
 def identify(statement: str, *, tier: Tier, agent_id: AgentId) -> str:

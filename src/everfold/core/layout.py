@@ -156,4 +156,5 @@ def _line(row: list[object]) -> ExtractLine:
         start=cast("int", start),
         standing=cast("bool", standing),
         said_at=datetime.fromisoformat(cast("str", said_at)),
+        lasting=bool(standing),
     )

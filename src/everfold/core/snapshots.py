@@ -80,16 +80,16 @@ def compose_snapshot(
         key: The session's id; keys the fences.
         now: Leaves out what has expired.
     """
+    limits: dict[Tier, int] = {"user": policy.user_char_limit, "agent": policy.agent_char_limit}
     shown = {
         tier: _choose(
             [it for it in items if it.tier == tier and it.is_current(now)],
             [it for it in topics if it.tier == tier and it.is_current(now)],
             limit,
         )
-        for tier, limit in (("user", policy.user_char_limit), ("agent", policy.agent_char_limit))
+        for tier, limit in limits.items()
     }
     all_count = sum(it.is_current(now) for it in items) + sum(it.is_current(now) for it in topics)
-    limits = {"user": policy.user_char_limit, "agent": policy.agent_char_limit}
     while any(shown.values()):
         lines = [line for tier in shown for line in shown[tier]]
         left_out = all_count - len(lines)

@@ -3,13 +3,24 @@
 One row a rule: the kind, the words without one of which it cannot hold, and its pattern over the lower-cased sentence.
 After bars follow parts of the sentence without one of which it cannot hold either; they only save its search. Rows stand in the order in which they are tried, the more binding kind first. The module is long because it is a table.
 
-Source: own grammar of English requests, tuned on the dev split of tests/data/statements.jsonl only.
+Source: own grammar of English requests, and of the plainest ones of German, Spanish, French, Italian and Dutch, tuned on the
+dev splits of tests/data/statements.jsonl and tests/data/memory_statements.jsonl only.
 """
 
 from typing import Final, Literal
 
 StatementKind = Literal[
-    "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
+    "remember",
+    "correction",
+    "decision",
+    "constraint",
+    "identity",
+    "preference",
+    "commitment",
+    "task",
+    "question",
+    "need",
+    "open",
 ]
 
 HAS_DATE: Final = 1
@@ -23,6 +34,11 @@ FIRST_RULE: Final = 5
 def list_word_set(text: str) -> frozenset[str]:
     """The words of a table that is written as one text."""
     return frozenset(text.split())
+
+
+def list_marked_words(text: str) -> frozenset[str]:
+    """The words of such a table, also with the mark that may follow one: splitting at blanks finds all of them."""
+    return frozenset(word + mark for word in text.split() for mark in ("", *",.!?:;"))
 
 
 IMPERATIVES: Final = list_word_set(
@@ -55,27 +71,27 @@ STATE_WORDS: Final = (
 
 # The start of a clause: of the sentence, after a comma or colon, or after a soft opener.
 _OPEN: Final = (
-    r"(?:^|[,;:—\u2013(] ?| - |\b(?:please|pls|plz|and|but|also|so|then|just|ok|okay|oh|hmm|wait|sorry|no|yes|well|again) )"
+    r"(?:^|[,;:—\u2013(] ?| - |\b(?:please|pls|plz|kindly|and|but|also|so|then|just|ok|okay|oh|hmm|wait|sorry|no|yes|well|again) )"
     r"(?:please |pls |plz |also |just |to )?"
 )
 _START: Final = r"(?:^|[,;:—\u2013(] ?| - |\b(?:please|pls|plz|ok|okay|but seriously|and please),? )"
 """The start of a clause, not after a mere "and" or "to"."""
-_KIN_WORDS: Final = (
+KIN_WORDS: Final = (
     "wife husband partner spouse son daughter kid kids children child baby brother brothers sister sisters sibling siblings mother"
     " father mom mum dad parents boyfriend girlfriend fiance fiancee dog cat pet boss manager family roommate"
 )
-_KIN: Final = "(?:" + "|".join(_KIN_WORDS.split()) + ")"
+_KIN: Final = "(?:" + "|".join(KIN_WORDS.split()) + ")"
 _MINE_WORDS: Final = (
     "name surname email e-mail phone mobile number address birthday birthdate birth account id userid username login nickname timezone"
     " zone job title profession role employer company language tongue pronouns zip postcode age hometown nationality passport type"
 )
 _MINE: Final = "(?:" + "|".join(_MINE_WORDS.split()) + ")"
-_STATES_OF_BEING: Final = (
+STATES_OF_BEING: Final = (
     "allergic vegetarian vegan diabetic based from married divorced widowed engaged pregnant left-handed colorblind colourblind"
     " color-blind colour-blind deaf blind dyslexic autistic retired self-employed unemployed celiac coeliac lactose gluten years born"
     " intolerant transgender gay lesbian bisexual jewish muslim christian hindu buddhist single"
 )
-_BEING: Final = "(?:" + "|".join(_STATES_OF_BEING.split()) + ")"
+_BEING: Final = "(?:" + "|".join(STATES_OF_BEING.split()) + ")"
 _DONE: Final = (
     r"(?:done|fixed|finished|pending|blocked|completed?|merged|deployed|cancell?ed|processed|updated|in progress|running|delivered"
     r"|resolved|closed|booked|removed|added|passing|implemented|created|installed|renamed|replaced|changed)"
@@ -92,6 +108,46 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         _OPEN
         + r"remember(?: that)?(?:[:,] | to | i\b| we\b| my | our | the (?!time|day)| you | he | she | it | they | all | every| no "
         r"| \w+ (?:is|are|has|have|was|will|goes|needs?|must|cannot|can't|wants?)\b| \w+'s )",
+    ),
+    (
+        "remember",
+        "remeber rember rmbr remmember remembr",
+        _OPEN + r"(?:remeber|rember|rmbr|remmember|remembr) (?:that |you |to |my |the |our |i |we )",
+    ),
+    ("remember", "4get", r"\b(?:don't|dont|do not|never) 4get\b"),
+    (
+        "remember",
+        "records file record acc account profile card|for your record|for our record|for my record|note|put|add ",
+        (
+            r"\bfor (?:your|our|my) records?\b|\bnotes? (?:on|in|to) (?:my|the |our )?(?:file|record|profile|account|acc|card)\b"
+            r"|\b(?:note|put|add) .*\b(?:on|in|to) (?:my|our|the) (?:\w+ )?(?:file|record|profile|account|acc|card)\b.*\b(?:that|can|must|is|are)\b"
+        ),
+    ),
+    (
+        "remember",
+        "merk merke merken denk denke vergiss vergesst vergessen notier notiere notieren",
+        r"\bmerke?n? (?:dir|sie sich|euch)\b|\bdenke? (?:bitte )?daran\b|\bvergiss (?:bitte )?nicht\b|\bnicht vergessen\b|"
+        + _OPEN
+        + r"notieren?\b",
+    ),
+    (
+        "remember",
+        "recuerda recuerde acuérdate acuerdate olvides olvide olviden apunta anota anote tenga ten",
+        _OPEN
+        + r"(?:recuerd[ae]|acu[eé]rdate|apunt[ae]|anot[ae])\b|\bno (?:te |se )?olvid(?:es|e|en)\b|\bten(?:ga)? en cuenta\b",
+    ),
+    (
+        "remember",
+        "souviens-toi souvenez-vous rappelle-toi n'oublie n'oubliez note notez retiens retenez|-toi|-vous|n'oubli|note que|notez que|reten|retiens",
+        r"\b(?:souviens-toi|souvenez-vous|rappelle-toi|n'oublie[sz]? pas|retiens|retenez)\b|"
+        + _OPEN
+        + r"note[sz]? (?:bien )?que\b",
+    ),
+    (
+        "remember",
+        "ricorda ricordati ricordi dimenticare onthoud vergeet lembra lembre-se esqueças esqueça",
+        _OPEN
+        + r"(?:ricorda(?:ti)?|onthoud|lembra(?:-te)?|lembre-se)\b|\bnon dimenticare\b|\bvergeet niet\b|\bnão (?:se |te )?esqueças?\b",
     ),
     ("remember", "mind", r"\b(?:keep|bear|have) in mind\b|\bkeep (?:it|this|that) in mind\b"),
     ("remember", "forget", r"\b(?:don't|dont|do not|never|not) forget (?!it\b|about it)"),
@@ -124,6 +180,38 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "correction",
         "mistake typo correction scratch",
         r"\b(?:made a|my) mistake\b|" + _OPEN + r"(?:a )?(?:correction|typo)\b|\bscratch that\b",
+    ),
+    (
+        "correction",
+        "meant",
+        r"^(?:sorry|soz|sry|oops|whoops|no|wait|ah|and|,|i| )*meant (?:the |to say|on |at |in |\d)",
+    ),
+    (
+        "correction",
+        "gave wrote told sent said have|wrong|false|incorrect",
+        r"\b(?:gave|wrote|write|told|sent|said|have)(?: you| wrong| it)?(?: an?| the)? (?:wrong|false|incorrect) \w",
+    ),
+    (
+        "correction",
+        "moved changed postponed rescheduled renamed pushed brought|moved to|changed to|postponed to|rescheduled to|renamed to|pushed |brought forward",
+        r"\b(?:was|is|are|were|has been|have been|got|been) (?:moved|changed|postponed|rescheduled|renamed|pushed back|brought forward) to\b",
+    ),
+    ("correction", "how as like|i said", r"\bnot .*\b(?:how|as|like) i said\b"),
+    (
+        "correction",
+        "not|, not |and not ",
+        (
+            r"^(?:the |at |on |in |it's |its )?[\w:.]*\d[\w:.]*,? (?:and )?not (?:the |at |on |in )?[\w:.]+[.!]?$"
+            r"|\b(?:in|with|ends|starts|reads|says) [\w$€£.:-]+,? (?:and )?not (?:in |with |the )?[\w$€£.:-]+[.!]?$"
+        ),
+    ),
+    (
+        "correction",
+        "equivoqué equivoque perdón quise trompé trompée voulais meinte geirrt vertan sondern sbagliato sbagliata volevo bedoelde vergist enganei",
+        (
+            r"\bme equivoqu[eé]\b|\bquise decir\b|\bje me suis trompée?\b|\bje voulais dire\b|\bich meinte\b|\bhabe mich (?:geirrt|vertan)\b|\bnicht .*\bsondern\b"
+            r"|\bmi sono sbagliat[oa]\b|\bvolevo dire\b|\bik bedoelde\b|\bvergist\b|\bme enganei\b"
+        ),
     ),
     ("correction", "mind", r"\bchanged? my mind\b"),
     ("correction", "bad", _OPEN + r"my bad\b(?=.*\w{2})"),
@@ -226,6 +314,43 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         _OPEN
         + r"(?:approved|confirmed|deal|final(?: answer| decision)?|decision) ?[:,.\-—]|\bit's (?:final|a deal)\b|\bthe final \w+ (?:is|will be)\b",
     ),
+    (
+        "decision",
+        "decision",
+        r"\b(?:have|has|'ve|we|i)(?: \w+)? (?:taken?|took|made|make|reached)(?: an?| the| our| my)? decision\b",
+    ),
+    (
+        "decision",
+        "decided chosen settled opted agreed chose decide|ly ",
+        r"\b(?:we|i)(?:'ve| have)? \w+ly (?:decided?|chosen?|chose|settled on|opted|agreed)\b",
+    ),
+    (
+        "decision",
+        "instead rather|ing ",
+        r"\b(?:we|i)(?:'re|'m| are| am| r) (?!not\b)\w+ing .*\b(?:instead of|rather than)\b",
+    ),
+    (
+        "decision",
+        "moving switching quitting dropping|moving to|switching |quitting |dropping ",
+        r"\b(?:we|i)(?:'re|'m| are| am| r) (?:moving to|switching (?:to|from)|quitting|dropping) \w",
+    ),
+    ("decision", "forget scrap|want", r"(?:^|[,;.] )(?:forget|scrap) (?:the|it|about) .*\bi (?:just )?want\b"),
+    (
+        "decision",
+        "entschieden beschlossen gefallen",
+        r"\b(?:habe|haben)\b.*\b(?:entschieden|beschlossen)\b|\bentscheidung ist gefallen\b",
+    ),
+    (
+        "decision",
+        "decidido decidimos elegido quedamos queda|decidi|elegi|queda",
+        r"\b(?:he|hemos) (?:\w+ )?(?:decidido|elegido)\b|\bdecidimos\b|\b(?:nos )?quedamos (?:con|en)\b|^queda (?:para|en)\b",
+    ),
+    ("decision", "choisi décidé", r"\b(?:ai|avons|a) (?:\w+ )?(?:choisi|décidé)\b"),
+    (
+        "decision",
+        "deciso scelto besloten gekozen decidi",
+        r"\b(?:ho|abbiamo) (?:\w+ )?(?:deciso|scelto)\b|\b(?:heb|hebben)\b.*\b(?:besloten|gekozen)\b|^decidi\b",
+    ),
     ("decision", "move rent switch", r"(?:^|, )(?:so |then )?we (?:move to|rent|switch to)\b"),
     (
         "decision",
@@ -279,6 +404,52 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
         "decision",
         "option plan variant version",
         _OPEN + r"(?:option|plan|variant|version) (?:\d|[a-e]\b)(?=.*(?:please|then|it is|,|$))",
+    ),
+    (
+        "constraint",
+        "only",
+        r"^(?:please |pls |plz |also )?(?!not\b|if\b|i\b|it\b|we\b|the\b|my\b|but\b|he\b|she\b|they\b|this\b|that\b|there\b)[\w.+-]+(?: [\w.+-]+){0,2} only(?:[,.!;]|$| (?:pls|plz|please|and|thanks|thx)\b)",
+    ),
+    (
+        "constraint",
+        "no",
+        r"^(?:please|pls|plz|kindly|also|and),? no (?!problem|idea|worr|need|way|one\b|rush|i\b|it\b|that\b)\w",
+    ),
+    (
+        "constraint",
+        "u",
+        r"\bu (?:can't|cannot|cant|can not|mustn't|must not|shouldn't) (?!be serious|wait|imagine|believe|find|see|log|open)\w",
+    ),
+    (
+        "constraint",
+        "can't cannot cant|cant |can't |cannot ",
+        r"^(?:and |but |also |we |pls )?(?:can't|cannot|cant) (?:spend|afford|exceed|go over|eat|drink|fly|travel|pay|accept|leave|arrive|start|be more) ",
+    ),
+    ("constraint", "can cannot can't|not to|cannot to", r"\b(?:can not|cannot|can't) to \w"),
+    (
+        "constraint",
+        "nie niemals keinesfalls keinen|nie |niemals |keinesfalls |auf keinen fall",
+        r"^(?!.*\b(?:ich|war|wird|hat|gibt)\b).*\b(?:nie|niemals|keinesfalls|auf keinen fall)\b",
+    ),
+    (
+        "constraint",
+        "immer nur kein keine nicht bitte|bitte",
+        r"\bbitte\b.*\b(?:immer|nur|keine?n?|nicht mehr|niemals|nie)\b|\b(?:immer|nur|keine?n?|niemals) .*\bbitte\b",
+    ),
+    (
+        "constraint",
+        "nunca jamás siempre nunca|nunca|jamás|siempre",
+        r"^(?:por favor,? )?(?:no \w+ )?(?:nunca|jamás|siempre) (?!he\b|ha\b|hemos|había|fui|vi\b|me\b|tengo|estoy)\w|^no (?:\w+)(?:es|as|en|an) (?:nunca|jamás)\b|\bpor favor\b.*\b(?:siempre|nunca|jamás)\b",
+    ),
+    (
+        "constraint",
+        "jamais toujours uniquement seulement",
+        r"^(?!.*\b(?:je|j'ai|il|elle) (?:\w+ )?(?:ai|suis|étais|a|est) (?:jamais|toujours)\b).*(?:\bne |\bn').*\bjamais\b|\w+ez (?:uniquement|seulement|toujours)\b|\bjamais (?:après|avant|le|la|de)\b",
+    ),
+    (
+        "constraint",
+        "mai sempre solo nooit altijd alleen sempre nunca|per favore|graag|alsjeblieft|alstublieft|non |niet |por favor",
+        r"^(?:per favore,? )?non \w+ mai\b|\b(?:per favore|graag|alsjeblieft|alstublieft)\b.*\b(?:sempre|mai|solo|nooit|altijd|alleen)\b",
     ),
     (
         "constraint",
@@ -549,7 +720,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
-        _KIN_WORDS + "|my |i have|i've|i got",
+        KIN_WORDS + "|my |i have|i've|i got",
         r"\bmy (?:\w+ )?"
         + _KIN
         + r"(?:'s name| \w+)? (?:is|are|has|have|works?|lives?|was born|suffers?|goes|called|named)\b(?! (?:coming|here|sick"
@@ -562,7 +733,7 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ),
     (
         "identity",
-        _STATES_OF_BEING,
+        STATES_OF_BEING,
         r"\b(?:i'm|im|i am|we're|we are) (?:also |actually |originally |currently |a bit |severely |and )?(?:\d+ |"
         + _BEING
         + r"\b)",
@@ -619,6 +790,51 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
             "|we are a |we have|we employ|our "
         ),
         r"\bwe are a (?:team|family|company|group)\b|\bwe (?:have|employ) \d+ (?:people|employees|staff)|\bour (?:company|team|firm|office|shop|store|business|headquarters) (?:has|is|are|name|consists|uses|sits)\b",
+    ),
+    (
+        "preference",
+        "love hate prefer luv adore detest loathe dislike h8 prefers",
+        (
+            r"^(?:really |also |btw |honestly |personally |always |absolutely )*(?:love|hate|prefer|luv|adore|detest|loathe|dislike|h8) (?!it\b|that\b|this\b|you|your|when|how|to (?:see|hear|know|have|bother|say)|u\b|him|her)\w"
+            r"|\b(?:i|we) (?:\w+ly )?(?:luv|adore|detest|loathe|h8) (?!it\b|that\b|this\b|you|u\b|them\b)\w"
+        ),
+    ),
+    ("preference", "rather", r"\bwe would (?:much )?rather\b"),
+    (
+        "preference",
+        "want|i want|we want",
+        r"\b(?:i|we) want (?!to\b|you\b|u\b|it\b|that\b|this\b|some\b|help\b)\w+ (?:before|in|over|instead|without|not|only|always)\b|\b(?:i|we) want always\b|\b(?:i|we) always want\b",
+    ),
+    (
+        "preference",
+        "like|'d like|d always|would always|would like",
+        r"\b(?:i|we)(?:'d| would) (?:always|generally|usually|normally) like\b|\b(?:i|we)(?:'d| would) like (?:the|my|our|it|everything)\b.*\b(?:so|free|short|simple|quiet|early|late|to be|not|always)\b",
+    ),
+    (
+        "preference",
+        "grateful appreciate glad|grateful|appreciate|glad",
+        r"\bif you (?:could |would )?(?:please )?(?:always|never|only|not|kept|keep)\b",
+    ),
+    ("preference", "not", r"\b(?:i|we) not (?:so much |really )?(?:like|eat|drink|want|love|enjoy)\b"),
+    (
+        "preference",
+        "lieber liebsten bevorzuge bevorzugen mag",
+        r"\blieber \w+ als\b|\bam liebsten\b|\bbevorzugen?\b|\bich mag (?!nicht mehr)\w|\b(?:ich|wir) .*\blieber\b",
+    ),
+    (
+        "preference",
+        "prefiero preferimos prefiere gusta gustan encanta odio",
+        r"\b(?:prefiero|preferimos)\b|\bme (?:gustan?|encantan?)\b|\bodio \w",
+    ),
+    (
+        "preference",
+        "préfère préférons préférerais préférerions j'aime déteste j'adore n'aime",
+        r"\b(?:je|nous) préf\w+|\bj'(?:aime|adore)\b(?! (?:ça|bien ça))|\bje (?:déteste|n'aime pas)\b",
+    ),
+    (
+        "preference",
+        "preferisco preferiamo preferirei piace liever liefst voorkeur prefiro gosto",
+        r"\b(?:preferisco|preferiamo|preferirei|prefiro|liefst|liever)\b|\bmi piace\b|\bgosto de\b|\bvoorkeur\b",
     ),
     (
         "preference",
@@ -690,6 +906,60 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
     ("preference", "over", r"^[\w-]+ over [\w-]+(?: for (?:me|us))?[.!]?$"),
     ("preference", "please", r"^(?!yes|no\b|ok|sure|thank)[\w-]+ \w+ please\b(?!,? (?:help|send|tell))"),
     (
+        "open",
+        (
+            "know dunno idk idea sure unsure clear uncertain"
+            "|n't know|dont know|not know|dunno|idk|no idea|not sure|n't sure|unsure|not clear|n't clear|uncertain|not yet clear"
+        ),
+        (
+            r"\b(?:(?:don't|dont|do not|not|no|isn't|am not)(?: (?:yet|still|really))* (?:know|sure|clear|idea)|dunno|idk|unsure|uncertain)\b"
+            r"(?:.*?\b(?:if|whether|wether|who|which|where|when|how (?!to)|what (?!you|this|that|it)|why (?!you|this|that|it))\b|(?: yet| still)*[:,]? .*\bor\b)"
+        ),
+    ),
+    (
+        "open",
+        "figured worked found heard decided agreed settled|n't |nt |not |nothing",
+        r"\b(?:haven't|havent|have not|hasn't|not|n't)(?: yet| still)* (?:figured out|worked out|found out|heard|decided|agreed|settled)\b|\bheard nothing\b",
+    ),
+    (
+        "open",
+        "waiting waitin wait undecided open unclear tbd reply answer word news answered replied|still |undecided|tbd| yet|so far|wait since|wait for",
+        (
+            r"\bstill (?:waiting|waitin|wait|undecided|open|unclear|no (?:answer|reply|word|news))\b|\b(?:undecided|tbd)[.!]?$|\b(?:i|we) wait (?:since|for) .*\b(?:answer|reply)\b"
+            r"|\b(?:no|nobody|not|no one) .*\b(?:reply|answer|word|news|answered|replied) (?:yet|so far)\b"
+        ),
+    ),
+    (
+        "open",
+        "refund order parcel package money payment reply answer ticket delivery|still not|still hasn't|still hasnt|still no|not yet",
+        r"\bstill (?:not|hasn't|hasnt|no)\b|\bnot yet (?:here|arrived|received)\b",
+    ),
+    (
+        "need",
+        (
+            "need needs have has gotta got must ought shall should"
+            "|need to|need still|needs to|need 2|have to|has to|gotta|got to|must|ought|should|i need"
+        ),
+        (
+            r"\b(?<!you )(?<!they )(?<!he )(?<!it )(?<!n't )(?<!not )(?<!dont )(?<!\bu )(?:(?:need|needs|have|has)(?: still| also| got)* (?:to|2)\b|gotta\b|(?<=ve )got to\b"
+            r"|ought to\b|(?:(?<=\bi )|(?<=\bwe )|(?<=ly )|(?<=still ))(?:must(?: to)?\b|should\b|need (?=make\b|do\b|change\b|send\b|pay\b|finish\b|find\b|buy\b|write\b|call\b))) ?"
+            r"(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree|feel|savor|savour|share\b)\w"
+        ),
+    ),
+    ("need", "todo to-do do|todo|to-do|to do:", r"^(?:my |our )?(?:todo|to-do|to do)(?: list)?\b ?[:\-\u2013] ?\S"),
+    ("need", "tengo tenemos hay|que ", r"\b(?:tengo|tenemos) que \w|\bhay que \w"),
+    ("need", "muss müssen", r"\b(?:ich|wir) (?:muss|müssen) (?:noch |bis |\w+ )\w|\bmuss ich (?:noch|bis)\b"),
+    (
+        "need",
+        "dois devons faut|je dois|nous devons|il faut que je|il faut que nous",
+        r"\b(?:je dois|nous devons|il faut que (?:je|nous)) \w",
+    ),
+    (
+        "need",
+        "devo dobbiamo moet moeten preciso",
+        r"^(?:io )?(?:devo|dobbiamo) \w|\b(?:ik|we|wij) moet(?:en)? \w|\bpreciso (?:de )?\w+r\b",
+    ),
+    (
         "commitment",
         "i'll will ill i'm going gonna we'll promise|i'll|i will|ill |going to|we'll|we will|gonna|i promise",
         (
@@ -697,6 +967,37 @@ RULES: Final[tuple[tuple[StatementKind, str, str], ...]] = (
             r"[a-z]+|\bi promise\b"
         ),
     ),
+    (
+        "commitment",
+        "will shall gonna",
+        r"^(?:ok |okay |alright |sure |yes |yep |and |cool )*(?:will|shall|gonna) (?!you\b|u\b|it\b|that\b|this\b|the\b|be\b|there\b|he\b|she\b|they\b|we\b|i\b|do[.!]?$|see\b)[a-z]+ \w|\b(?:i|we) shall (?!see|be\b|have to|need)\w",
+    ),
+    (
+        "commitment",
+        "il",
+        r"^(?:ok |okay |alright |yes |and |yeah )*il (?:ask|post|send|call|ring|bring|do|make|get|tell|text|check|add|try|book|pay|email|write|let|take|give|come|fix|buy|pick|sort)\b",
+    ),
+    (
+        "commitment",
+        "happy glad|be happy to|be glad to",
+        r"\bi(?:'d| would) be (?:happy|glad) to (?!help|assist|hear|know)\w+ .*\b(?:myself|tomorrow|tonight|next \w+|by \w+|on \w+day)\b",
+    ),
+    (
+        "commitment",
+        "werde werden schicke melde sende bringe kümmere rufe",
+        r"\b(?:ich|wir) werden? (?!sehen|wohl)\w|\bich (?:schicke|melde|sende|bringe|kümmere|rufe)\b",
+    ),
+    (
+        "commitment",
+        "mando envío llamo aviso escribo voy vamos",
+        r"\b(?:te|le|les|os) (?:mando|envío|llamo|aviso|escribo)\b|\b(?:voy|vamos) a \w+(?:ar|er|ir)\b.*\b(?:mañana|hoy|luego|el|esta)\b",
+    ),
+    (
+        "commitment",
+        "demain soir vais m'en|demain|vais|m'en occupe|ce soir",
+        r"\bje m'en occupe\b|\bje (?:vais|te|vous|l') ?\w+.*\b(?:demain|ce soir|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b|^(?:ok |oui )?je? ?\w+e .*\b(?:demain|ce soir)\b",
+    ),
+    ("commitment", "stuur zal bel mando domani amanhã", r"\bik (?:zal|stuur|bel) \w|\bti (?:mando|chiamo)\b"),
     ("commitment", "let", r"\blet me (?!know|think|see|guess|be|tell)[a-z]+"),
     (
         "task",
@@ -738,8 +1039,8 @@ DENIALS: Final[dict[StatementKind, str]] = {
     "remember": r"\b(?:lol|haha)\b",
     "correction": r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|\bwhy not\b|\bif not\b|\bor not\b",
     "decision": r"\bhaha|\b(?:decided|agreed) nothing\b|^agreed[,.!] \w+[.!]?$|\blol\b|\bthink about\b|\bif (?:we|i|you)\b",
-    "constraint": r"\bimagine\b|\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
-    r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|\b(?:lol|haha)\b|^at least (?!\d)|\bthere (?:are|were|is) (?:at least|more than|up to|less than)\b"
+    "constraint": r"^according to\b|\b(?:states?|stated|claims?|claimed) that\b|\bsays? (?:that )?(?:you|visitors|guests|people|one|users|it|she|he|they)\b|\bimagine\b|\b(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b"
+    r"|\bdon't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|\bas always\b|^(?!.*\b(?:ever|more th[ae]n|pls|please|plz)\b).*\b(?:lol|haha)\b|^at least (?!\d)|\bthere (?:are|were|is) (?:at least|more than|up to|less than)\b"
     r"|\b(?:they|he|she) (?:said|told|says|claims)\b",
     "identity": r"\b(?:lol|haha|lately|yesterday|right now|at the moment)\b",
     "preference": r"\b(?:lol|haha)\b|\b(?:i'd|i would|we'd|would) (?:also |really |just )?(?:like|love) to (?!have)|\bwould love\b|\b(?:was|were)\b.*\bfavou?rite|\bi love (?:it|that|you)\b",

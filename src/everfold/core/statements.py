@@ -1,16 +1,17 @@
-"""What kind of statement an English sentence is, by general rules of language.
+"""What kind of statement a sentence is, by general rules of language: English, and the plainest forms of five more.
 
 Theory of operation: each rule names the cue words without which it cannot hold. The words of a sentence are looked up
 in one table that gives, as bits, the rules worth trying, the more binding kind first; the first pattern that is found
 and not denied decides. Most sentences of a talk carry few cues, so they cost a lookup per word and few patterns.
 The patterns speak of grammar (clause starts, modals and their subjects, polarity, tense), never of a subject matter.
 
-Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in bench/statements.py.
+Source: DESIGN G3, section 2 "standing statement"; precision, recall and cost in bench/statements.py and
+bench/extraction.py.
 """
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from everfold.core.statement_rules import (
     DATE_WORDS,
@@ -30,6 +31,10 @@ from everfold.core.statement_rules import (
     list_word_set,
 )
 
+StatedKind = Literal[
+    "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
+]
+
 _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
@@ -37,13 +42,34 @@ _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
-_BINDS: Final = re.compile(r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b")
+_BINDS: Final = re.compile(
+    r"^(?:please |hey |and |so )?(?:can|could|would|will) .*\b(?:always|never|from now on)\b"
+    r"|^(?:könntest|kannst|können|könnten|würdest|würden|podrías?|puedes?|podría|pourriez|pourrais|peux|pouvez|potresti|puoi|kun|kunt|poderia|pode)\b"
+    r".*\b(?:immer|nie|niemals|ab jetzt|siempre|nunca|toujours|jamais|sempre|mai|altijd|nooit)\b"
+)
 _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u) (?!rather|not\b)[a-z]+|\b(?:can|could|may) (?:i|we) (?!bring|have\b)[a-z]+"
 )
 _OPENED: Final = re.compile(
     r"(?:please|pls|plz|now|then|next|ok|okay|and|also|just|so|hey)?,? ?(?:please |pls |let's |lets )?([a-z]+) "
 )
+
+_REMEMBERS: Final = re.compile(
+    r"\b(?:can|could|would|will) (?:you|u) (?:please |kindly |maybe |possibly )?(?:remember|make a note|take a note|note (?:that|down)|keep in mind|memori[sz]e|not forget)"
+    r"\b(?! (?:what|when|where|who|how|why|which|if|whether|me\b|the time))"
+)
+_OPEN_QUESTION: Final = re.compile(
+    r"\b(?:still|ever) (?:waiting|find out|found out|hear|heard|not)\b|\?\? \w+.*\bstill\b|: .*\bor no[t?]?\b|\?.* (?:undecided|unsure|tbd)\b"
+)
+_PUT_OFF: Final = re.compile(
+    r"\b(?:as soon as|once|after|when|until|before|by (?:the end|noon|\d|next)|by tonight|later|next (?:time|week|month)|in (?:an?|\d+|two|three) (?:hours?|minutes?|days?|weeks?)"
+    r"|end of (?:the )?(?:day|week|month))\b"
+)
+_PASSING: Final = re.compile(
+    r"\b(?:brb|right back|be back|let me|see you|wait|a (?:break|walk|shower|nap|look|bit)|grab|laugh|cry|die|make it|keep(?: on)? \w*ing|do (?:my|our) best|give it an?|get through|cherish|be sure to)\b|\bhaha"
+)
+_QUOTED: Final = re.compile(r"\"[^\"]*\"")
+_STATED: Final[dict[StatementKind, StatedKind]] = {"need": "task", "open": "question"}
 
 _KINDS: Final = tuple(kind for kind, _, _ in RULES)
 _NEEDLES: Final = tuple(tuple(keys.split("|")[1:]) or ("",) for _, keys, _ in RULES)
@@ -69,7 +95,19 @@ def _build_cues() -> dict[str, int]:
 
 
 _CUES: Final = _build_cues()
-_MAY_BIND: Final = _CUES["always"] | _CUES["never"] | _CUES["now"]
+_MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
+_MAY_REQUEST: Final = _CUES["can"] | _CUES["could"] | _CUES["would"] | _CUES["will"] | _CUES["may"]
+_MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
+_MAY_BIND: Final = (
+    _CUES["always"]
+    | _CUES["never"]
+    | _CUES["now"]
+    | _CUES["immer"]
+    | _CUES["nie"]
+    | _CUES["siempre"]
+    | _CUES["toujours"]
+    | _CUES["sempre"]
+)
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
@@ -80,9 +118,10 @@ class Statement(NamedTuple):
     A tuple, since one is made for most sentences of a talk.
     """
 
-    kind: StatementKind
+    kind: StatedKind
     standing: bool
     at: int
+    lasting: bool
 
 
 def collect_cues(lowered: str, words: list[str]) -> int:
@@ -123,13 +162,13 @@ def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | N
     """The statement that a lower-cased sentence makes, or None when it makes none.
 
     Only a user's remember, correction, decision, constraint, identity or preference is standing; a question never is,
-    unless it asks for something from now on.
+    unless it asks for something from now on or to be remembered. What is quoted in more than two words is not the
+    speaker's own.
     """
+    if '"' in lowered:
+        lowered = _QUOTED.sub(_blank, lowered)
     if lowered.endswith("?"):
-        if cues & _MAY_BIND and _BINDS.search(lowered):
-            return Statement("constraint", from_user, 0)
-        request = from_user and _REQUEST.search(lowered)
-        return Statement("task" if request else "question", False, 0)
+        return _judge_question(lowered, cues, from_user=from_user)
     rules = cues >> FIRST_RULE
     while rules:
         lowest = rules & -rules
@@ -144,7 +183,39 @@ def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | N
             kind = _KINDS[at]
             denied = _DENIED.get(kind)
             if denied is None or not denied(lowered):
-                return Statement(kind, from_user and kind in _STANDING, found.start())
+                standing = from_user and kind in _STANDING
+                lasting = standing or _is_lasting(kind, lowered, cues, from_user=from_user)
+                return Statement(_STATED.get(kind) or cast("StatedKind", kind), standing, found.start(), lasting)
     if cues & IMPERATIVE and (opened := _OPENED.match(lowered)) and opened[1] in IMPERATIVES:
-        return Statement("task", False, 0)
+        return Statement("task", False, 0, False)
     return None
+
+
+def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:
+    """What a sentence that ends as a question is: one that asks for something from now on, a request, or a question."""
+    if from_user and cues & _MAY_REMEMBER and _REMEMBERS.search(lowered):
+        return Statement("remember", True, 0, True)
+    if cues & _MAY_BIND and _BINDS.search(lowered):
+        return Statement("constraint", from_user, 0, from_user)
+    if from_user and cues & _MAY_STAY_OPEN and _OPEN_QUESTION.search(lowered):
+        return Statement("question", False, 0, True)
+    request = from_user and cues & _MAY_REQUEST and _REQUEST.search(lowered)
+    return Statement("task" if request else "question", False, 0, False)
+
+
+def _is_lasting(kind: StatementKind, lowered: str, cues: int, *, from_user: bool) -> bool:
+    """Whether what binds nobody outlasts its moment: of the assistant only what it puts off or has decided."""
+    match kind:
+        case "need" | "open":
+            return from_user
+        case "commitment" if not from_user:
+            return bool(cues & HAS_DATE) or _PUT_OFF.search(lowered) is not None
+        case "commitment":
+            return _PASSING.search(lowered) is None
+        case _:
+            return kind == "decision"
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Blanks for what a sentence quotes, unless it is a name."""
+    return " " * len(found[0]) if found[0].count(" ") > 1 else found[0]

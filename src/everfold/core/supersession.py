@@ -137,6 +137,16 @@ def find_superseded(lines: Iterable[ExtractLine]) -> Superseded:
     return Superseded(frozenset(walk.gone), walk.pairs_count)
 
 
+def list_replaced(newer: ExtractLine, older: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
+    """Those of the older lines that one newer line supersedes, in their order; what they do to each other is not asked.
+
+    Lines of the newer one's own message, and later ones, are left alone. Costs as `find_superseded`.
+    """
+    before = sorted((line for line in older if line.seq < newer.seq), key=_key)
+    gone = _Walk([*before, newer]).run_last()
+    return tuple(line for line in before if _key(line) in gone)
+
+
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def list_words(text: str) -> frozenset[str]:
     """The words of a text that carry its subject: lower-cased, without stop words."""
@@ -256,6 +266,17 @@ class _Walk:
                 self._retire(at, self._list_near(at, first_at), claims[at])
             if line.kind in _COMPARED:
                 self._add(at, line, list_words(line.quote) & asked)
+
+    def run_last(self) -> set[tuple[int, int]]:
+        """Find what the last line alone supersedes, by message and start. O(words of all lines)."""
+        last = len(self._ordered) - 1
+        if claims := _list_claims(self._ordered[last]):
+            asked = list_words(self._ordered[last].quote)
+            for at, line in enumerate(self._ordered[:last]):
+                if line.kind in _COMPARED:
+                    self._add(at, line, list_words(line.quote) & asked)
+            self._retire(last, self._list_near(last, last), claims)
+        return self.gone
 
     def _retire_summaries(self) -> None:
         """All summaries of test runs but the newest."""

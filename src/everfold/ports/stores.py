@@ -21,6 +21,7 @@ from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.memory import MemoryStore
 from everfold.ports.usage import UsageStore
+from everfold.ports.users import UserStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +163,9 @@ class HistoryStore(Protocol):
         ...
 
 
-class Store(SessionStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, MemoryStore, Protocol):
+class Store(
+    SessionStore, UserStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, MemoryStore, Protocol
+):
     """All of it in one place, so that one transaction can reach everything."""
 
     async def close(self) -> None:

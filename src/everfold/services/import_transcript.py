@@ -5,7 +5,7 @@ conversation is planned in memory from an empty log. Only then are the plans wri
 may stop it then is the store alone; what it leaves then are sessions that are not current.
 """
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -78,7 +78,7 @@ async def import_transcript(
     opener: Opener,
     transcript: Transcript,
     *,
-    user_id: UserId,
+    ensure_user_id: Callable[[], Awaitable[UserId]],
     agent_id: AgentId,
     settings: SessionSettings,
 ) -> AsyncIterator[Imported]:
@@ -94,6 +94,7 @@ async def import_transcript(
     placed = [
         _place(conversation, settings, now=now) for conversation in transcript.conversations if conversation.messages
     ]
+    user_id = await ensure_user_id()
     first_id: SessionId | None = None
     for conversation in placed:
         # Nobody can find it before it is whole, so nobody else can write to it meanwhile.

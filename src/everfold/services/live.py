@@ -17,7 +17,7 @@ from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
 from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
-from everfold.core.window import Body, Tail, build_body, build_tail
+from everfold.core.window import Body, Tail, build_body, build_tail, shown_seqs
 from everfold.ports.stores import Store
 
 MOST_MESSAGES = 4096
@@ -40,6 +40,7 @@ class LiveSession:
     recollected: tuple[tuple[SessionId, int, int], str, Recalled] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None
+    _shown: tuple[Layout, int, int, int] | None = None
     _room: tuple[tuple[int | None, SessionSettings, int, Calibration], Room] | None = None
 
     @property
@@ -92,6 +93,18 @@ class LiveSession:
             for note in await store.read_notes(self.record.id, erased):
                 self.messages[note.seq] = make_tombstone(note)
         return self.messages
+
+    async def load_shown(self, store: Store) -> dict[int, Message]:
+        """The messages that the window shows, and maybe others. O(what is new) since a window under the same layout."""
+        state, layout = self.state, self.layout
+        seqs: Sequence[int]
+        if self._shown is not None and self._shown[0] is layout and self._shown[1:3] == (state.epoch, state.fixed_seq):
+            seqs = range(self._shown[3] + 1, state.safe_seq + 1)
+        else:
+            seqs = shown_seqs(state, layout)
+        messages = await self.load_messages(store, seqs)
+        self._shown = (layout, state.epoch, state.fixed_seq, state.safe_seq)
+        return messages
 
     async def load_body(self, store: Store, *, snapshot: str = "") -> Body:
         """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
@@ -151,15 +164,17 @@ class LiveSession:
         """Keep the newest half: an import appends without ever showing what it appended."""
         kept_from = min(sorted(self.messages)[-MOST_MESSAGES // 2], self.state.safe_seq)
         self.messages = {seq: message for seq, message in self.messages.items() if seq >= kept_from}
+        self._shown = None
 
-    def let_go(self, seqs: Sequence[int]) -> None:
-        """Forget what is not among the shown messages, once that is much."""
-        open_from = self.state.safe_seq
-        if len(self.messages) <= len(seqs) + self.state.last_seq - open_from + SPARE_MESSAGES:
+    def let_go(self) -> None:
+        """Forget what the window does not show, once that is much."""
+        state, layout = self.state, self.layout
+        shown_count = state.last_seq - max(layout.watermark, state.fixed_seq) + state.fixed_seq + len(layout.held)
+        if len(self.messages) <= shown_count + SPARE_MESSAGES:
             return
-        shown = set(seqs)
-        self.messages = {seq: message for seq, message in self.messages.items() if seq in shown or seq > open_from}
-        ids = {shown_range.digest_id for shown_range in self.layout.ranges}
+        shown = set(shown_seqs(state, layout))
+        self.messages = {seq: message for seq, message in self.messages.items() if seq in shown or seq > state.safe_seq}
+        ids = {shown_range.digest_id for shown_range in layout.ranges}
         self.digests = {id_: digest for id_, digest in self.digests.items() if id_ in ids}
 
 

@@ -28,6 +28,8 @@ MOST_CHANGED_ITEMS = 1000
 """What more has changed since the snapshot than this is left to recall."""
 
 
+NOTHING = Recalled()
+
 RecallFor = Callable[[LiveSession, str, int], Awaitable[Recalled]]
 """Recall for a session's turn: what the user said, and the tokens that there are for it."""
 
@@ -44,7 +46,7 @@ class Recollection:
 
     snapshot: str = ""
     delta: str = ""
-    recalled: Recalled = Recalled()
+    recalled: Recalled = NOTHING
     why: tuple[str, ...] = ()
 
     def volatile(self, own: str | None) -> str | None:
@@ -66,8 +68,7 @@ class Recollector:
         self, live: LiveSession, *, limit_tokens: int | None, own: str | None, is_preview: bool
     ) -> Recollection:
         """What the next window shows of memory. `own` is what the caller has for the volatile suffix."""
-        head = await self.store.read_head(live.record.user_id)
-        kept = await self._snapshot(live, head, is_preview=is_preview)
+        head, kept = await self._snapshot(live, is_preview=is_preview)
         turn = (live.record.id, live.state.turn_seq, head.epoch)
         if live.recollected is not None and live.recollected[0] == turn:
             delta, recalled = live.recollected[1:]
@@ -80,11 +81,12 @@ class Recollector:
             live.recollected = (turn, delta, recalled)
         return Recollection(snapshot=kept.snapshot, delta=delta, recalled=recalled, why=_explain(kept, delta, recalled))
 
-    async def _snapshot(self, live: LiveSession, head: MemoryHead, *, is_preview: bool) -> SessionMemory:
+    async def _snapshot(self, live: LiveSession, *, is_preview: bool) -> tuple[MemoryHead, SessionMemory]:
         while True:
+            head = await self.store.read_head(live.record.user_id)
             kept = await self.store.read_session_memory(live.record.id)
             if kept.has_snapshot and kept.snapshot_event == live.state.event_id:
-                return kept
+                return head, kept
             made = await self._compose(live)
             new = replace(
                 kept,
@@ -101,7 +103,7 @@ class Recollector:
             was_shown = kept.has_snapshot or kept.snapshot_revision > 0  # an erase takes a snapshot away
             if was_shown and (kept.snapshot != made.text or not kept.has_snapshot) and not live.state.breaks:
                 live.state = live.state.with_break("memory", WHOLE_WINDOW)
-            return new
+            return head, new
 
     async def _compose(self, live: LiveSession) -> Snapshot:
         user_id, agent_id = live.record.user_id, live.record.agent_id
@@ -135,7 +137,7 @@ class Recollector:
     async def _recall(self, live: LiveSession, space_tokens: int) -> Recalled:
         seq = live.state.turn_seq
         if self.recall is None or not self.policy.inject or not seq or space_tokens <= 0:
-            return Recalled()
+            return NOTHING
         messages = await live.load_messages(self.messages, [seq])
         return await self.recall(live, messages[seq].view.text, space_tokens)
 

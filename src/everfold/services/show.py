@@ -5,7 +5,7 @@ from functools import partial
 
 from everfold.core.occasions import find_occasion
 from everfold.core.state import Breaks
-from everfold.core.window import Window, build_window, shown_seqs
+from everfold.core.window import Window, build_window
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.background import Background
@@ -90,8 +90,7 @@ async def _settle_breaks(store: Store, live: LiveSession, reported: Breaks) -> N
 
 async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | None, volatile: str | None) -> Window:
     """The window as the layout stands, without compacting."""
-    seqs = shown_seqs(live.state, live.layout)
-    messages = await live.load_messages(store, seqs)
+    messages = await live.load_shown(store)
     try:
         window = build_window(
             live.state,
@@ -110,5 +109,5 @@ async def build_shown(store: Store, live: LiveSession, *, limit_tokens: int | No
             "run `everfold verify`",
             session=live.record.id,
         ) from error
-    live.let_go(seqs)
+    live.let_go()
     return window

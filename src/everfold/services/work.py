@@ -27,7 +27,7 @@ from everfold.core.hooks import Hints
 from everfold.core.messages import Message, Note
 from everfold.core.planning import Demand
 from everfold.core.revising import find_shown
-from everfold.core.sessions import EventId, SessionId, SessionRecord
+from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord
 from everfold.core.spans import COMPACTION_CLAIM, COMPACTION_DIGEST, describe_event
 from everfold.errors import ConflictError, EverfoldError, HookError, StoreError
 from everfold.ports.dispatch import Dispatcher
@@ -93,6 +93,10 @@ WriteDigest = Callable[[Task], Awaitable[Written]]
 Extract = Callable[[Task], Awaitable[None]]
 
 
+def _always(_: AgentId) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
     """What an attempt has come to."""
@@ -118,7 +122,15 @@ class _Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """Works on the sessions of one store."""
+    """Works on the sessions of one store.
+
+    Attributes:
+        extract: Finds what is to be remembered in the messages of an event.
+        extracts: For which agents it does.
+        refresh: Asks the context sources.
+        prepared: Folds that were made ahead.
+        attempting: The events that are being tried, by session.
+    """
 
     store: Store
     clock: Clock
@@ -127,6 +139,7 @@ class Worker:
     policy: WorkPolicy = field(default_factory=WorkPolicy)
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
+    extracts: Callable[[AgentId], bool] = _always
     refresh: Refresh | None = None
     observers: Observers = field(default_factory=Observers)
     prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
@@ -153,7 +166,10 @@ class Worker:
             is_preview=is_preview,
             is_beside_turns=is_beside_turns,
         )
-        return Compactor(store=self.store, live=live, committer=committer, abilities=self.abilities)
+        abilities = self.abilities
+        if abilities.has_extractor and not self.extracts(live.record.agent_id):
+            abilities = replace(abilities, has_extractor=False)
+        return Compactor(store=self.store, live=live, committer=committer, abilities=abilities)
 
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon, beside the turns; what takes a model's time is done beside that."""

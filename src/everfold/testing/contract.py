@@ -21,11 +21,13 @@ from everfold.testing.contract_memory import LedgerContract
 from everfold.testing.contract_memory_records import MemoryRecordContract
 from everfold.testing.contract_sessions import SessionContract
 from everfold.testing.contract_usage import UsageContract
+from everfold.testing.contract_users import UserContract
 from everfold.testing.contract_work import WorkContract
 
 
 class StoreContract(
     SessionContract,
+    UserContract,
     LogContract,
     CompactionContract,
     WorkContract,

@@ -1,8 +1,9 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
 
-from everfold.core.extracts import QUOTE_CHARS, ExtractLine, find_extract_lines, from_json, to_json
+from everfold.core.extracts import QUOTE_CHARS, ExtractLine, find_extract_lines, from_json, to_json, to_text
 from everfold.core.origins import Origin
 from everfold.errors import InvalidInputError
 
@@ -99,8 +100,12 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
 
 def test_a_line_survives_its_column() -> None:
     """What a column holds of a line reads back equal."""
-    for line in _find("Never deploy on a Friday. The gate code is 4471."):
+    lines = _find("Never deploy on a Friday. The gate code is 4471. I need to oil the hinges.")
+    assert {(line.standing, line.lasting) for line in lines} == {(True, True), (False, False), (False, True)}
+    for line in lines:
         assert from_json(to_json(line), seq=7, origin="user", said_at=_SAID_AT) == line
+    rows = json.loads(to_text(lines, "user"))
+    assert rows == [to_json(line) for line in lines]
 
 
 @pytest.mark.parametrize("value", [None, [], [99, 1, 0, "x", 0], [0, 1, 0, 5, 0], {"kind": 0}])

@@ -7,6 +7,7 @@ from itertools import islice
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
+from everfold.core.users import User
 from everfold.errors import ConflictError
 
 
@@ -18,6 +19,7 @@ class InMemorySessions(TablesHolder):
         tables = self._tables
         _check_new(tables, record)
         _check_epoch(tables, record, state)
+        tables.users.setdefault(record.user_id, User(id=record.user_id, name="", created_at=record.created_at))
         tables.sessions[record.id] = replace(record, settings=deepcopy(record.settings))
         tables.states[record.id] = state
         tables.messages[record.id] = {}

@@ -7,10 +7,18 @@ from everfold.adapters.inmemory.memory import InMemoryMemory
 from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
+from everfold.adapters.inmemory.users import InMemoryUsers
 
 
 class InMemoryStore(
-    InMemorySessions, InMemoryLog, InMemoryCompactions, InMemoryWork, InMemoryHistory, InMemoryUsage, InMemoryMemory
+    InMemorySessions,
+    InMemoryUsers,
+    InMemoryLog,
+    InMemoryCompactions,
+    InMemoryWork,
+    InMemoryHistory,
+    InMemoryUsage,
+    InMemoryMemory,
 ):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.
 

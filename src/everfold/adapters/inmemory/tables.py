@@ -21,6 +21,7 @@ from everfold.core.searching import SearchText
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, UserId, find_stretches
 from everfold.core.state import SessionState
 from everfold.core.usage import ModelCall
+from everfold.core.users import User
 from everfold.core.wire import read_wire
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 
@@ -119,6 +120,7 @@ def _note(appended: Appended) -> Note:
 class Tables:
     """All rows. A session's messages are its own ones by sequence number, in rising order; events likewise by id."""
 
+    users: dict[UserId, User] = field(default_factory=dict)
     sessions: dict[SessionId, SessionRecord] = field(default_factory=dict)
     current: dict[tuple[UserId, AgentId], SessionId] = field(default_factory=dict)
     states: dict[SessionId, SessionState] = field(default_factory=dict)

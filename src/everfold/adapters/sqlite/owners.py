@@ -22,7 +22,7 @@ def get_user_key(database: Database, user_id: UserId) -> int:
     """The key of a user, whose row is made when it is missing."""
     found = find_user_key(database, user_id)
     if found is None:
-        database.run("insert_user", user_id=user_id)
+        database.run("insert_user_now", user_id=user_id)
         found = database.connection.last_insert_rowid()
     return found
 

@@ -12,7 +12,7 @@ from everfold.errors import ConflictError, NotFoundError
 def create_session(database: Database, record: SessionRecord, state: SessionState) -> None:
     """See `SessionStore.create_session`."""
     _expect_epoch(database, record, state)
-    database.run("insert_user", user_id=record.user_id)
+    database.run("insert_user", user_id=record.user_id, created_at=to_micros(record.created_at))
     database.run("insert_agent", agent_id=record.agent_id)
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
     user_key, agent_key = cast("tuple[int, int]", owner)

@@ -1,7 +1,7 @@
 """The SQLite store: the ports over one file.
 
-The functions that do the work are in `sessions`, `log`, `compaction`, `history` and `usage`; see `lanes` for the threads
-that they run on, and `memory_store` for the methods of memory.
+The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
+threads that they run on, and `memory_store` for the methods of memory.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Self
 
 import apsw
 
-from everfold.adapters.sqlite import compaction, history, log, sessions, usage
+from everfold.adapters.sqlite import compaction, history, log, sessions, usage, users
 from everfold.adapters.sqlite.connection import Database, reading
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.places import Places
@@ -27,6 +27,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.core.usage import ModelCall
+from everfold.core.users import Binding, User
 from everfold.errors import EverfoldError
 from everfold.ports.stores import Hit, StoredContent
 
@@ -124,6 +125,32 @@ class SqliteStore(SqliteMemory):
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
         """See the port."""
         await self._write(sessions.change_settings, session_id, settings)
+
+    # --- users
+
+    async def add_user(self, user: User) -> None:
+        """See the port."""
+        await self._write(users.add_user, user)
+
+    async def find_user(self, user_id: UserId) -> User | None:
+        """See the port."""
+        return await self._read(users.find_user, user_id)
+
+    async def find_bound(self, binding: Binding) -> User | None:
+        """See the port."""
+        return await self._read(users.find_bound, binding)
+
+    async def find_default(self) -> User | None:
+        """See the port."""
+        return await self._read(users.find_default)
+
+    async def change_user(self, user: User, *, expected: User) -> None:
+        """See the port."""
+        await self._write(users.change_user, user, expected)
+
+    async def list_users(self, *, after: UserId | None, limit_count: int) -> list[User]:
+        """See the port."""
+        return await self._read(users.list_users, after, limit_count)
 
     # --- log
 

@@ -1,5 +1,8 @@
 -- name: insert_user
-INSERT INTO users (id) VALUES (:user_id) ON CONFLICT (id) DO NOTHING;
+INSERT INTO users (id, created_at) VALUES (:user_id, :created_at) ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_user_now
+INSERT INTO users (id, created_at) VALUES (:user_id, CAST(unixepoch('subsec') * 1000000 AS INTEGER));
 
 -- name: insert_agent
 INSERT INTO agents (id) VALUES (:agent_id) ON CONFLICT (id) DO NOTHING;
@@ -29,7 +32,7 @@ SELECT state FROM session_states JOIN sessions ON sessions.key = session_key WHE
 
 -- name: find_session
 SELECT
-    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings
 FROM sessions
 JOIN users ON users.key = sessions.user_key
@@ -38,7 +41,7 @@ WHERE sessions.id = :session_id;
 
 -- name: find_current_session
 SELECT
-    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings
 FROM sessions
 JOIN users ON users.key = sessions.user_key
@@ -47,7 +50,7 @@ WHERE users.id = :user_id AND agents.id = :agent_id AND is_current = 1;
 
 -- name: list_sessions
 SELECT
-    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings
 FROM sessions
 JOIN users ON users.key = sessions.user_key
@@ -60,7 +63,7 @@ LIMIT :limit_count;
 
 -- name: list_owned_sessions
 SELECT
-    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, created_at, is_current,
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings
 FROM sessions
 JOIN users ON users.key = sessions.user_key

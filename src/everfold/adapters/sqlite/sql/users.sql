@@ -1,0 +1,43 @@
+-- name: add_user
+INSERT INTO users (id, name, is_default, created_at) VALUES (:user_id, :display_name, :is_default, :created_at);
+
+-- name: bind_user
+INSERT INTO user_bindings (channel, own_id, user_key)
+SELECT :channel, :own_id, key FROM users WHERE id = :user_id;
+
+-- name: unbind_user
+DELETE FROM user_bindings WHERE user_key = (SELECT key FROM users WHERE id = :user_id);
+
+-- name: rename_user
+UPDATE users SET name = :display_name WHERE id = :user_id;
+
+-- name: find_user_row
+SELECT
+    id, name, is_default, created_at,
+    (SELECT json_group_array(json_array(channel, own_id)) FROM user_bindings AS own WHERE own.user_key = users.key)
+FROM users
+WHERE id = :user_id;
+
+-- name: find_default_user
+SELECT
+    id, name, is_default, created_at,
+    (SELECT json_group_array(json_array(channel, own_id)) FROM user_bindings AS own WHERE own.user_key = users.key)
+FROM users
+WHERE is_default = 1;
+
+-- name: find_bound_user
+SELECT
+    id, name, is_default, created_at,
+    (SELECT json_group_array(json_array(channel, own_id)) FROM user_bindings AS own WHERE own.user_key = users.key)
+FROM user_bindings
+JOIN users ON users.key = user_bindings.user_key
+WHERE channel = :channel AND own_id = :own_id;
+
+-- name: list_users
+SELECT
+    id, name, is_default, created_at,
+    (SELECT json_group_array(json_array(channel, own_id)) FROM user_bindings AS own WHERE own.user_key = users.key)
+FROM users
+WHERE key > :after
+ORDER BY key
+LIMIT :limit_count;

@@ -1,0 +1,99 @@
+"""Which items a newer statement replaces: the rules of `supersession`, held against what memory says.
+
+Each item stands as one line, of the kind that its own kind was made from. Items of the newer one's session keep their
+distance in messages; those of other sessions are out of a bare correction's reach.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.items import Item, ItemKind
+from everfold.core.supersession import list_replaced
+from everfold.core.words import read_matter
+
+_LINES: Final[dict[ItemKind, LineKind]] = {
+    "fact": "identity",
+    "preference": "preference",
+    "decision": "decision",
+    "task": "task",
+    "open_item": "question",
+}
+_STANDING: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decision"))
+_FAR: Final = 1_000_000
+"""How many messages ago, at least, an item of another session counts as said."""
+
+
+def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
+    """Those of the older items that a newer one clearly replaces, the one seen last first.
+
+    Only items of its tier and agent are compared, of no more authority, and last said before it.
+    """
+    lines: dict[tuple[int, int], Item] = {}
+    given: list[ExtractLine] = []
+    last = _read_line(newer, newer, 0)
+    rivals = sorted(
+        filter(lambda item: _may_replace(newer, item), older), key=lambda item: (item.last_seen_at, item.id)
+    )
+    for place, item in enumerate(rivals):
+        line = _read_line(item, newer, place)
+        lines[line.seq, line.start] = item
+        given.append(line)
+    return [lines[line.seq, line.start] for line in reversed(list_replaced(last, given))]
+
+
+def is_of_one_place(one: Item, other: Item) -> bool:
+    """Whether both are about the person, or both are notes of one agent."""
+    return one.tier == other.tier and (one.tier == "user" or one.agent_id == other.agent_id)
+
+
+def says_no_more(newer: Item, older: Item) -> bool:
+    """Whether a newer statement was taken from the same words as an older one, and has no word that it lacks."""
+    if not any(_overlap(newer, older)):
+        return False
+    told = " ".join((older.statement, *(one.quote for one in older.evidence)))
+    return frozenset(read_matter(newer.statement).split()) <= {*read_matter(told).split(), "user"}
+
+
+def _overlap(newer: Item, older: Item) -> list[bool]:
+    return [
+        one.session_id == two.session_id
+        and one.seq == two.seq
+        and max(one.start, two.start) < min(one.start + len(one.quote), two.start + len(two.quote))
+        for one in newer.evidence
+        for two in older.evidence
+    ]
+
+
+def _may_replace(newer: Item, older: Item) -> bool:
+    return (
+        older.id != newer.id
+        and is_of_one_place(newer, older)
+        and older.authority <= newer.authority
+        and older.last_seen_at < newer.last_seen_at
+    )
+
+
+def _read_line(item: Item, newer: Item, place: int) -> ExtractLine:
+    """An item as a line; the place tells apart those that stand at one message."""
+    return ExtractLine(
+        seq=_find_distance(item, newer),
+        origin=item.origin,
+        kind="remember" if item.is_explicit else _LINES[item.kind],
+        score=0,
+        quote=item.statement,
+        start=place,
+        standing=item.kind in _STANDING,
+        said_at=item.last_seen_at,
+    )
+
+
+def _find_distance(item: Item, newer: Item) -> int:
+    """A place in the log, counted from the newer one's message back; 0 for that message itself."""
+    if item is newer:
+        return 0
+    session_id, seq = (newer.evidence[-1].session_id, newer.evidence[-1].seq) if newer.evidence else ("", 0)
+    seqs = [one.seq for one in item.evidence if one.session_id == session_id]
+    if not seqs or not newer.evidence:
+        return -_FAR
+    return min(max(seqs) - seq, 0)

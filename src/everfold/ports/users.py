@@ -1,0 +1,46 @@
+"""Users: who they are, and where they are reached.
+
+Atomicity and errors are those of `everfold.ports.stores`. A session that is stored for a user whom the store does not
+know makes them known, without a name and without a binding.
+"""
+
+from typing import Protocol
+
+from everfold.core.sessions import UserId
+from everfold.core.users import Binding, User
+
+
+class UserStore(Protocol):
+    """One row a user; a binding is of one user, and one user at most is the default one."""
+
+    async def add_user(self, user: User) -> None:
+        """Store a user.
+
+        Raises:
+            ConflictError: the id exists, a binding is another user's, or there is a default user and this is to be one.
+        """
+        ...
+
+    async def find_user(self, user_id: UserId) -> User | None:
+        """The user with this id."""
+        ...
+
+    async def find_bound(self, binding: Binding) -> User | None:
+        """The user who is reached there."""
+        ...
+
+    async def find_default(self) -> User | None:
+        """The default user."""
+        ...
+
+    async def change_user(self, user: User, *, expected: User) -> None:
+        """Replace the display name and the bindings of a user; id, time and who is the default stay.
+
+        Raises:
+            ConflictError: the user is not the expected one any more, or a binding is another user's.
+        """
+        ...
+
+    async def list_users(self, *, after: UserId | None, limit_count: int) -> list[User]:
+        """Users in the order in which they became known, after the given one."""
+        ...

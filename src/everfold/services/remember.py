@@ -1,0 +1,471 @@
+"""Remember: what was found becomes what is known, and a person or an agent changes it. One change of memory each.
+
+Every decision is made by the core over what was read, and written with the head that it was made over. A refused change
+is decided again over what is there by then; what was found in words that may have been erased meanwhile is dropped.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from everfold.core.findings import clean_finding
+from everfold.core.items import Finding, Item, ItemId, ItemKind, ItemStatus, Tier, Writer
+from everfold.core.ledger import (
+    LIKE_COUNT,
+    Author,
+    Known,
+    Merge,
+    Refusal,
+    fit_block,
+    list_identities,
+    plan_merge,
+)
+from everfold.core.ledger_edits import (
+    Add,
+    Operation,
+    enter_finding,
+    is_visible,
+    list_links,
+    plan_add,
+    plan_edit,
+    plan_expiry,
+    plan_forget,
+    plan_operations,
+    plan_undo,
+    require_revision,
+)
+from everfold.core.memory import AuditAction, AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.searching import plan_query
+from everfold.core.sessions import AgentId, EventId, SessionId, UserId
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.memory import MemoryStore
+from everfold.ports.system import Clock, Ids
+
+MOST_TRIES = 16
+"""How often a decision is made again because memory was changed meanwhile."""
+_PAGE_COUNT = 500
+_MOST_HOPS = 8
+"""How far what superseded an item is followed, from one to the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """The messages that an extraction read; with it `take` keeps a record of the extraction."""
+
+    session_id: SessionId
+    event_id: EventId | None
+    first_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What a change of memory came to.
+
+    Attributes:
+        items: The revisions that were written.
+        seen: Every item that was added, changed or seen again, in the order of what was found or asked for.
+        refusals: What was not taken, and why.
+        head: Where memory stands now.
+        is_dropped: Nothing was written: words may have been erased since they were read.
+    """
+
+    items: tuple[Item, ...] = ()
+    seen: tuple[ItemId, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    head: MemoryHead = field(default_factory=MemoryHead)
+    is_dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Decision:
+    """What is to be written; None for nothing."""
+
+    change: MemoryChange | None
+    merge: Merge
+
+
+_Decide = Callable[[MemoryHead], Awaitable[_Decision]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rememberer:
+    """Changes the memory of users. It holds nothing, so one may serve every session with one policy."""
+
+    store: MemoryStore
+    clock: Clock
+    ids: Ids
+    policy: MemoryPolicy
+
+    async def take(
+        self,
+        findings: Sequence[Finding],
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        written_by: Writer,
+        actor: str,
+        of: Pass | None = None,
+        session: SessionMemory | None = None,
+        epoch: int | None = None,
+    ) -> Remembered:
+        """Merge what was found into the ledger.
+
+        Args:
+            findings: In any order.
+            user_id: Whose memory.
+            agent_id: Which agent's notes.
+            written_by: Which writer.
+            actor: For the audit.
+            of: What was read to find it; the extraction is recorded also where it found nothing.
+            session: Is stored in the same change, whatever is stored by then.
+            epoch: That of memory before the messages were read; in another one everything is dropped.
+
+        Raises:
+            ConflictError: memory was changed by others at each of `MOST_TRIES` tries.
+        """
+
+        async def decide(head: MemoryHead) -> _Decision:
+            if epoch is not None and head.epoch != epoch:
+                return _Decision(change=None, merge=Merge())
+            author = self._sign(user_id, agent_id, written_by)
+            merge = plan_merge(
+                findings,
+                await self._load_known(findings, user_id, agent_id),
+                policy=self.policy,
+                user_id=user_id,
+                agent_id=agent_id,
+                now=author.now,
+                new_ids=self._new_ids(),
+                written_by=written_by,
+            )
+            extraction = self._record(of, merge, author) if of else None
+            if not merge.items and extraction is None and session is None:
+                return _Decision(change=None, merge=merge)
+            entry = _audit(author, "extract" if of else "write", actor, merge.seen, _count(merge))
+            change = MemoryChange(
+                user_id=user_id,
+                agent_id=agent_id,
+                expected=head,
+                items=merge.items,
+                extraction=extraction,
+                session=session,
+                audit=(entry,),
+            )
+            return _Decision(change=change, merge=merge)
+
+        done = await self._write(user_id, decide)
+        is_dropped = epoch is not None and done.head.epoch != epoch
+        return Remembered(head=done.head, is_dropped=True) if is_dropped else done
+
+    async def add(
+        self,
+        statement: str,
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        tier: Tier,
+        kind: ItemKind = "fact",
+        valid_to: datetime | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> Remembered:
+        """Add what a person enters, word for word. Over the budget the oldest items move to the archive.
+
+        Raises:
+            InvalidInputError: it cannot be taken; says why.
+        """
+        add = Add(statement=statement, tier=tier, item_kind=kind, valid_to=valid_to)
+
+        async def decide(head: MemoryHead) -> _Decision:
+            author = self._sign(user_id, agent_id, written_by)
+            finding = enter_finding(add, author)
+            known = await self._load_known([finding], user_id, agent_id)
+            merge = plan_add(finding, known, policy=self.policy, author=author, new_ids=self._new_ids())
+            return self._decide(head, author, merge, actor)
+
+        return await self._write(user_id, decide)
+
+    async def edit(
+        self,
+        item_id: ItemId,
+        statement: str,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> Item:
+        """Give an item another statement, and the item as it is now.
+
+        Raises:
+            NotFoundError: this user, or agent, has no such item.
+            ConflictError: the item is at another revision; says what it is now.
+            InvalidInputError: the statement cannot be taken, or the item is no more.
+            ForbiddenError: the writer has less authority than the item.
+        """
+
+        async def decide(head: MemoryHead) -> _Decision:
+            item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
+            author = self._sign(user_id, agent_id or item.agent_id, written_by)
+            edited = plan_edit(item, statement, now=author.now, written_by=written_by)
+            return await self._decide_items(head, author, (edited,), actor)
+
+        return _pick(await self._write(user_id, decide), item_id)
+
+    async def forget(
+        self,
+        item_id: ItemId,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> Item:
+        """Erase an item: nothing is left of it but its id. Raises the epoch. Errors as in `edit`."""
+
+        async def decide(head: MemoryHead) -> _Decision:
+            item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
+            author = self._sign(user_id, agent_id or item.agent_id, written_by)
+            gone = plan_forget(item, now=author.now, written_by=written_by)
+            merge = Merge(items=(gone,), seen=(item_id,))
+            change = MemoryChange(
+                user_id=user_id,
+                agent_id=author.agent_id,
+                expected=head,
+                items=merge.items,
+                audit=(_audit(author, "erase", actor, merge.seen, {"items": 1}),),
+                has_erased=True,
+            )
+            return _Decision(change=change, merge=merge)
+
+        return _pick(await self._write(user_id, decide), item_id)
+
+    async def undo(
+        self,
+        item_id: ItemId,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> tuple[Item, ...]:
+        """Take back the last change of an item, and of those that were changed with it; the item first.
+
+        Errors as in `edit`. Reads every superseded item of the user.
+        """
+
+        async def decide(head: MemoryHead) -> _Decision:
+            revisions = await self._read(item_id, user_id, agent_id, expected_revision)
+            author = self._sign(user_id, agent_id or revisions[-1].agent_id, written_by)
+            linked = await self._load_linked(revisions)
+            undone = plan_undo(revisions, linked, now=author.now, written_by=written_by)
+            return await self._decide_items(head, author, undone, actor)
+
+        return (await self._write(user_id, decide)).items
+
+    async def change(
+        self,
+        operations: Sequence[Operation],
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        written_by: Writer = "agent",
+        actor: str,
+    ) -> Remembered:
+        """Do all of the operations, or none.
+
+        Raises:
+            NotFoundError: nothing in the block has a text that was named.
+            InvalidInputError: more than one item has it, or a statement cannot be taken.
+            ForbiddenError: the writer has less authority than an item.
+            LimitError: the block would be over its budget in the end.
+        """
+
+        async def decide(head: MemoryHead) -> _Decision:
+            author = self._sign(user_id, agent_id, written_by)
+            entered = [enter_finding(one, author) for one in operations if isinstance(one, Add)]
+            known = await self._load_known(entered, user_id, agent_id)
+            merge = plan_operations(operations, known, policy=self.policy, author=author, new_ids=self._new_ids())
+            return self._decide(head, author, merge, actor)
+
+        return await self._write(user_id, decide)
+
+    async def expire(
+        self, *, user_id: UserId, agent_id: AgentId | None, written_by: Writer = "dream", actor: str
+    ) -> tuple[Item, ...]:
+        """Mark the items that are past their end, and give them. Reads every active item."""
+
+        async def decide(head: MemoryHead) -> _Decision:
+            author = self._sign(user_id, agent_id or AgentId(""), written_by)
+            items = await self._list_all(user_id, agent_id, "active")
+            ended = plan_expiry(items, now=author.now, written_by=written_by)
+            return self._decide(head, author, Merge(items=ended, seen=tuple(item.id for item in ended)), actor)
+
+        return (await self._write(user_id, decide)).items
+
+    async def list_block(self, user_id: UserId, agent_id: AgentId | None) -> list[Item]:
+        """All active items of the block that the agent is shown, in the order in which memory first had them."""
+        return await self._list_all(user_id, agent_id, "active", is_block=True)
+
+    # --- decisions
+
+    def _sign(self, user_id: UserId, agent_id: AgentId, written_by: Writer) -> Author:
+        return Author(user_id=user_id, agent_id=agent_id, written_by=written_by, now=self.clock.now())
+
+    def _new_ids(self) -> Iterator[ItemId]:
+        while True:
+            yield ItemId(self.ids.new_id("itm_"))
+
+    def _decide(self, head: MemoryHead, author: Author, merge: Merge, actor: str) -> _Decision:
+        if not merge.items:
+            return _Decision(change=None, merge=merge)
+        change = MemoryChange(
+            user_id=author.user_id,
+            agent_id=author.agent_id,
+            expected=head,
+            items=merge.items,
+            audit=(_audit(author, "write", actor, merge.seen, _count(merge)),),
+        )
+        return _Decision(change=change, merge=merge)
+
+    async def _decide_items(self, head: MemoryHead, author: Author, items: tuple[Item, ...], actor: str) -> _Decision:
+        """What writes new revisions, and keeps the block within its budget."""
+        block = await self.list_block(author.user_id, author.agent_id)
+        fitted = fit_block(items, block, policy=self.policy, author=author)
+        return self._decide(head, author, Merge(items=fitted, seen=tuple(item.id for item in items)), actor)
+
+    async def _write(self, user_id: UserId, decide: _Decide) -> Remembered:
+        """Write what is decided; decided again as long as memory changes meanwhile."""
+        for _ in range(MOST_TRIES):
+            head = await self.store.read_head(user_id)
+            decision = await decide(head)
+            if decision.change is not None:
+                try:
+                    head = await self.store.change_memory(decision.change)
+                except ConflictError:
+                    continue
+            merge = decision.merge
+            return Remembered(items=merge.items, seen=merge.seen, refusals=merge.refusals, head=head)
+        raise ConflictError(
+            f"the memory of user {user_id} was changed by others at each of {MOST_TRIES} tries; try again", user=user_id
+        )
+
+    def _record(self, of: Pass, merge: Merge, author: Author) -> Extraction:
+        return Extraction(
+            id=self.ids.new_id("ext_"),
+            user_id=author.user_id,
+            agent_id=author.agent_id,
+            session_id=of.session_id,
+            event_id=of.event_id,
+            first_seq=of.first_seq,
+            last_seq=of.last_seq,
+            written_by=author.written_by,
+            made_at=author.now,
+            items=merge.seen,
+            counts=merge.counts,
+            refused_count=len(merge.refusals),
+        )
+
+    # --- what a decision is made over
+
+    async def _read(
+        self, item_id: ItemId, user_id: UserId, agent_id: AgentId | None, expected_revision: int | None
+    ) -> list[Item]:
+        """Every revision of an item that this user, or agent, has; it is at the expected one."""
+        revisions = await self.store.list_revisions(item_id)
+        if revisions[-1].user_id != user_id or not is_visible(revisions[-1], agent_id):
+            raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
+        require_revision(revisions[-1], expected_revision)
+        return revisions
+
+    async def _load_known(self, findings: Sequence[Finding], user_id: UserId, agent_id: AgentId) -> Known:
+        same = await self.store.find_same(user_id, list_identities(findings, agent_id)) if findings else []
+        like: dict[ItemId, Item] = {}
+        for statement in dict.fromkeys(clean_finding(finding).statement for finding in findings):
+            query = plan_query(statement)
+            found = await self.store.search_items(query, user_id, agent_id, limit_count=LIKE_COUNT)
+            like |= {item.id: item for item, _ in found}
+        named = [finding.replaces for finding in findings if finding.replaces is not None]
+        for item_id in (*named, *(item.superseded_by for item in same if item.superseded_by is not None)):
+            like |= {item.id: item for item in await self._follow(item_id, user_id, agent_id)}
+        block = await self.list_block(user_id, agent_id)
+        return Known(block=tuple(block), same=tuple(same), like=tuple(like.values()))
+
+    async def _follow(self, item_id: ItemId, user_id: UserId, agent_id: AgentId) -> list[Item]:
+        """An item, what superseded it, and so on; nothing of what is another's or unknown."""
+        met: dict[ItemId, Item] = {}
+        following: ItemId | None = item_id
+        while following is not None and following not in met and len(met) < _MOST_HOPS:
+            item = await self._find(following)
+            if item is None or item.user_id != user_id or not is_visible(item, agent_id):
+                break
+            met[item.id] = item
+            following = item.superseded_by
+        return list(met.values())
+
+    async def _find(self, item_id: ItemId) -> Item | None:
+        try:
+            return (await self.store.list_revisions(item_id))[-1]
+        except NotFoundError:
+            return None
+
+    async def _load_linked(self, revisions: Sequence[Item]) -> list[list[Item]]:
+        """Every revision of each item that an item superseded, or that superseded it."""
+        last = revisions[-1]
+        linked = {item_id for item in revisions for item_id in list_links(item)}
+        superseded = await self._list_all(last.user_id, None, "superseded")
+        linked |= {item.id for item in superseded if item.superseded_by == last.id}
+        return [await self.store.list_revisions(item_id) for item_id in sorted(linked)]
+
+    async def _list_all(
+        self, user_id: UserId, agent_id: AgentId | None, status: ItemStatus, *, is_block: bool = False
+    ) -> list[Item]:
+        items: list[Item] = []
+        while True:
+            page = await self.store.list_items(
+                user_id,
+                agent_id,
+                statuses=(status,),
+                is_block=is_block,
+                after=items[-1].id if items else None,
+                limit_count=_PAGE_COUNT,
+            )
+            items += page
+            if len(page) < _PAGE_COUNT:
+                return items
+
+
+def _audit(author: Author, action: AuditAction, actor: str, about: Sequence[str], counts: dict[str, int]) -> AuditEntry:
+    return AuditEntry(
+        at=author.now,
+        user_id=author.user_id,
+        agent_id=author.agent_id or None,
+        actor=actor,
+        action=action,
+        about=tuple(about),
+        counts=tuple(counts.items()),
+    )
+
+
+def _count(merge: Merge) -> dict[str, int]:
+    """What a merge wrote, by name; what is none is left out."""
+    counts = Counter(_name(item) for item in merge.items)
+    counts["refused"] = len(merge.refusals)
+    return {name: count for name, count in sorted(counts.items()) if count}
+
+
+def _name(item: Item) -> str:
+    """What became of an item, in one word."""
+    if item.status != "active":
+        return item.status
+    return "added" if item.revision == 1 else "archived" if item.shelf == "archive" else "changed"
+
+
+def _pick(remembered: Remembered, item_id: ItemId) -> Item:
+    return next(item for item in remembered.items if item.id == item_id)
