@@ -22,6 +22,7 @@ from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.memory import MemoryStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
+from everfold.ports.vectors import VectorStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,16 @@ class HistoryStore(Protocol):
 
 
 class Store(
-    SessionStore, UserStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, MemoryStore, Protocol
+    SessionStore,
+    UserStore,
+    LogStore,
+    CompactionStore,
+    WorkStore,
+    HistoryStore,
+    UsageStore,
+    MemoryStore,
+    VectorStore,
+    Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""
 
