@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import resource
 import statistics
+from collections.abc import AsyncIterator
 from pathlib import Path
 from time import perf_counter
 
