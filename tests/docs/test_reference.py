@@ -15,7 +15,7 @@ from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_keys
 from everfold.errors import EverfoldError
-from everfold.ports import stores, usage, users
+from everfold.ports import stores, usage, users, vectors
 
 PARTS = [
     stores.SessionStore,
@@ -25,6 +25,7 @@ PARTS = [
     stores.WorkStore,
     stores.HistoryStore,
     usage.UsageStore,
+    vectors.VectorStore,
 ]
 
 
