@@ -128,7 +128,7 @@ def clean_text(text: str) -> str:
 
 def normalise(vector: Sequence[float]) -> Vector | None:
     """The vector of length 1 in the same direction; None where it has none (all zeros, or numbers that are none)."""
-    length = math.sqrt(math.fsum(number * number for number in vector))
+    length = math.hypot(*vector)
     if not 0.0 < length < math.inf:  # false for NaN too
         return None
     return tuple([number / length for number in vector])
