@@ -26,9 +26,6 @@ CREATE UNIQUE INDEX vectors_owner ON vectors (kind, owner_key, space_key);
 -- Everything that the first pass of a search reads, one user's rows of one space side by side.
 CREATE INDEX vectors_code ON vectors (user_key, space_key, kind, place, code);
 
--- A user's sessions, and by them the messages without a vector.
-CREATE INDEX sessions_owner ON sessions (user_key, agent_key);
-
 CREATE TRIGGER messages_erased AFTER UPDATE OF erased_at ON messages WHEN NEW.erased_at IS NOT NULL
 BEGIN
     DELETE FROM vectors WHERE kind = 'message' AND owner_key = OLD.id;
