@@ -9,13 +9,16 @@ from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonValue, encode_json
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
+from everfold.core.snapshots import reserve_snapshot
 from everfold.core.state import SessionState
 from everfold.core.transcripts import Transcript
 from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
+from everfold.memory import Memory
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
 from everfold.services.import_transcript import Imported, import_transcript
 from everfold.services.live import LiveSession, load_session
@@ -45,6 +48,7 @@ class Everfold:
         defaults: SessionSettings,
         observers: Observers,
         background: Background,
+        memories: Memories,
         rotates: bool = False,
     ) -> None:
         self._store = store
@@ -53,6 +57,7 @@ class Everfold:
         self._defaults = defaults
         self._observers = observers
         self._background = background
+        self._memories = memories
         self._rotates = rotates
         self._users = Users(store=store, clock=clock, ids=ids)
 
@@ -80,7 +85,7 @@ class Everfold:
             InvalidInputError: a name is empty, or the limit is not a positive whole number.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        settings = self._settings(self._defaults, limit, system, tools)
+        settings = self._settings(self._defaults_of(agent), limit, system, tools)
         opener = self._opener
         agent_id = AgentId(_name(agent, "agent"))
         user_id = await self._users.find_id(user)
@@ -107,7 +112,7 @@ class Everfold:
             InvalidInputError: a name is empty, or the limit is not a positive whole number.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        settings = self._settings(self._defaults, limit, system, tools)
+        settings = self._settings(self._defaults_of(agent), limit, system, tools)
         _require_room(settings, SessionState(), "to be opened")
         agent_id = AgentId(_name(agent, "agent"))
         user_id = await self._users.ensure_id(user)
@@ -129,7 +134,7 @@ class Everfold:
             transcript,
             ensure_user_id=partial(self._users.ensure_id, user),
             agent_id=AgentId(_name(agent, "agent")),
-            settings=self._settings(self._defaults, limit, None, None),
+            settings=self._settings(self._defaults_of(agent), limit, None, None),
         )
 
     async def get_session(self, session_id: str) -> Session:
@@ -170,6 +175,21 @@ class Everfold:
             user_id=await self._find_user_id(user),
             agent_id=None if agent is None else AgentId(agent),
             limit_count=limit,
+        )
+
+    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None) -> Memory:
+        """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
+
+        Raises:
+            InvalidInputError: the text names no user, or a name is empty.
+        """
+        agent_id = AgentId(_name(DEFAULT_AGENT if agent is None else agent, "agent"))
+        return Memory(
+            store=self._store,
+            user_id=await self._users.ensure_id(user),
+            agent_id=agent_id,
+            is_owner=agent is None,
+            memory=self._memories.get(agent_id),
         )
 
     async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
@@ -259,6 +279,11 @@ class Everfold:
         """The id of whom a text names. One that names nobody stands for itself: nobody has it as an id."""
         return await self._users.find_id(user) or UserId(user)
 
+    def _defaults_of(self, agent: str) -> SessionSettings:
+        """What a new session of an agent holds: where it has structured memory, room is kept for the snapshot."""
+        memory = self._memories.policy_of(AgentId(_name(agent, "agent")))
+        return replace(self._defaults, policy=replace(self._defaults.policy, snapshot_tokens=reserve_snapshot(memory)))
+
     def _settings(
         self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
     ) -> SessionSettings:
@@ -277,6 +302,7 @@ class Everfold:
             ids=self._ids,
             observers=self._observers,
             background=self._background,
+            memories=self._memories,
             rotates=self._rotates,
         )
 

@@ -21,11 +21,15 @@ from everfold.core.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.agent_memory import Memories
 from everfold.services.append import append_once, read_incoming
+from everfold.services.attend import Attendant
 from everfold.services.background import Background
 from everfold.services.erase import erase_message
 from everfold.services.import_transcript import read_messages
 from everfold.services.live import LiveSession, load_session
+from everfold.services.make_tools import make_memory_tools
+from everfold.services.memory_tools import MemoryTools
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
 from everfold.services.read import Page, read_around, read_page, read_range
@@ -71,9 +75,12 @@ class Session:
         ids: Ids,
         observers: Observers,
         background: Background,
+        memories: Memories,
         rotates: bool = False,
     ) -> None:
         self._live = live
+        self._memories = memories
+        self._attendant = self._attend()
         self._store = store
         self._clock = clock
         self._ids = ids
@@ -142,7 +149,11 @@ class Session:
         ]
         if not incoming:
             return []
+        attendant = self._attendant
+        head = None if attendant is None else await attendant.begin(self._live)
         stored, plan = await append_once(self._store, self._live, incoming)
+        if plan is not None and attendant is not None:
+            await attendant.take(self._live, stored, head)
         if plan is not None and self._observers.coordinator.is_on:
             await tell_turns(self._observers.coordinator, self.record, plan)
         return [message.seq for message in stored]
@@ -161,11 +172,18 @@ class Session:
         live = await self._preview_copy() if preview else self._live
         with self._observers.tracer.span(WINDOW) as span:
             window = await show_window(
-                self._store, live, self._background, limit_tokens=limit, volatile=volatile, is_preview=preview
+                self._store,
+                live,
+                self._background,
+                limit_tokens=limit,
+                volatile=volatile,
+                is_preview=preview,
+                attendant=self._attendant,
             )
             span.set_attributes(describe_window(self.id, window.report, is_preview=preview))
         if self._rotates and not preview and is_rotation_due(self._live, window):
             self._live = await self._switcher.rotate(self._live)
+            self._attendant = self._attend()
         return window
 
     async def compact(
@@ -331,6 +349,13 @@ class Session:
         """What became of every message at every compaction, for pictures and reviews. O(messages x events)."""
         return await trace_session(self._store, self._live)
 
+    def memory_tools(self) -> MemoryTools:
+        """Tools with which an agent reads and writes its memory of this user, and reads their past conversations.
+
+        They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
+        """
+        return make_memory_tools(self._memories.get(self.record.agent_id), self.record)
+
     async def verify(self) -> Verification:
         """Check everything that the certificates claim against what is stored. O(log)."""
         return await verify_session(self._store, self.record)
@@ -392,8 +417,14 @@ class Session:
             ids=self._ids,
             observers=self._observers,
             background=self._background,
+            memories=self._memories,
             rotates=self._rotates,
         )
+
+    def _attend(self) -> Attendant | None:
+        """What memory does around this handle; None where its agent has not opted in."""
+        memory = self._memories.find(self.record.agent_id)
+        return None if memory is None else Attendant(memory=memory)
 
     async def _preview_copy(self) -> LiveSession:
         """A copy that a preview may change; it shares what was read."""

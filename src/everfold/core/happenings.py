@@ -179,6 +179,21 @@ class HookFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDelayed:
+    """What was said could not be taken into memory now; it is taken up with the next append or window.
+
+    Attributes:
+        error_name: The class of what was raised.
+        error: What was raised, for who subscribes in the same process. Never logged: it may quote a message.
+    """
+
+    session_id: SessionId
+    error_name: str
+    error: Exception | None = field(default=None, repr=False, compare=False)
+    kind: Literal["memory_delayed"] = "memory_delayed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LatchSet:
     """Automatic compaction pauses: it did not get the window below its trigger. Told once each time it is set."""
 
@@ -230,6 +245,7 @@ Happening: TypeAlias = (
     | CompactionCancelled
     | ModelCalled
     | HookFailed
+    | MemoryDelayed
     | LatchSet
     | SessionSwitched
     | Swept

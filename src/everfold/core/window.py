@@ -88,6 +88,7 @@ class WindowReport:
         breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
             must read again for it; empty when the request only grew at its end.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.
+        memory: What of memory is shown and why, a line for each part.
     """
 
     limit_tokens: int
@@ -104,6 +105,7 @@ class WindowReport:
     standing_left_out: LeftOut
     breaks: tuple[PrefixBreak, ...] = ()
     full_slices: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +227,7 @@ def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Messa
     )
 
 
-def build_window(
+def build_window(  # noqa: PLR0913 - each is a part of the window
     state: SessionState,
     body: Body,
     messages: Mapping[int, Message],
@@ -236,6 +238,7 @@ def build_window(
     room: Room,
     volatile: str | None = None,
     tail: Tail | None = None,
+    why: tuple[str, ...] = (),
 ) -> Window:
     """Build the window of a session from what is shown of it. O(head and tail).
 
@@ -249,6 +252,7 @@ def build_window(
         room: The shares of the limit.
         volatile: Text for the end of this request only; cut to its reserve.
         tail: The tail, where it is built already.
+        why: What of memory is shown, for the report.
     """
     tail = tail or build_tail(state, body.layout, messages, before=None)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
@@ -258,7 +262,7 @@ def build_window(
         session=session,
         prompt=prompt,
         entries=(*fixed, *body.entries, *tail.entries, *suffix),
-        report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix),
+        report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix, why=why),
         fence_key=session,
     )
 
@@ -319,7 +323,14 @@ def _volatile_entry(volatile: str | None, room: Room) -> list[TextEntry]:
 
 
 def _report(
-    state: SessionState, body: Body, policy: Policy, room: Room, *, message_count: int, suffix: Sequence[TextEntry]
+    state: SessionState,
+    body: Body,
+    policy: Policy,
+    room: Room,
+    *,
+    message_count: int,
+    suffix: Sequence[TextEntry],
+    why: tuple[str, ...],
 ) -> WindowReport:
     layout = body.layout
     tokens = measure_window(state, layout)
@@ -347,6 +358,7 @@ def _report(
             for reason, cost in state.breaks
         ),
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
+        memory=why,
     )
 
 

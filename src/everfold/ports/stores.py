@@ -19,7 +19,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
-from everfold.ports.memory import MemoryStore
+from everfold.ports.memory import LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -172,7 +172,9 @@ class Store(
     WorkStore,
     HistoryStore,
     UsageStore,
-    MemoryStore,
+    LedgerStore,
+    TopicStore,
+    MemoryRecordStore,
     VectorStore,
     Protocol,
 ):

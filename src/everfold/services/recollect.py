@@ -10,7 +10,7 @@ Source: DESIGN section 4, "Snapshot and delta", and 3.6, the volatile suffix.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from everfold.core.memory import MemoryHead, Recalled, SessionMemory
+from everfold.core.memory import MemoryHead, RecallShown, SessionMemory
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.snapshots import Snapshot, compose_delta, compose_snapshot
 from everfold.core.state import WHOLE_WINDOW
@@ -28,9 +28,9 @@ MOST_CHANGED_ITEMS = 1000
 """What more has changed since the snapshot than this is left to recall."""
 
 
-NOTHING = Recalled()
+NOTHING = RecallShown()
 
-RecallFor = Callable[[LiveSession, str, int], Awaitable[Recalled]]
+RecallFor = Callable[[LiveSession, str, int], Awaitable[RecallShown]]
 """Recall for a session's turn: what the user said, and the tokens that there are for it."""
 
 
@@ -46,12 +46,15 @@ class Recollection:
 
     snapshot: str = ""
     delta: str = ""
-    recalled: Recalled = NOTHING
+    recalled: RecallShown = NOTHING
     why: tuple[str, ...] = ()
 
     def volatile(self, own: str | None) -> str | None:
         """The volatile suffix: delta, recall, then what the caller gave for this request."""
         return "\n\n".join(filter(None, (self.delta, self.recalled.text, own))) or None
+
+
+NOTHING_RECALLED = Recollection()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +103,7 @@ class Recollector:
                     await self.store.write_session_memory(new, expected=kept)
             except ConflictError:
                 continue
-            was_shown = kept.has_snapshot or kept.snapshot_revision > 0  # an erase takes a snapshot away
-            if was_shown and (kept.snapshot != made.text or not kept.has_snapshot) and not live.state.breaks:
+            if _is_break(kept, made, live) and not live.state.breaks:
                 live.state = live.state.with_break("memory", WHOLE_WINDOW)
             return head, new
 
@@ -134,7 +136,7 @@ class Recollector:
             now=self.clock.now(),
         )
 
-    async def _recall(self, live: LiveSession, space_tokens: int) -> Recalled:
+    async def _recall(self, live: LiveSession, space_tokens: int) -> RecallShown:
         seq = live.state.turn_seq
         if self.recall is None or not self.policy.inject or not seq or space_tokens <= 0:
             return NOTHING
@@ -142,7 +144,15 @@ class Recollector:
         return await self.recall(live, messages[seq].view.text, space_tokens)
 
 
-def _explain(kept: SessionMemory, delta: str, recalled: Recalled) -> tuple[str, ...]:
+def _is_break(kept: SessionMemory, made: Snapshot, live: LiveSession) -> bool:
+    """Whether the request changes before its end for another snapshot than the window before had."""
+    if kept.has_snapshot:
+        return kept.snapshot != made.text
+    was_taken_away = kept.snapshot_revision > 0  # by an erase
+    return was_taken_away or (bool(made.text) and live.state.turns_count > 1)  # memory was turned on meanwhile
+
+
+def _explain(kept: SessionMemory, delta: str, recalled: RecallShown) -> tuple[str, ...]:
     parts: list[str] = []
     if kept.snapshot:
         since = f"after compaction {kept.snapshot_event}" if kept.snapshot_event else "at the session's start"

@@ -104,6 +104,16 @@ class Database:
         busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return busy is not None and not busy[0]
 
+    def shrink_index(self) -> None:
+        """Give back the memory that the full-text index took for a large transaction; no transaction may be open.
+
+        Its table of waiting words grows with what one transaction brings, never shrinks, and is walked twice by every
+        commit. Reading the schema again makes it anew; the next statements are compiled again.
+
+        Source: SQLite's documentation of `PRAGMA writable_schema = RESET`.
+        """
+        self.connection.execute("PRAGMA writable_schema = RESET")
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import cast
 
 from everfold.adapters.sqlite.connection import Database
-from everfold.adapters.sqlite.memory_items import write_item
+from everfold.adapters.sqlite.memory_items import wipe_words, write_item
 from everfold.adapters.sqlite.memory_records import (
     add_extraction,
     find_session_keys,
@@ -86,8 +86,8 @@ def wipe_memory(database: Database, user_id: UserId, expected: MemoryHead, entry
     user_key = get_user_key(database, user_id)
     head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
     _move_head(database, user_key, user_id, expected, head)
+    wipe_words(database, user_key)
     for name in (
-        "wipe_item_words",
         "wipe_item_revisions",
         "wipe_evidence",
         "wipe_topic_revisions",

@@ -95,6 +95,10 @@ class SqliteMemory(Lanes):
         """See the port."""
         return await self._read_at_once(memory_records.list_dreams, user_id, agent_id, limit_count)
 
+    async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
+        """See the port."""
+        return await self._read(memory_records.list_dreamable, idle_before, limit_count)
+
     # --- records
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:

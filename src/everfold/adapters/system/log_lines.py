@@ -14,7 +14,7 @@ from everfold.errors import EverfoldError
 
 LOGGER_NAME = "everfold"
 
-_WARNINGS = frozenset({"compaction_degraded", "hook_failed", "latch_set"})
+_WARNINGS = frozenset({"compaction_degraded", "hook_failed", "latch_set", "memory_delayed"})
 _logger = logging.getLogger(LOGGER_NAME)
 _logger.addHandler(logging.NullHandler())
 
