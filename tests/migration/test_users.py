@@ -37,11 +37,11 @@ ALTER TABLE users DROP COLUMN created_at;
 """Takes the migration back, where none came after it."""
 LATER = [
     f"DROP {kind} {name}"
-    for migration, text in reversed(load_migrations())
+    for migration, text in load_migrations()
     if migration >= "0007"
-    for kind, name in reversed(re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text))
+    for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]
-"""Takes back what came after it, the last first: tables, indexes and triggers."""
+"""Takes back what came after it: tables, indexes and triggers."""
 
 
 async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str] = ("guide",)) -> None:
