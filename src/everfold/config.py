@@ -176,7 +176,7 @@ class MemorySettings(_Section):
 
     system: MemorySystem = Field(
         _MEMORY.system,
-        description="`summarization`: digests only. `structured`: items with evidence, dreams, snapshot and delta.",
+        description="Digests only (`summarization`), or items with evidence, dreams, snapshot and delta too (`structured`).",
     )
     inject: bool = Field(_MEMORY.inject, description="Recall for the newest user message at the end of each request.")
     recall_max: int = Field(_MEMORY.recall_max, ge=1, description="How many results recall gives at most.")
@@ -205,9 +205,9 @@ class AgentSettings(_Section):
     """What one agent does differently, each in an `[[agents]]` of its own; what is left out is as in `[memory]`."""
 
     name: str = Field(min_length=1, description="The agent, as `engine.session(agent=...)` names it.")
-    memory_system: MemorySystem | None = Field(None, description="`memory.system` of this agent.")
-    memory_inject: bool | None = Field(None, description="`memory.inject` of this agent.")
-    memory_review: bool | None = Field(None, description="`memory.review` of this agent.")
+    memory_system: MemorySystem | None = Field(None, description="Instead of `memory.system`.")
+    memory_inject: bool | None = Field(None, description="Instead of `memory.inject`.")
+    memory_review: bool | None = Field(None, description="Instead of `memory.review`.")
 
 
 class UserSettings(_Section):

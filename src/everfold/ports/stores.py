@@ -22,6 +22,7 @@ from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.memory import LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
+from everfold.ports.vectors import VectorStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +175,7 @@ class Store(
     LedgerStore,
     TopicStore,
     MemoryRecordStore,
+    VectorStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""
