@@ -196,6 +196,23 @@ async def test_recall_rides_at_the_end(url: str) -> None:
         assert "pier seven" not in shown(await second.window(), "volatile")
 
 
+async def test_vectors_find_what_words_do_not(url: str) -> None:
+    """With an embedder, what was said in other forms of the words is recalled too, and the report says by what."""
+    settings = {
+        "memory": {**STRUCTURED, "inject": True},
+        "compaction": {"synchronous": True},
+        "embed": {"model": "hash:384"},
+    }
+    async with everfold.open(url, settings=settings, clock=FakeClock(), ids=CountingIds()) as engine:
+        first = await engine.session(user="ann")
+        await say(first, "Timetabling of Adriaferries: pier seven.", "The kiln is at nine hundred degrees.")
+        second = await first.new()
+        await second.append(user("adriaferry timetable?"))
+        window = await second.window()
+        assert "pier seven" in shown(window, "volatile")
+        assert any("vector" in line for line in window.report.memory)
+
+
 async def test_tools_write_and_read(url: str) -> None:
     """An agent adds a note, finds it again, and reads what was said in an earlier session of its own."""
     async with opened(url) as engine:
