@@ -22,6 +22,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import NamedTuple
 
+from everfold.core.activity import is_said_by_user
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
 from everfold.core.growth import Growth
@@ -202,7 +203,7 @@ class _Placing:
             case "system":
                 return "fixed" if self.end.last_seq == self.end.fixed_seq else "system"
             case "user":
-                return "user" if item.origin == "user" and item.source == "said" else "notice"
+                return "user" if is_said_by_user(item.origin, item.source, item.view.text) else "notice"
             case "assistant":
                 return "assistant"
             case "tool":

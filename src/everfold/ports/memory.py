@@ -108,6 +108,16 @@ class TopicStore(Protocol):
         """Dreams, newest first."""
         ...
 
+    async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
+        """Users and agents with something to dream of, that have been idle since before a moment.
+
+        They have an extraction above their cursor, and no proposed dream. Idle: the newest message with the source
+        `said` in any of their sessions, erased ones included, and the newest of all their extractions (`made_at`) are
+        both before the moment. Those that were active last come first, then by user and agent: what cannot be dreamed
+        sinks to the end.
+        """
+        ...
+
 
 class MemoryRecordStore(Protocol):
     """What is kept of memory's own doings."""

@@ -148,6 +148,25 @@ class InMemoryMemory(TablesHolder):
         )
         return list(islice(found, limit_count))
 
+    async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
+        """Users and agents with something to dream of, that have been idle; those active last come first."""
+        tables, held = self._tables, self._tables.memory
+        waiting = {
+            (one.user_id, one.agent_id)
+            for one in held.extractions
+            if one.ordinal > held.cursors.get((one.user_id, one.agent_id), 0)
+        }
+        waiting -= {(dream.user_id, dream.agent_id) for dream in held.dreams.values() if dream.state == "proposed"}
+        active_at: dict[tuple[UserId, AgentId], datetime] = {}
+        moments = [((one.user_id, one.agent_id), one.made_at) for one in held.extractions]
+        for record in tables.sessions.values():
+            rows = tables.messages.get(record.id, {}).values()
+            moments += [((record.user_id, record.agent_id), row.note.said_at) for row in rows if row.source == "said"]
+        for pair, at in moments:
+            active_at[pair] = max(at, active_at.get(pair, at))
+        idle = sorted(pair for pair in waiting if active_at[pair] < idle_before)
+        return sorted(idle, key=lambda pair: active_at[pair], reverse=True)[:limit_count]
+
     # --- records
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:

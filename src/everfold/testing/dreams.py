@@ -1,0 +1,119 @@
+"""Builders for dreams: items with their evidence, scenes, and a store that remembers what was said."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.core.dream_scenes import Scene
+from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier, identify
+from everfold.core.memory import Extraction, MemoryChange
+from everfold.core.messages import Message
+from everfold.core.origins import Origin, Source
+from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.topics import DreamId, Topic
+from everfold.testing.builders import ADA, GUIDE, append_wires, incoming, user
+from everfold.testing.fakes import STARTED_AT
+
+
+def day(count: int) -> datetime:
+    """So many days after everything began."""
+    return STARTED_AT + timedelta(days=count)
+
+
+def note(  # noqa: PLR0913 - one argument for each thing that a test may want another way
+    id_: str,
+    statement: str,
+    *,
+    on_day: int = 0,
+    until: datetime | None = None,
+    kind: ItemKind = "fact",
+    tier: Tier = "user",
+    origin: Origin = "user",
+    status: ItemStatus = "active",
+    supersedes: str | None = None,
+    superseded_by: str | None = None,
+    is_explicit: bool = False,
+    user_id: UserId = ADA,
+    agent_id: AgentId = GUIDE,
+    session_id: str = "ses_1",
+    seq: int = 1,
+) -> Item:
+    """An item that was said in one message, on a day."""
+    content_hash = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()
+    quote = Evidence(SessionId(session_id), seq, 0, statement, content_hash, origin, day(on_day))
+    return Item(
+        id=ItemId(id_),
+        user_id=user_id,
+        agent_id=agent_id,
+        tier=tier,
+        kind=kind,
+        statement=statement,
+        evidence=(quote,),
+        origin=origin,
+        confidence=0.9,
+        valid_from=day(on_day),
+        valid_to=until,
+        recorded_at=day(on_day),
+        last_seen_at=day(on_day),
+        changed_at=day(on_day),
+        identity=identify(statement, tier=tier, agent_id=agent_id),
+        written_by="heuristic",
+        status=status,
+        supersedes=ItemId(supersedes) if supersedes else None,
+        superseded_by=ItemId(superseded_by) if superseded_by else None,
+        is_explicit=is_explicit,
+    )
+
+
+def scene(
+    *items: Item,
+    topics: Sequence[Topic] = (),
+    sources: Sequence[Item] = (),
+    tail: Sequence[Message] = (),
+    on_day: int = 30,
+    dream_id: str = "drm_1",
+) -> Scene:
+    """What a dream is decided over."""
+    return Scene(
+        dream_id=DreamId(dream_id),
+        user_id=ADA,
+        agent_id=GUIDE,
+        now=day(on_day),
+        items=tuple(items),
+        topics=tuple(topics),
+        sources=tuple(sources),
+        tail=tuple(tail),
+    )
+
+
+async def remember(
+    store: InMemoryStore, *items: Item, session_id: str = "ses_1", is_said: bool = True, said_at: datetime = STARTED_AT
+) -> Extraction:
+    """Say the statements of items of one user and agent in a session that is there, and keep them with an extraction.
+
+    Where nobody said them, a program put them in.
+    """
+    session, first = SessionId(session_id), (await store.read_state(SessionId(session_id))).last_seq + 1
+    texts = [item.statement for item in items] or ["Good morning."]
+    source: Source = "said" if is_said else "injection"
+    await append_wires(store, session, *(incoming(user(text), source=source, said_at=said_at) for text in texts))
+    user_id = items[0].user_id if items else ADA
+    agent_id = items[0].agent_id if items else GUIDE
+    extraction = Extraction(
+        id=f"ext_{session_id}_{first}",
+        user_id=user_id,
+        agent_id=agent_id,
+        session_id=session,
+        event_id=None,
+        first_seq=first,
+        last_seq=first + len(texts) - 1,
+        written_by="heuristic",
+        made_at=said_at,
+        items=tuple(item.id for item in items),
+        counts=(len(items), 0, 0, 0, 0),
+    )
+    head = await store.read_head(user_id)
+    change = MemoryChange(user_id=user_id, agent_id=agent_id, expected=head, items=items, extraction=extraction)
+    await store.change_memory(change)
+    return extraction
