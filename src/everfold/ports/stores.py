@@ -19,6 +19,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
+from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import MemoryStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -164,7 +165,16 @@ class HistoryStore(Protocol):
 
 
 class Store(
-    SessionStore, UserStore, LogStore, CompactionStore, WorkStore, HistoryStore, UsageStore, MemoryStore, Protocol
+    SessionStore,
+    UserStore,
+    LogStore,
+    CompactionStore,
+    WorkStore,
+    HistoryStore,
+    UsageStore,
+    MemoryStore,
+    ForgettingStore,
+    Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""
 

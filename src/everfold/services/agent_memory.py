@@ -8,6 +8,7 @@ from everfold.core.sessions import AgentId
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.forget import Forgetter
 from everfold.services.observers import Observers
 from everfold.services.recollect import RecallFor, Recollector
 from everfold.services.remember import Rememberer
@@ -29,6 +30,11 @@ class AgentMemory:
     dispatcher: Dispatcher
     rememberer: Rememberer
     recollector: Recollector
+
+    @property
+    def forgetter(self) -> Forgetter:
+        """Erases single items and topics."""
+        return Forgetter(self.store, self.clock)
 
 
 @dataclass(slots=True, kw_only=True)

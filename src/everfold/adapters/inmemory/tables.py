@@ -131,6 +131,7 @@ class Tables:
     digests: dict[str, Digest] = field(default_factory=dict)
     calls: dict[str, ModelCall] = field(default_factory=dict)
     memory: MemoryTables = field(default_factory=MemoryTables)
+    erased: set[SessionId] = field(default_factory=set)
     last_key: int = 0
 
     def get_session(self, session_id: SessionId) -> SessionRecord:

@@ -71,6 +71,9 @@ SELECT key FROM items WHERE user_key = :user_key AND identity = :identity;
 -- name: find_quoting_items
 SELECT item_key FROM item_evidence WHERE session_id = :session_id AND seq = :seq ORDER BY item_key;
 
+-- name: find_items_of_session
+SELECT DISTINCT item_key FROM item_evidence WHERE session_id = :session_id ORDER BY item_key;
+
 -- name: search_items
 -- Weighs the words 1, the scope nothing. The best :limit_count, best first, of equal ones the newer; score is positive.
 SELECT items.content, hit.score
@@ -105,6 +108,9 @@ DELETE FROM topic_revisions WHERE topic_key = :topic_key;
 -- name: list_topics
 SELECT content FROM topics
 WHERE user_key = :user_key AND status = 'active' AND (:place IS NULL OR place IN (0, :place));
+
+-- name: list_all_topics
+SELECT key, content FROM topics WHERE user_key = :user_key ORDER BY key;
 
 -- name: list_named_topics
 SELECT key, content FROM topics
