@@ -25,6 +25,15 @@ TITLE = "append and window at a limit of 32,000 tokens"
 LIMIT_TOKENS = 32_000
 SIZES = (1_000, 100_000)
 BLOCK_COUNT = 50
+_PRAGMAS = (
+    ("journal_mode", "wal"),
+    ("synchronous", "full"),
+    ("foreign_keys", 1),
+    ("secure_delete", 1),
+    ("temp_store", "memory"),
+    ("cache_size", -16_000),
+)
+"""Those of `adapters/sqlite/connection.py`."""
 
 
 @dataclass(slots=True)
@@ -262,7 +271,7 @@ class _Loop:
 def _open_plainly(path: Path) -> apsw.Connection:
     """A connection with the engine's own pragmas."""
     connection = apsw.Connection(str(path))
-    for name, value in (("journal_mode", "wal"), ("synchronous", "full"), ("foreign_keys", 1), ("cache_size", -16_000)):
+    for name, value in _PRAGMAS:
         connection.pragma(name, value)
     return connection
 

@@ -146,7 +146,7 @@ def open_with_model() -> OpenWithModel:
     from functools import partial
 
     from everfold.adapters.system.ids import RandomIds
-    from everfold.bootstrap import make_background, open_store
+    from everfold.bootstrap import make_background, make_memories, open_store
     from everfold.config import load_settings
     from everfold.engine import DRAIN_SECS, Everfold
     from everfold.ports.models import Model
@@ -177,7 +177,7 @@ def open_with_model() -> OpenWithModel:
             retries=loaded.compaction.retries,
             observers=observers,
         )
-        background = make_background(store, loaded, clock=clock, ids=ids, observers=observers)
+        background = make_background(make_memories(store, loaded, clock=clock, ids=ids, observers=observers), loaded)
         background.worker = replace(background.worker, write_digest=partial(digest_event, caller))
         engine = Everfold(
             store, clock=clock, ids=ids, defaults=loaded.session_settings(), observers=observers, background=background

@@ -25,6 +25,8 @@ from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
 from everfold.services.call_model import ModelCaller
 from everfold.services.digest_event import digest_event
+from everfold.services.dream import Dreamer
+from everfold.services.dream_loop import DreamLoop
 from everfold.services.observers import Observers, make_observers
 from everfold.services.sweep import Sweeper
 from everfold.services.users import Users
@@ -106,7 +108,8 @@ def make_engine(
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     observers = Observers() if observers is None else observers
-    background = make_background(store, settings, clock=clock, ids=ids, observers=observers)
+    memories = make_memories(store, settings, clock=clock, ids=ids, observers=observers)
+    background = make_background(memories, settings)
     return Everfold(
         store,
         clock=clock,
@@ -114,21 +117,33 @@ def make_engine(
         defaults=settings.session_settings(),
         observers=observers,
         background=background,
-        memories=Memories(
-            store=store,
-            clock=clock,
-            ids=ids,
-            observers=observers,
-            dispatcher=background.dispatcher,
-            policy_of=cache(settings.memory_policy),
-        ),
+        memories=memories,
         rotates=settings.sessions.rotate_on_compaction,
     )
 
 
-def make_background(store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers) -> Background:
+def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers) -> Memories:
+    """What an engine does with memory, and what calls its models."""
+    dispatcher = InProcessDispatcher(on_error=log_failed_work)
+    caller = open_caller(settings, store, clock=clock, ids=ids, observers=observers)
+    policy_of = cache(settings.memory_policy)
+    return Memories(
+        store=store,
+        clock=clock,
+        ids=ids,
+        observers=observers,
+        dispatcher=dispatcher,
+        policy_of=policy_of,
+        dreamer=Dreamer(store=store, clock=clock, ids=ids, policy_of=policy_of, caller=caller, observers=observers),
+        caller=caller,
+        is_synchronous=settings.compaction.synchronous,
+    )
+
+
+def make_background(memories: Memories, settings: Settings) -> Background:
     """What an engine does beside the turns, in this process."""
-    sweep = settings.sweep
+    sweep, caller = settings.sweep, memories.caller
+    store, clock, observers, dispatcher = memories.store, memories.clock, memories.observers, memories.dispatcher
     policy = WorkPolicy(
         lease_secs=settings.compaction.lease_secs,
         summary_timeout_secs=settings.compaction.summary_timeout_secs,
@@ -136,15 +151,15 @@ def make_background(store: Store, settings: Settings, *, clock: Clock, ids: Ids,
         grace_secs=sweep.grace_secs,
         is_synchronous=settings.compaction.synchronous,
     )
-    dispatcher = InProcessDispatcher(on_error=log_failed_work)
-    caller = open_caller(settings, store, clock=clock, ids=ids, observers=observers)
     worker = Worker(
         store=store,
         clock=clock,
-        ids=ids,
+        ids=memories.ids,
         policy=policy,
         dispatcher=dispatcher,
         write_digest=None if caller is None else partial(digest_event, caller),
+        extract=None if caller is None else memories.extract,
+        extracts=memories.is_on,
         observers=observers,
     )
 
@@ -162,6 +177,15 @@ def make_background(store: Store, settings: Settings, *, clock: Clock, ids: Ids,
             feed=observers.feed,
             lookback_secs=sweep.lookback_secs,
             every_secs=sweep.every_secs,
+        ),
+        has_memory=settings.has_memory,
+        dreaming=DreamLoop(
+            store=store,
+            clock=clock,
+            dreamer=memories.dreamer,
+            dispatcher=dispatcher,
+            gap_secs=settings.sessions.gap_secs,
+            poll_secs=settings.sessions.poll_secs,
         ),
     )
     return background

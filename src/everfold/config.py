@@ -283,6 +283,11 @@ class Settings(BaseSettings):
             if names.count(name) > 1:
                 raise InvalidInputError(f"the agent {name!r} stands twice in [[agents]]; join its entries")
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether any agent has opted in to structured memory."""
+        return "structured" in {self.memory.system, *(entry.memory_system for entry in self.agents)}
+
     def memory_policy(self, agent: str) -> MemoryPolicy:
         """How memory is kept for an agent."""
         policy = MemoryPolicy(**self.memory.model_dump())

@@ -247,10 +247,9 @@ class Everfold:
         return await prove_absent(self._store, await self._find_user_id(user), words)
 
     async def export_user(self, user: str = DEFAULT_USER, *, actor: str = "user") -> JsonObject:
-        """All that memory has of a user, as one JSON document: items and topics with their revisions, dreams,
-        extractions and audit.
+        """All that memory has of a user, as one JSON document.
 
-        Strings keep lone surrogates; `json.dumps` escapes them.
+        That is items and topics with their revisions, dreams, extractions and audit. Strings keep lone surrogates; `json.dumps` escapes them.
 
         Raises:
             InvalidInputError: the text names no user.

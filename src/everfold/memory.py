@@ -9,7 +9,7 @@ from everfold.core.memory import AuditEntry, Extraction, MemoryHead
 from everfold.core.messages import Message
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Topic, TopicId
+from everfold.core.topics import Dream, DreamId, Topic, TopicId
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.agent_memory import AgentMemory
@@ -201,6 +201,53 @@ class Memory:
     async def topics(self) -> list[Topic]:
         """Active topics by tier and name."""
         return await self._store.list_topics(self.user_id, self._scope)
+
+    async def topic(self, name: str) -> list[Topic]:
+        """Every revision of the topics with a name, oldest first.
+
+        Raises:
+            NotFoundError: there never was one.
+        """
+        revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
+        if not revisions:
+            raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
+        return revisions
+
+    async def dream(self) -> Dream | None:
+        """Consolidate now what no dream has read yet; None when there is nothing, or one is on its way."""
+        return await self._memory.dreamer.dream(self.user_id, self._agent_id)
+
+    async def dreams(self, *, limit: int = 100) -> list[Dream]:
+        """Dreams, newest first: what each wrote, from which items, and what it cost."""
+        return await self._store.list_dreams(self.user_id, self._scope, limit_count=_check_limit(limit))
+
+    async def get_dream(self, dream_id: str) -> Dream:
+        """One dream.
+
+        Raises:
+            NotFoundError: this user has no such dream, or it is another agent's.
+        """
+        dream = await self._store.get_dream(DreamId(dream_id))
+        if dream.user_id != self.user_id or self._scope not in (None, dream.agent_id):
+            raise NotFoundError(f"this user's memory has no dream {dream_id!r}; list them", dream=dream_id)
+        return dream
+
+    async def approve(self, dream_id: str, *, actor: str = "user") -> Dream:
+        """Carry out a proposed dream.
+
+        Raises:
+            NotFoundError: this user has no such dream.
+            ConflictError: it is not proposed, or memory has moved on too far.
+        """
+        return await self._memory.dreamer.approve((await self.get_dream(dream_id)).id, actor=actor)
+
+    async def reject(self, dream_id: str, *, actor: str = "user") -> Dream:
+        """Drop a proposed dream. Errors as in `approve`."""
+        return await self._memory.dreamer.reject((await self.get_dream(dream_id)).id, actor=actor)
+
+    async def revert(self, dream_id: str, *, actor: str = "user") -> Dream:
+        """Bring back the topics that a dream changed. Errors as in `approve`."""
+        return await self._memory.dreamer.revert((await self.get_dream(dream_id)).id, actor=actor)
 
     async def extractions(self, *, after: int = 0, limit: int = 100) -> list[Extraction]:
         """Every pass over messages, and what it found; `after` is the last ordinal of the page before."""

@@ -15,7 +15,7 @@ from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_keys
 from everfold.errors import EverfoldError
-from everfold.ports import stores, usage, users
+from everfold.ports import memory, stores, usage, users
 
 PARTS = [
     stores.SessionStore,
@@ -25,6 +25,9 @@ PARTS = [
     stores.WorkStore,
     stores.HistoryStore,
     usage.UsageStore,
+    memory.LedgerStore,
+    memory.TopicStore,
+    memory.MemoryRecordStore,
 ]
 
 
@@ -99,7 +102,8 @@ async def test_every_table_has_its_row(project: Path, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "new.db") as database:
         found = {str(name) for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     database.close()
-    shadows = {f"message_index_{part}" for part in ("config", "content", "data", "docsize", "idx")}
+    parts = ("config", "content", "data", "docsize", "idx")
+    shadows = {f"{index}_{part}" for index in ("message_index", "item_index") for part in parts}
     rows = re.findall(r"^\| (`.*?`) \|", read_page(project, "database.md"), re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == found - shadows
 

@@ -36,12 +36,12 @@ ALTER TABLE users DROP COLUMN created_at;
 """
 """Takes the migration back, where none came after it."""
 LATER = [
-    f"DROP TABLE {table}"
-    for name, text in load_migrations()
-    if name >= "0007"
-    for table in re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", text)
+    f"DROP {kind} {name}"
+    for migration, text in load_migrations()
+    if migration >= "0007"
+    for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX) (\w+)", text)
 ]
-"""Takes back what came after it: tables alone."""
+"""Takes back what came after it: tables and indexes."""
 
 
 async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str] = ("guide",)) -> None:

@@ -12,7 +12,7 @@ from everfold.adapters.models.scripted import ScriptedModel, Step
 from everfold.core.items import Item, ItemId
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.sessions import AgentId
+from everfold.core.sessions import AgentId, UserId
 from everfold.core.topics import Dream, Topic
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 from everfold.ports.models import ModelReply, ModelRequest
@@ -28,7 +28,7 @@ HARBOUR = (
     note("itm_2", "My harbour berth is number 42.", on_day=2, seq=2),
 )
 NEW = note("itm_3", "The harbour berth is let from May on.", on_day=3, seq=3)
-OTHER = AgentId("agt_other")
+OTHER, BOB = AgentId("agt_other"), UserId("usr_bob")
 
 
 class Bench:
@@ -72,6 +72,12 @@ class Bench:
         return head, cursor, await self.topics(), dreams, await self.store.list_audit(ADA, limit_count=99)
 
 
+async def put(store: InMemoryStore, *items: Item) -> None:
+    """Write items without an extraction, as a tool or a person does."""
+    head = await store.read_head(ADA)
+    await store.change_memory(MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, items=items))
+
+
 def _reply(*topics: tuple[str, str, Sequence[str]], supersedes: Sequence[str] = (), **more: object) -> Step:
     rows = [{"topic": name, "summary": text, "content": text, "items": items, **more} for name, text, items in topics]
     return Step(text=json.dumps({"topics": rows, "supersedes": list(supersedes)}), cost_usd=0.5)
@@ -111,15 +117,24 @@ async def test_both_tiers_have_a_producer() -> None:
 
 async def test_a_dream_filters_injections() -> None:
     """What programs put into a log is no activity: nothing is written, and nothing of it reaches the model's tail."""
-    bench = await Bench(FINE).open(*HARBOUR, is_said=False)
+    bench = await Bench(FINE, Step(fault="empty")).open(*HARBOUR, is_said=False)
     before = await bench.snapshot()
     assert await bench.dream() is None
     assert await bench.snapshot() == before
-    await remember(bench.store, NEW)
+    await remember(bench.store, replace(NEW, tier="agent"))
     await append_wires(bench.store, session_record().id, incoming(user("Planted words."), source="injection"))
     await bench.dream()
-    assert "Planted" not in bench.model.requests[0].prompt
-    assert "user, 2031-03-03: The harbour berth is let" in bench.model.requests[0].prompt
+    of_user, of_agent = (request.prompt for request in bench.model.requests[:2])
+    assert "Planted" not in of_user + of_agent
+    assert "user, 2031-03-03: The harbour berth is let" in of_agent
+
+
+async def test_messages_do_not_cross_agents() -> None:
+    """The tail of one agent's session is not read for topics about the person, which all their agents read."""
+    bench = await Bench(FINE).open(*HARBOUR)
+    await append_wires(bench.store, session_record().id, user("For your ears only."))
+    await bench.dream()
+    assert [("ears only" in request.prompt) for request in bench.model.requests] == [False]
 
 
 @pytest.mark.parametrize("text", ["[AUTONOMOUS TICK] Look.", "[SCHEDULED TICK] 06:00"])
@@ -164,6 +179,43 @@ async def test_off_is_free() -> None:
     await bench.store.close()
     assert await bench.dream() is None
     assert await bench.dreamer.dream_range(ADA, GUIDE, session_record().id, 1, 9) is None
+
+
+async def test_what_replaces_a_source_by_hand_takes_its_place() -> None:
+    """An item that no extraction found and that replaces one of a topic joins it; undone, the first one does again."""
+    bench = await Bench().open(*HARBOUR)
+    await bench.dream()
+    old = replace(HARBOUR[1], status="superseded", superseded_by=ItemId("itm_5"), revision=2)
+    new = note("itm_5", "My harbour berth is number 43.", on_day=9, supersedes="itm_2")
+    await put(bench.store, old, new)
+    await remember(bench.store, NEW)
+    await bench.dream()
+    assert {id_ for topic in await bench.topics() for id_ in topic.sources} == {"itm_1", "itm_3", "itm_5"}
+    await put(bench.store, replace(HARBOUR[1], revision=3), replace(new, status="superseded", revision=2))
+    await remember(bench.store, note("itm_6", "The harbour berth has a lamp.", on_day=10))
+    await bench.dream()
+    assert {id_ for topic in await bench.topics() for id_ in topic.sources} == {"itm_1", "itm_2", "itm_3", "itm_6"}
+
+
+async def test_nothing_crosses_users_and_agents() -> None:
+    """Dreams of two users with two agents each put no item into a topic that another user, or agent, reads."""
+    bench = Bench()
+    pairs = [(user_id, agent_id) for user_id in (ADA, BOB) for agent_id in (GUIDE, OTHER)]
+    for number, (user_id, agent_id) in enumerate(pairs):
+        record = session_record(f"ses_9{number}", user_id=user_id, agent_id=agent_id)
+        await open_session(bench.store, record)
+        own = [
+            note(f"itm_{number}_{tier}", "The berth.", tier=tier, user_id=user_id, agent_id=agent_id)
+            for tier in ("user", "agent")
+        ]
+        await remember(bench.store, *own, session_id=record.id)
+    for user_id, agent_id in pairs:
+        await bench.dreamer.dream(user_id, agent_id, items_only=[ItemId(f"itm_{n}_agent") for n in range(4)])
+        await bench.dreamer.dream(user_id, agent_id)
+    for number, (user_id, agent_id) in enumerate(pairs):
+        topics = await bench.store.list_topics(user_id, agent_id)
+        shared = {f"itm_{n}_user" for n, pair in enumerate(pairs) if pair[0] == user_id}
+        assert {id_ for topic in topics for id_ in topic.sources} == {*shared, f"itm_{number}_agent"}
 
 
 # --- the model
@@ -266,7 +318,7 @@ async def test_identical_text_is_no_change() -> None:
     """A model that says what memory says already makes no revision; cursor and record are written."""
     bench = await Bench(FINE, FINE).open(*HARBOUR)
     await bench.dream()
-    await remember(bench.store, *HARBOUR)
+    await remember(bench.store, *(replace(item, revision=2, last_seen_at=day(9)) for item in HARBOUR))
     dream = _held(await bench.dream())
     assert dream.topics == ()
     assert [topic.revision for topic in await bench.topics()] == [1]

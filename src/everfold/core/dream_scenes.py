@@ -25,7 +25,8 @@ class Scene:
     """What memory held when a dream was decided.
 
     Attributes:
-        items: The newest revisions of what the unconsumed extractions found, whatever their status.
+        items: The newest revisions of what the unconsumed extractions found, and of what has taken the place of sources
+            that hold no more; whatever their status.
         topics: The active topics of both tiers.
         sources: The newest revisions of what the topics that `choose_topics` gives were made of.
         tail: What was said last, oldest first: what a model may read beside the items.

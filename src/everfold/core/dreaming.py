@@ -15,6 +15,7 @@ Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-50 to U-54, P-OF-10, P-OF-11
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from itertools import count
 from typing import Final
 
@@ -29,6 +30,7 @@ from everfold.core.dream_scenes import (
 )
 from everfold.core.items import Item, ItemId, Tier
 from everfold.core.origins import AUTHORITY, Origin
+from everfold.core.stepwise import Steps, finish
 from everfold.core.subjects import GENERAL, MOST_TOPICS, Group, choose_free_name, group_items
 from everfold.core.topic_lines import (
     HeldText,
@@ -43,7 +45,7 @@ from everfold.core.topics import Topic, TopicId, TopicStatus
 
 OUTSIDE: Final = "from_outside"
 """The topic of what no person and no model of the user's said."""
-SUMMARY_CHARS: Final = 120
+LINE_CHARS: Final = 120
 """How much of the newest statement stands in a summary. Source: own choice, a line of a terminal."""
 TIERS: Final[tuple[Tier, ...]] = ("user", "agent")
 
@@ -53,10 +55,15 @@ def plan_consolidation(scene: Scene, *, scan: Scan, proposals: Sequence[Proposal
 
     Without proposals items are grouped by subject and each has a line. O(items times topics), times the statement.
     """
+    return finish(plan_stepwise(scene, scan=scan, proposals=proposals))
+
+
+def plan_stepwise(scene: Scene, *, scan: Scan, proposals: Sequence[Proposal] = ()) -> Steps[Consolidation]:
+    """The same with a pause after each topic, for who has others to let through."""
     planner = _Planner(scene=scene, scan=scan)
     for tier in TIERS:
         proposal = next((one for one in proposals if one.tier == tier), None)
-        planner.plan_tier(tier, proposal)
+        yield from planner.plan_tier(tier, proposal)
     touched = dict.fromkeys(id_ for topic in planner.written for id_ in topic.sources)
     return Consolidation(
         topics=tuple(planner.written),
@@ -105,13 +112,13 @@ class _Planner:
     """A plan in the making, tier by tier."""
 
     def __init__(self, *, scene: Scene, scan: Scan) -> None:
-        self.scene, self.scan = scene, scan
+        self.scene, self.scan = scene, cache(scan)
         self.known: Mapping[ItemId, Item] = {item.id: item for item in (*scene.sources, *scene.items)}
         self.written: list[Topic] = []
         self.notes: list[str] = []
         self._numbers = count(1)
 
-    def plan_tier(self, tier: Tier, proposal: Proposal | None) -> None:
+    def plan_tier(self, tier: Tier, proposal: Proposal | None) -> Steps[None]:
         read = [
             one for one in choose_topics(self.scene.topics, self.scene.items, now=self.scene.now) if one.tier == tier
         ]
@@ -133,8 +140,10 @@ class _Planner:
         _add_outside(parts.outside, others, taken)
         groups = (*parts.groups, *parts.outside)
         taken |= {group.name for group in groups}
+        yield
         for group in groups:
             self._write(group, tier, taken)
+            yield
 
     # --- taking apart
 
@@ -167,7 +176,7 @@ class _Planner:
             fixed = [item for item in told if not item.is_current(now) or held.holds(item)]
             loose = [item for item in sources if item not in fixed and item.is_current(now)]
             group = Group(name=topic.name, topic=topic, fixed=fixed, items=loose, prose=text.prose)
-            group.summary, group.expires_at = topic.summary, topic.expires_at
+            group.summary, group.expires_at, group.origin = topic.summary, topic.expires_at, topic.origin
         group.learn([item.statement for item in (*group.fixed, *group.items)])
         return group
 
@@ -196,8 +205,11 @@ class _Planner:
 
     def _adopt(self, parts: _Parts, proposed: TopicProposal, taken: set[str]) -> None:
         """Make a proposed topic a group with its prose; the items that it names are in it."""
-        named = [self.known[id_] for id_ in proposed.items if id_ in self.known]
-        named = [item for item in named if item.is_current(self.scene.now) and not is_outside(item.origin)]
+        known = self._list_known(proposed.items)
+        if any(item.status == "quarantined" for item in known):
+            self.notes.append(f"topic {proposed.name} rests on what was quarantined meanwhile and was left out")
+            return
+        named = [item for item in known if item.is_current(self.scene.now) and not is_outside(item.origin)]
         group = next((one for one in parts.groups if one.name == proposed.name), None)
         if group is None:
             if not named:
@@ -209,12 +221,14 @@ class _Planner:
         for other in parts.groups:
             other.items = [item for item in other.items if item.id not in ids]
         parts.pool = [item for item in parts.pool if item.id not in ids]
-        before = [item for item in group.fixed if item.is_current(self.scene.now) and item.id not in ids]
         held = HeldText(proposed.content)
-        every = [*before, *group.items, *named]
-        group.fixed = [item for item in every if held.holds(item)]
+        told = [item for item in (*group.fixed, *known) if item.id not in ids]
+        stale = [item for item in told if not item.is_current(self.scene.now) and held.holds(item)]
+        every = [*(item for item in told if item.is_current(self.scene.now)), *group.items, *named]
+        group.fixed = [*stale, *(item for item in every if held.holds(item))]
         group.items = [item for item in every if not held.holds(item)]
         group.prose, group.summary, group.expires_at = proposed.content, proposed.summary, proposed.expires_at
+        group.origin = "assistant"
         group.learn([proposed.content])
         if group.items:
             self.notes.append(f"noted again what topic {group.name} had lost: {len(group.items)} items")
@@ -261,7 +275,7 @@ class _Planner:
             summary=summary,
             content=content,
             sources=_order_sources(topic, everything),
-            origin=_lowest(everything, topic.origin if topic and group.prose else None),
+            origin=_lowest(everything, group.origin),
             updated_at=self.scene.now,
             expires_at=group.expires_at if group.prose else _find_end(everything),
             status="quarantined" if threats else "active",
@@ -333,7 +347,7 @@ def _find_end(items: Sequence[Item]) -> datetime | None:
 def _summarise(name: str, items: Sequence[Item], scan: Scan) -> str:
     """One line: the newest statement that may be shown, and how many there are beside it."""
     ordered = sorted(items, key=lambda item: (item.valid_from, item.id), reverse=True)
-    texts = (truncate_chars(write_statement(item), SUMMARY_CHARS) for item in ordered)
+    texts = (truncate_chars(write_statement(item), LINE_CHARS) for item in ordered)
     text = next((text for text in texts if not scan(text)), name.replace("_", " "))
     if len(items) == 1:
         return text

@@ -258,7 +258,7 @@ class _Merger:
         if new.status == "quarantined":
             held = [item for item in same if item.status == "quarantined"]
             if held:
-                return self._see_again(held[0], finding)
+                return "outranked" if new.authority < held[0].authority else self._see_again(held[0], finding)
             return "threat" if any(item.status != "erased" for item in same) else self._name(new)
         lasting = [item for item in same if item.status not in ("erased", "quarantined")]
         if lasting:

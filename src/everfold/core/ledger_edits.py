@@ -1,129 +1,26 @@
-"""What a person, an agent or the passing of time does to items that are known.
+"""What becomes of one item that is known: it is edited, forgotten, at its end, or its last change is taken back.
 
-A person may change everything. An agent may change what it noted itself; what stands on words of more authority it may
-at most move out of the block, and what the user asked to remember not even that. Nothing but an erase removes anything:
-every other change is a revision that can be taken back.
+Nothing but an erase removes anything: every other change is a revision that can be taken back.
 
-Source: DESIGN section 4; REQUIREMENTS HM-3, HM-4, U-101.
+Source: DESIGN section 4; ADR 21.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from everfold.core.findings import clean_finding, list_item_threats
-from everfold.core.items import Finding, Item, ItemId, ItemKind, Tier, Writer, identify
-from everfold.core.ledger import Author, Desk, Known, Merge, plan_merge
-from everfold.core.memory_block import list_block, measure_item_lines, read_char_limit
-from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.findings import list_item_threats
+from everfold.core.items import Item, ItemId, Writer, identify
 from everfold.core.origins import AUTHORITY, Origin
 from everfold.core.redaction import redact_secrets
 from everfold.core.sessions import AgentId
 from everfold.core.words import read_words
-from everfold.errors import ConflictError, ForbiddenError, InvalidInputError, LimitError, NotFoundError
+from everfold.errors import ConflictError, ForbiddenError, InvalidInputError
 
 WRITER_ORIGINS: Final[dict[Writer, Origin]] = {"user": "user", "agent": "assistant", "import": "user"}
 """Whose words a writer enters. A writer that is missing enters none of its own."""
-_MOST_PREVIEWS: Final = 6
 _PREVIEW_CHARS: Final = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Add:
-    """Enter a statement."""
-
-    statement: str
-    tier: Tier
-    item_kind: ItemKind = "fact"
-    valid_to: datetime | None = None
-    action: Literal["add"] = "add"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replace:
-    """Give the one item of the block whose statement holds a text another statement."""
-
-    old_text: str
-    statement: str
-    tier: Tier | None = None
-    action: Literal["replace"] = "replace"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remove:
-    """Take the one item of the block whose statement holds a text out of it."""
-
-    old_text: str
-    tier: Tier | None = None
-    action: Literal["remove"] = "remove"
-
-
-Operation: TypeAlias = Add | Replace | Remove
-
-
-def enter_finding(add: Add, author: Author) -> Finding:
-    """What an author enters, as a finding without evidence."""
-    return Finding(
-        kind=add.item_kind,
-        tier=add.tier,
-        statement=add.statement,
-        evidence=(),
-        origin=WRITER_ORIGINS.get(author.written_by, "assistant"),
-        confidence=1.0,
-        valid_from=author.now,
-        valid_to=add.valid_to,
-        is_explicit=author.written_by == "user",
-    )
-
-
-def plan_add(
-    finding: Finding, known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
-) -> Merge:
-    """What becomes of a statement that somebody entered. Over the budget the oldest items move to the archive.
-
-    Raises:
-        InvalidInputError: it cannot be taken; says why.
-    """
-    merge = plan_merge(
-        [finding],
-        known,
-        policy=policy,
-        user_id=author.user_id,
-        agent_id=author.agent_id,
-        now=author.now,
-        new_ids=new_ids,
-        written_by=author.written_by,
-    )
-    _require_taken(merge)
-    return merge
-
-
-def plan_operations(
-    operations: Sequence[Operation], known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
-) -> Merge:
-    """What becomes of the items when all of the operations are done in their order; the budget counts at the end.
-
-    `known.same` and `known.like` are those of the statements that are added.
-
-    Raises:
-        NotFoundError: nothing in the block has a text that was named.
-        InvalidInputError: more than one item has it, or a statement cannot be taken.
-        ForbiddenError: an item stands on words of more authority than the author's.
-        LimitError: the block would be over its budget, and more so than it is.
-    """
-    merge = _add_all([one for one in operations if isinstance(one, Add)], known, author, new_ids)
-    desk = Desk(known, author, iter(()))
-    for item in merge.items:
-        desk.put(item)
-    changed: list[ItemId] = []
-    for operation in operations:
-        if not isinstance(operation, Add):
-            item = _find_one(desk.items.values(), operation, author)
-            desk.put(_change(item, operation, author))
-            changed.append(item.id)
-    _require_room(known.block, desk.items.values(), policy, author)
-    return replace(merge, items=desk.list_changed(), seen=tuple(dict.fromkeys((*merge.seen, *changed))))
 
 
 def plan_edit(item: Item, statement: str, *, now: datetime, written_by: Writer) -> Item:
@@ -205,13 +102,14 @@ def plan_undo(
 
     Raises:
         InvalidInputError: the item is erased: there is nothing to bring back.
+        ConflictError: what superseded it was changed since; that is to be undone first.
     """
     last = revisions[-1]
     if last.status == "erased":
         raise InvalidInputError(f"item {last.id} is erased, and nothing of it is left to bring back", item=last.id)
-    at = _find_change(revisions)
-    moment = revisions[at].changed_at
+    moment = _changed_at(revisions)
     beside = [rows for rows in linked if _is_linked(rows, last.id) and _changed_at(rows) == moment]
+    _require_last(last, linked, beside)
     back = [_bring_back(rows) for rows in beside]
     holds = next((item.id for item in back if item is not None and item.status == "active"), None)
     undone = [_bring_back(revisions) or _retire(last, holds, now)]
@@ -224,73 +122,6 @@ def plan_undo(
 
 def _revise(item: Item, was: Item, *, now: datetime, written_by: Writer) -> Item:
     return replace(item, revision=was.revision + 1, changed_at=now, written_by=written_by)
-
-
-# --- operations
-
-
-def _add_all(adds: Sequence[Add], known: Known, author: Author, new_ids: Iterator[ItemId]) -> Merge:
-    """All that is added, as if there were no budget."""
-    unbounded = MemoryPolicy(user_char_limit=_UNBOUNDED, agent_char_limit=_UNBOUNDED)
-    merge = plan_merge(
-        [clean_finding(enter_finding(one, author)) for one in adds],
-        known,
-        policy=unbounded,
-        user_id=author.user_id,
-        agent_id=author.agent_id,
-        now=author.now,
-        new_ids=new_ids,
-        written_by=author.written_by,
-    )
-    _require_taken(merge)
-    return merge
-
-
-_UNBOUNDED: Final = 2**62
-
-
-def _find_one(items: Iterable[Item], operation: Replace | Remove, author: Author) -> Item:
-    """The one item of the block whose statement holds the text, as it is written or else in any case."""
-    shown = [
-        item
-        for tier in ("user", "agent")
-        if operation.tier in (None, tier)
-        for item in list_block(items, tier, now=author.now)
-    ]
-    wanted = operation.old_text.strip()
-    exact = [item for item in shown if wanted and wanted in item.statement]
-    found = exact or [item for item in shown if wanted and _fold(wanted) in _fold(item.statement)]
-    whole = [item for item in found if _fold(item.statement) == _fold(wanted)]
-    if len(found) > 1 and len(whole) == 1:
-        return whole[0]
-    if not found:
-        raise NotFoundError("no entry has this text; use words that stand in one of the entries")
-    if len(found) > 1:
-        previews = "; ".join(f"{preview_statement(item)!r}" for item in found[:_MOST_PREVIEWS])
-        raise InvalidInputError(f"{len(found)} entries have this text; use more of the one that is meant: {previews}")
-    return found[0]
-
-
-def preview_statement(item: Item) -> str:
-    """The beginning of a statement, on one line."""
-    text = " ".join(item.statement.split())
-    return text if len(text) <= _PREVIEW_CHARS else f"{text[: _PREVIEW_CHARS - 1]}…"
-
-
-def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def _change(item: Item, operation: Replace | Remove, author: Author) -> Item:
-    if isinstance(operation, Replace):
-        return plan_edit(item, operation.statement, now=author.now, written_by=author.written_by)
-    if AUTHORITY[WRITER_ORIGINS.get(author.written_by, "assistant")] >= item.authority:
-        return replace(item, status="expired", valid_to=author.now)
-    if item.is_explicit:
-        raise ForbiddenError(
-            f"item {item.id} is what the user asked to remember; only the user can take it out", item=item.id
-        )
-    return replace(item, shelf="archive")
 
 
 def _require_authority(item: Item, written_by: Writer) -> None:
@@ -308,38 +139,20 @@ def _require_clean(text: str) -> None:
         )
 
 
-_WHY: Final = {
-    "empty": "it says nothing",
-    "unquoted": "no message says it",
-    "machine_word": "what the user prefers and decides is taken from the user's own words only",
-    "outranked": "it is known already, from the user",
-    "forgotten": "it was erased",
-    "threat": "a scan held it back",
-}
-
-
-def _require_taken(merge: Merge) -> None:
-    for refusal in merge.refusals:
-        if refusal.reason != "outranked":
-            raise InvalidInputError(f"the statement was not stored: {_WHY[refusal.reason]}")
-
-
-def _require_room(before: Sequence[Item], after: Iterable[Item], policy: MemoryPolicy, author: Author) -> None:
-    own = [item for item in after if item.tier == "user" or item.agent_id == author.agent_id]
-    for tier in ("user", "agent"):
-        had_chars = measure_item_lines(list_block(before, tier, now=author.now))
-        needed_chars = measure_item_lines(list_block(own, tier, now=author.now))
-        limit_chars = read_char_limit(policy, tier)
-        if needed_chars > limit_chars and needed_chars > had_chars:
-            raise LimitError(
-                f"the {tier} memory would have {needed_chars} of {limit_chars} characters; replace or remove entries "
-                f"of at least {needed_chars - limit_chars} characters in the same batch, or before",
-                needed_chars=needed_chars,
-                limit_chars=limit_chars,
-            )
-
-
 # --- undo
+
+
+def _require_last(item: Item, linked: Sequence[Sequence[Item]], beside: Sequence[Sequence[Item]]) -> None:
+    """Check that what superseded an item goes with it, so that not both hold in the end."""
+    taken = {rows[-1].id for rows in beside}
+    for rows in linked:
+        other = rows[-1]
+        if item.superseded_by == other.id and other.id not in taken and other.status in ("active", "superseded"):
+            raise ConflictError(
+                f"item {item.id} was superseded by {other.id}, which was changed since; undo that one first",
+                item=item.id,
+                superseded_by=other.id,
+            )
 
 
 def _says(item: Item) -> tuple[object, ...]:
@@ -396,6 +209,12 @@ def _hold_back(item: Item) -> Item:
 def list_links(item: Item) -> tuple[ItemId, ...]:
     """The items that an item names."""
     return tuple(filter(None, (item.supersedes, item.superseded_by)))
+
+
+def preview_statement(item: Item) -> str:
+    """The beginning of a statement, on one line."""
+    text = " ".join(item.statement.split())
+    return text if len(text) <= _PREVIEW_CHARS else f"{text[: _PREVIEW_CHARS - 1]}…"
 
 
 def require_revision(item: Item, expected_revision: int | None) -> None:

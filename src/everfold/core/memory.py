@@ -104,7 +104,7 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class RecallShown:
     """What recall found for a turn: its text, and what each entry of it is and why, for the report."""
 
     text: str = ""

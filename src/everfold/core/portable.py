@@ -8,6 +8,7 @@ ids, the order of revisions, and whose it is.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, TypeVar, cast
 
 from everfold.core.field_types import MOST_WHOLE, check_fields
@@ -69,7 +70,7 @@ def write_document(memory: PortableMemory) -> JsonObject:
         "topics": [[_to_json(topic_to_bytes(topic)) for topic in revisions] for revisions in memory.topics],
         "dreams": [_write_dream(dream) for dream in memory.dreams],
         "extractions": [_write_extraction(one) for one in memory.extractions],
-        "cursors": {agent_id: read_through for agent_id, read_through in memory.cursors},
+        "cursors": {str(agent_id): read_through for agent_id, read_through in memory.cursors},
         "audit": [_to_json(audit_to_bytes(entry)) for entry in memory.audit],
     }
 
@@ -175,7 +176,7 @@ def _read_revisions(values: object, at: str, read: Callable[[bytes], Row], row_t
     if not isinstance(values, list) or not values:
         raise _broken(at, "expected a list of revisions that is not empty")
     rows = tuple(_read_row(value, f"{at}[{index}]", read, row_type) for index, value in enumerate(values))
-    for index, (before, row) in enumerate(zip(rows, rows[1:], strict=False), 1):
+    for index, (before, row) in enumerate(pairwise(rows), 1):
         if row.id != before.id or row.revision <= before.revision:
             raise _broken(f"{at}[{index}]", "expected a later revision of the same id")
     if rows[0].revision < 1:
@@ -249,7 +250,7 @@ def _check_order(memory: PortableMemory) -> None:
         if twice is not None:
             raise _broken(name, f"the id {twice!r} stands twice")
     ordinals = [one.ordinal for one in memory.extractions]
-    if any(later <= former for former, later in zip([0, *ordinals], ordinals, strict=False)):
+    if any(later <= former for former, later in pairwise([0, *ordinals])):
         raise _broken("extractions", "expected ordinals that rise from 1 on")
 
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from everfold.core.items import Item, ItemId, ItemKind
+from everfold.core.origins import Origin
 from everfold.core.statement_rules import DATE_WORDS, MAY_DATE_WORDS
 from everfold.core.topics import Topic
 from everfold.core.words import STOP_WORDS, find_words, read_words
@@ -69,6 +70,7 @@ class Group:
         prose: What stands before the lines of items.
         summary: None where it is to be made of the items.
         expires_at: The end of what the prose says.
+        origin: Whose words the prose is; a model's are never the person's own.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Group:
     prose: str = ""
     summary: str | None = None
     expires_at: datetime | None = None
+    origin: Origin | None = None
     _words: Counter[str] = field(default_factory=Counter)
 
     def take(self, item: Item) -> None:
@@ -190,29 +193,26 @@ def _join_nearest(groups: Sequence[Group], item: Item) -> bool:
 
 def _make_groups(groups: list[Group], items: list[Item], names: _Names, *, room_count: int) -> list[Item]:
     """Make a group of the word that most items share, again and again; gives the items that share none."""
-    total = len(items)
+    counts = Counter(word for item in items for word in list_subjects(item.statement))
+    most = len(items) if len(items) <= _FEW_ITEMS else len(items) * _MOST_SHARE
+    telling = {word for word, count in counts.items() if count <= most}
     for _ in range(room_count):
-        counts = Counter(word for item in items for word in list_subjects(item.statement))
-        is_telling = total <= _FEW_ITEMS
-        found = [
-            word
-            for word, count in counts.items()
-            if count >= _SHARED_COUNT and (is_telling or count <= total * _MOST_SHARE)
-        ]
+        counts = Counter(word for item in items for word in list_subjects(item.statement) if word in telling)
+        found = [word for word, count in counts.items() if count >= _SHARED_COUNT]
         if not found:
             break
         subject = min(found, key=lambda word: (-counts[word], word))
         members = [item for item in items if subject in list_subjects(item.statement)]
         items = [item for item in items if subject not in list_subjects(item.statement)]
-        group = Group(name=names.choose(_name_group(subject, members)))
+        group = Group(name=names.choose(_name_group(subject, members, telling)))
         for item in members:
             group.take(item)
         groups.append(group)
     return items
 
 
-def _name_group(subject: str, members: Sequence[Item]) -> str:
-    """The subject's word as it is written, and the other word that most of the members share."""
+def _name_group(subject: str, members: Sequence[Item], telling: Container[str]) -> str:
+    """The subject's word as it is written, and the other word that most of the members share, as they come."""
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for item in members:
@@ -220,9 +220,9 @@ def _name_group(subject: str, members: Sequence[Item]) -> str:
             counts[word] += 1
             written.setdefault(word, text)
     others = [word for word, count in counts.items() if word != subject and count * _NAME_WORDS >= len(members)]
-    others = [word for word in others if counts[word] >= _SHARED_COUNT]
+    others = [word for word in others if counts[word] >= _SHARED_COUNT and word in telling]
     chosen = [subject, *sorted(others, key=lambda word: (-counts[word], word))][:_NAME_WORDS]
-    return to_topic_name(" ".join(written[word] for word in chosen))
+    return to_topic_name(" ".join(text for word, text in written.items() if word in chosen))
 
 
 def _find_catch_all(groups: list[Group], names: _Names, *, has_room: bool) -> Group:

@@ -28,8 +28,13 @@ class LedgerStore(Protocol):
     async def change_memory(self, change: MemoryChange) -> MemoryHead:
         """Write everything of a change and give the new head.
 
+        What it erases is overwritten in the store's own files as far as no other reader holds them. A revision of an
+        item or topic comes after its newest one; an extraction is stored once.
+
         Raises:
-            ConflictError: the head is not the expected one.
+            ConflictError: the head is not the expected one, or a revision is not after the newest, or an id is that of
+                another user's, or of an extraction that is stored, or the snapshot was made before the last erase.
+            NotFoundError: the session is unknown.
         """
         ...
 
@@ -75,7 +80,10 @@ class LedgerStore(Protocol):
     async def search_items(
         self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
     ) -> list[tuple[Item, float]]:
-        """Active items whose statement or quote matches, best first, with a positive score."""
+        """Active items whose statement or quote matches, best first, of equal ones the newer, with a positive score.
+
+        Of a long ledger the words that most items hold may be left out of the question.
+        """
         ...
 
 
@@ -87,7 +95,10 @@ class TopicStore(Protocol):
         ...
 
     async def list_topic_revisions(self, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
-        """Every revision of the topics with this name, oldest first; none where there never was one."""
+        """Every revision of the topics that have this name now, oldest first; none where there is no such topic.
+
+        Topic by topic, in the order in which memory first had them.
+        """
         ...
 
     async def list_topic_histories(self, user_id: UserId) -> list[list[Topic]]:
@@ -137,7 +148,7 @@ class MemoryRecordStore(Protocol):
         """Replace it, without a change of memory.
 
         Raises:
-            ConflictError: what is kept is not the expected.
+            ConflictError: what is kept is not the expected, or the snapshot was made before the last erase.
         """
         ...
 
@@ -148,7 +159,7 @@ class MemoryRecordStore(Protocol):
     async def list_audit(
         self, user_id: UserId, *, before: datetime | None = None, limit_count: int
     ) -> list[AuditEntry]:
-        """Entries, newest first, older than a moment."""
+        """Entries by their time, newest first, of one time the last written first; only those older than a moment."""
         ...
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:

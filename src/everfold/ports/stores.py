@@ -20,7 +20,7 @@ from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSet
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import MemoryStore
+from everfold.ports.memory import LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 
@@ -172,7 +172,9 @@ class Store(
     WorkStore,
     HistoryStore,
     UsageStore,
-    MemoryStore,
+    LedgerStore,
+    TopicStore,
+    MemoryRecordStore,
     ForgettingStore,
     Protocol,
 ):

@@ -1,17 +1,26 @@
 """What an engine does with memory, for each agent that has opted in. Where none has, nothing of it is made."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from everfold.core.memory import RecallShown
 from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.recalling import USUAL_CAP, Recalled
 from everfold.core.sessions import AgentId
+from everfold.core.window import shown_seqs
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.call_model import ModelCaller
+from everfold.services.dream import Dreamer
+from everfold.services.extract_by_model import ModelExtractor
 from everfold.services.forget import Forgetter
+from everfold.services.live import LiveSession
 from everfold.services.observers import Observers
-from everfold.services.recollect import RecallFor, Recollector
+from everfold.services.recall import Shown, recall_turn
+from everfold.services.recollect import Recollector
 from everfold.services.remember import Rememberer
+from everfold.services.work import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,25 +30,31 @@ class AgentMemory:
     Attributes:
         rememberer: Changes memory.
         recollector: Shows it in windows.
+        extractor: Finds by a model what is to be remembered; None where no model is configured.
+        dreamer: Consolidates it.
+        is_synchronous: What can wait is done at once all the same.
+        forgetter: Erases single items and topics.
     """
 
     store: Store
-    clock: Clock
     policy: MemoryPolicy
     observers: Observers
     dispatcher: Dispatcher
     rememberer: Rememberer
     recollector: Recollector
-
-    @property
-    def forgetter(self) -> Forgetter:
-        """Erases single items and topics."""
-        return Forgetter(self.store, self.clock)
+    extractor: ModelExtractor | None
+    dreamer: Dreamer
+    is_synchronous: bool
+    forgetter: Forgetter
 
 
 @dataclass(slots=True, kw_only=True)
 class Memories:
-    """The memory work of every agent."""
+    """The memory work of every agent.
+
+    Attributes:
+        caller: Calls the model for extraction; None for none.
+    """
 
     store: Store
     clock: Clock
@@ -47,7 +62,9 @@ class Memories:
     observers: Observers
     dispatcher: Dispatcher
     policy_of: Callable[[AgentId], MemoryPolicy]
-    recall: RecallFor | None = None
+    dreamer: Dreamer
+    caller: ModelCaller | None = None
+    is_synchronous: bool = False
     _made: dict[AgentId, AgentMemory] = field(default_factory=dict, init=False)
 
     def is_on(self, agent_id: AgentId) -> bool:
@@ -61,16 +78,49 @@ class Memories:
     def get(self, agent_id: AgentId) -> AgentMemory:
         """The same for whoever looks into memory from outside, whether the agent writes to it or not."""
         if agent_id not in self._made:
-            policy = self.policy_of(agent_id)
-            self._made[agent_id] = AgentMemory(
-                store=self.store,
-                clock=self.clock,
-                policy=policy,
-                observers=self.observers,
-                dispatcher=self.dispatcher,
-                rememberer=Rememberer(store=self.store, clock=self.clock, ids=self.ids, policy=policy),
-                recollector=Recollector(
-                    store=self.store, messages=self.store, clock=self.clock, policy=policy, recall=self.recall
-                ),
-            )
+            self._made[agent_id] = self._make(self.policy_of(agent_id))
         return self._made[agent_id]
+
+    async def extract(self, task: Task) -> None:
+        """The extraction of one event by the model; a worker's `extract`."""
+        extractor = self.get(task.record.agent_id).extractor
+        if extractor is not None:
+            await extractor(task)
+
+    def _make(self, policy: MemoryPolicy) -> AgentMemory:
+        rememberer = Rememberer(store=self.store, clock=self.clock, ids=self.ids, policy=policy)
+        caller = self.caller
+        return AgentMemory(
+            store=self.store,
+            policy=policy,
+            observers=self.observers,
+            dispatcher=self.dispatcher,
+            rememberer=rememberer,
+            recollector=Recollector(
+                store=self.store, messages=self.store, clock=self.clock, policy=policy, recall=self._recall_by(policy)
+            ),
+            extractor=None if caller is None else ModelExtractor(caller=caller, rememberer=rememberer, log=self.store),
+            dreamer=self.dreamer,
+            is_synchronous=self.is_synchronous,
+            forgetter=Forgetter(self.store, self.clock),
+        )
+
+    def _recall_by(self, policy: MemoryPolicy) -> Callable[[LiveSession, str, int], Awaitable[RecallShown]]:
+        async def recall(live: LiveSession, prompt: str, space_tokens: int) -> RecallShown:
+            block = await recall_turn(
+                self.store,
+                prompt,
+                policy,
+                now=self.clock.now(),
+                shown=Shown(session=live.record, seqs=shown_seqs(live.state, live.layout)),
+                cap=USUAL_CAP._replace(tokens=space_tokens),
+            )
+            return RecallShown(text=block.text, entries=tuple(map(_describe, block.shown)))
+
+        return recall
+
+
+def _describe(entry: Recalled) -> str:
+    """One entry for a window's report: what it is, where it is from, and what found it."""
+    place = f"{entry.key.id} {entry.key.seq}" if entry.key.seq else entry.key.id
+    return f"{entry.key.kind} {place}, {entry.label}, found by {', '.join(entry.by)}"

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from everfold.core.extraction_requests import is_extraction_due
+from everfold.core.folding import Fold
 from everfold.core.happenings import MemoryDelayed
 from everfold.core.hooks import MemoryWrite
 from everfold.core.items import Item
 from everfold.core.memory import MemoryHead
 from everfold.core.messages import Message
 from everfold.errors import EverfoldError, StoreError
+from everfold.ports.dispatch import Work
 from everfold.services.agent_memory import AgentMemory
-from everfold.services.extract import Progress, extract_said
+from everfold.services.extract import Progress, extract_said, store_progress
 from everfold.services.live import LiveSession
 from everfold.services.recollect import Recollection
 
@@ -46,8 +50,46 @@ class Attendant:
             said=stored,
             epoch=None if head is None else head.epoch,
         )
+        await self._extract_soon(live)
         if head is not None and self.memory.observers.coordinator.hears("on_memory_write"):
             await self.tell(live, head)
+
+    async def _extract_soon(self, live: LiveSession) -> None:
+        """Have a model read what was said once that is enough."""
+        memory, progress = self.memory, self.progress
+        if memory.extractor is None or progress is None:
+            return
+        if not is_extraction_due(progress.now, memory.policy, live.settings.limit_tokens):
+            return
+        try:
+            self.progress = await store_progress(memory.rememberer, progress)
+        except EverfoldError as error:
+            self.progress = None  # read again with the next append
+            self._report(live, error)
+            return
+        await self._do_later(
+            f"extraction of {live.record.id}", live, partial(memory.extractor.extract_due, live.record)
+        )
+
+    async def take_folds(self, live: LiveSession, folds: Sequence[Fold]) -> None:
+        """Have what an overflow has just folded dreamed of at once."""
+        if folds:
+            first_seq, last_seq = folds[0].certificate.first_seq, folds[-1].certificate.last_seq
+            record = live.record
+            dream = partial(
+                self.memory.dreamer.dream_range, record.user_id, record.agent_id, record.id, first_seq, last_seq
+            )
+            await self._do_later(f"mini-dream of {record.id}", live, dream)
+
+    async def _do_later(self, name: str, live: LiveSession, work: Work) -> None:
+        """Beside the turns; at once where background work runs inline, and then without harm to the turn."""
+        if not self.memory.is_synchronous:
+            self.memory.dispatcher.submit(name, work)
+            return
+        try:
+            await work()
+        except EverfoldError as error:
+            self._report(live, error)
 
     async def catch_up(self, live: LiveSession) -> None:
         """Take up what nobody has: messages that were imported, or appended by a process that was killed."""

@@ -6,19 +6,22 @@ from dataclasses import dataclass, field
 
 from everfold.core.sessions import SessionId
 from everfold.ports.dispatch import Dispatcher
+from everfold.services.dream_loop import DreamLoop
 from everfold.services.sweep import Sweeper
 from everfold.services.work import Worker
 
 
 @dataclass(slots=True, kw_only=True)
 class Background:
-    """A worker, what runs it, and the sweep that finds what was left behind."""
+    """A worker, what runs it, the sweep that finds what was left behind, and the look for whom to dream for."""
 
     worker: Worker
     dispatcher: Dispatcher
     sweeper: Sweeper
+    dreaming: DreamLoop
+    has_memory: bool = False
     close_model: Callable[[], Awaitable[None]] | None = None
-    _sweeping: asyncio.Task[None] | None = field(default=None, init=False)
+    _looking: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
     @property
     def is_synchronous(self) -> bool:
@@ -26,9 +29,13 @@ class Background:
         return self.worker.policy.is_synchronous
 
     def start(self) -> None:
-        """Sweep from now on. Work that is done by whoever finds it due is left to them."""
-        if not self.is_synchronous:
-            self._sweeping = asyncio.get_running_loop().create_task(self.sweeper.sweep_forever(), name="everfold sweep")
+        """Look for work from now on. What is done by whoever finds it due is left to them."""
+        if self.is_synchronous:
+            return
+        loop = asyncio.get_running_loop()
+        self._looking.append(loop.create_task(self.sweeper.sweep_forever(), name="everfold sweep"))
+        if self.dreaming.gap_secs and self.has_memory:
+            self._looking.append(loop.create_task(self.dreaming.poll_forever(), name="everfold dreams"))
 
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon."""
@@ -36,9 +43,10 @@ class Background:
 
     async def close(self, *, drain_secs: float) -> int:
         """Finish what runs, for so long at most; what is left stays pending. Gives how many sessions were stopped."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            await asyncio.wait([self._sweeping])
+        for looking in self._looking:
+            looking.cancel()
+        if self._looking:
+            await asyncio.wait(self._looking)
         stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
         if self.close_model is not None:
             await self.close_model()

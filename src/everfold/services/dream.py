@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from everfold.core.dream_scenes import Consolidation
-from everfold.core.dreaming import plan_consolidation
+from everfold.core.dreaming import plan_stepwise
 from everfold.core.items import ItemId
 from everfold.core.memory import AuditEntry, MemoryChange
 from everfold.core.memory_policy import MemoryPolicy
@@ -29,6 +29,7 @@ from everfold.services.ask_dream import Proposals, ask_dream
 from everfold.services.call_model import ModelCaller
 from everfold.services.judge_dream import approve_dream, reject_dream, revert_dream
 from everfold.services.observers import Observers
+from everfold.services.pausing import finish_pausing
 from everfold.services.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
 
 ACTOR: Final = "dreamer"
@@ -62,7 +63,7 @@ class Dreamer:
     caller: ModelCaller | None = None
     scan: Scan = list_threat_kinds
     observers: Observers = field(default_factory=Observers)
-    _busy: set[tuple[UserId, AgentId]] = field(default_factory=set)
+    _busy: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False, repr=False)
 
     def is_dreaming(self, user_id: UserId, agent_id: AgentId) -> bool:
         """Whether a dream of theirs is on its way in this process."""
@@ -178,7 +179,7 @@ class Dreamer:
     async def _write(self, found: DreamInput, asked: Proposals) -> Dream:
         """Everything of a dream in one change; under review only the dream itself."""
         scene = found.scene
-        plan = plan_consolidation(scene, scan=self.scan, proposals=asked.proposals)
+        plan = await finish_pausing(plan_stepwise(scene, scan=self.scan, proposals=asked.proposals))
         is_held = self.policy_of(scene.agent_id).review and bool(plan.topics)
         dream = self._record(found, asked, plan, is_held=is_held)
         await self.store.change_memory(

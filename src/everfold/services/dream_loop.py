@@ -39,8 +39,8 @@ class DreamLoop:
     dispatcher: Dispatcher
     gap_secs: float = 300.0
     poll_secs: float = 30.0
-    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
-    _waiting: set[tuple[UserId, AgentId]] = field(default_factory=set)
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE), init=False, repr=False)
+    _waiting: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False, repr=False)
 
     async def poll(self) -> list[tuple[UserId, AgentId]]:
         """Have every idle pair dreamed for that is not already, and give them."""

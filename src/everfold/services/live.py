@@ -11,7 +11,7 @@ from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout
-from everfold.core.memory import Recalled
+from everfold.core.memory import RecallShown
 from everfold.core.messages import Message, make_tombstone
 from everfold.core.planning import project_layout
 from everfold.core.room import Room, share_room
@@ -37,7 +37,7 @@ class LiveSession:
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
-    recollected: tuple[tuple[SessionId, int, int], str, Recalled] | None = None
+    recollected: tuple[tuple[SessionId, int, int], str, RecallShown] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None
     _shown: tuple[Layout, int, int, int] | None = None

@@ -16,7 +16,7 @@ from everfold.core.frames import fence_within
 from everfold.core.items import Item, ItemKind, Tier
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.ledger import MACHINES
-from everfold.core.ledger_edits import Add, Operation, Remove, Replace
+from everfold.core.ledger_operations import Add, Operation, Remove, Replace
 from everfold.core.memory_block import list_block, measure_item_lines, read_char_limit, render_item_line
 from everfold.core.memory_schemas import MEMORY_TOOLS, MOST_FOUND, MOST_OPERATIONS, list_memory_schemas
 from everfold.core.messages import Message

@@ -56,7 +56,7 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
         after = page[-1].id
     extractions = await store.list_extractions(user_id, None, after_ordinal=0, limit_count=NO_END)
     dreams = await store.list_dreams(user_id, None, limit_count=NO_END)
-    agents = sorted({one.agent_id for one in (*extractions, *dreams)})
+    agents = sorted({one.agent_id for one in extractions} | {dream.agent_id for dream in dreams})
     cursors = [(agent_id, await store.read_cursor(user_id, agent_id)) for agent_id in agents]
     return PortableMemory(
         user_id=user_id,

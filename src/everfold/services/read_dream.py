@@ -80,19 +80,20 @@ async def read_dream_input(
     if not (extractions or items_only) or await is_waiting(store, user_id, agent_id):
         return None
     ids = items_only if items_only is not None else [id_ for one in extractions for id_ in one.items]
-    items = [item for item in await read_items(store, ids) if item.user_id == user_id]
+    items = _list_own(await read_items(store, ids), user_id, agent_id)
     if extractions and not await _was_active(store, extractions, items):
         return None
     topics = await store.list_topics(user_id, agent_id)
     read = choose_topics(topics, items, now=now)
     sources = await read_items(store, [id_ for topic in read for id_ in topic.sources])
+    related = await _read_related(store, sources, known={item.id for item in (*sources, *items)})
     sessions = [session_id] if session_id else [one.session_id for one in reversed(extractions)]
     scene = Scene(
         dream_id=dream_id,
         user_id=user_id,
         agent_id=agent_id,
         now=now,
-        items=tuple(items),
+        items=(*items, *_list_own(related, user_id, agent_id)),
         topics=tuple(topics),
         sources=tuple(sources),
         tail=await _read_tail(store, sessions),
@@ -116,6 +117,18 @@ async def read_items(store: MemoryStore, ids: Iterable[ItemId]) -> list[Item]:
         except NotFoundError:
             continue
     return found
+
+
+def _list_own(items: Iterable[Item], user_id: UserId, agent_id: AgentId) -> list[Item]:
+    """Those that belong to the user, and to the agent where they are of one."""
+    return [item for item in items if item.user_id == user_id and (item.tier == "user" or item.agent_id == agent_id)]
+
+
+async def _read_related(store: MemoryStore, sources: Iterable[Item], *, known: set[ItemId]) -> list[Item]:
+    """What has replaced sources, and what they had replaced before that was undone: no extraction tells of either."""
+    gone = [item for item in sources if item.status != "active"]
+    ids = [id_ for item in gone for id_ in (item.supersedes, item.superseded_by) if id_ is not None]
+    return await read_items(store, [id_ for id_ in ids if id_ not in known])
 
 
 async def list_range_items(

@@ -10,7 +10,7 @@ Source: DESIGN section 4, "Snapshot and delta", and 3.6, the volatile suffix.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from everfold.core.memory import MemoryHead, Recalled, SessionMemory
+from everfold.core.memory import MemoryHead, RecallShown, SessionMemory
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.snapshots import Snapshot, compose_delta, compose_snapshot
 from everfold.core.state import WHOLE_WINDOW
@@ -28,9 +28,9 @@ MOST_CHANGED_ITEMS = 1000
 """What more has changed since the snapshot than this is left to recall."""
 
 
-NOTHING = Recalled()
+NOTHING = RecallShown()
 
-RecallFor = Callable[[LiveSession, str, int], Awaitable[Recalled]]
+RecallFor = Callable[[LiveSession, str, int], Awaitable[RecallShown]]
 """Recall for a session's turn: what the user said, and the tokens that there are for it."""
 
 
@@ -46,7 +46,7 @@ class Recollection:
 
     snapshot: str = ""
     delta: str = ""
-    recalled: Recalled = NOTHING
+    recalled: RecallShown = NOTHING
     why: tuple[str, ...] = ()
 
     def volatile(self, own: str | None) -> str | None:
@@ -136,7 +136,7 @@ class Recollector:
             now=self.clock.now(),
         )
 
-    async def _recall(self, live: LiveSession, space_tokens: int) -> Recalled:
+    async def _recall(self, live: LiveSession, space_tokens: int) -> RecallShown:
         seq = live.state.turn_seq
         if self.recall is None or not self.policy.inject or not seq or space_tokens <= 0:
             return NOTHING
@@ -152,7 +152,7 @@ def _is_break(kept: SessionMemory, made: Snapshot, live: LiveSession) -> bool:
     return was_taken_away or (bool(made.text) and live.state.turns_count > 1)  # memory was turned on meanwhile
 
 
-def _explain(kept: SessionMemory, delta: str, recalled: Recalled) -> tuple[str, ...]:
+def _explain(kept: SessionMemory, delta: str, recalled: RecallShown) -> tuple[str, ...]:
     parts: list[str] = []
     if kept.snapshot:
         since = f"after compaction {kept.snapshot_event}" if kept.snapshot_event else "at the session's start"

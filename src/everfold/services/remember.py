@@ -9,45 +9,33 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from everfold.core.findings import clean_finding
-from everfold.core.items import Finding, Item, ItemId, ItemKind, ItemStatus, Tier, Writer
+from everfold.core.items import Finding, Item, ItemId, ItemKind, Tier, Writer
 from everfold.core.ledger import (
-    LIKE_COUNT,
     Author,
-    Known,
     Merge,
     Refusal,
     fit_block,
-    list_identities,
     plan_merge,
 )
 from everfold.core.ledger_edits import (
-    Add,
-    Operation,
-    enter_finding,
     is_visible,
-    list_links,
-    plan_add,
     plan_edit,
     plan_expiry,
     plan_forget,
-    plan_operations,
     plan_undo,
     require_revision,
 )
+from everfold.core.ledger_operations import Add, Operation, enter_finding, plan_add, plan_operations
 from everfold.core.memory import AuditAction, AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock, Ids
+from everfold.services.look_up import list_all_items, list_block_items, load_known, load_linked
 
 MOST_TRIES = 16
 """How often a decision is made again because memory was changed meanwhile."""
-_PAGE_COUNT = 500
-_MOST_HOPS = 8
-"""How far what superseded an item is followed, from one to the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +121,7 @@ class Rememberer:
             author = self._sign(user_id, agent_id, written_by)
             merge = plan_merge(
                 findings,
-                await self._load_known(findings, user_id, agent_id),
+                await load_known(self.store, findings, user_id, agent_id),
                 policy=self.policy,
                 user_id=user_id,
                 agent_id=agent_id,
@@ -182,7 +170,7 @@ class Rememberer:
         async def decide(head: MemoryHead) -> _Decision:
             author = self._sign(user_id, agent_id, written_by)
             finding = enter_finding(add, author)
-            known = await self._load_known([finding], user_id, agent_id)
+            known = await load_known(self.store, [finding], user_id, agent_id)
             merge = plan_add(finding, known, policy=self.policy, author=author, new_ids=self._new_ids())
             return self._decide(head, author, merge, actor)
 
@@ -263,7 +251,7 @@ class Rememberer:
         async def decide(head: MemoryHead) -> _Decision:
             revisions = await self._read(item_id, user_id, agent_id, expected_revision)
             author = self._sign(user_id, agent_id or revisions[-1].agent_id, written_by)
-            linked = await self._load_linked(revisions)
+            linked = await load_linked(self.store, revisions)
             undone = plan_undo(revisions, linked, now=author.now, written_by=written_by)
             return await self._decide_items(head, author, undone, actor)
 
@@ -290,7 +278,7 @@ class Rememberer:
         async def decide(head: MemoryHead) -> _Decision:
             author = self._sign(user_id, agent_id, written_by)
             entered = [enter_finding(one, author) for one in operations if isinstance(one, Add)]
-            known = await self._load_known(entered, user_id, agent_id)
+            known = await load_known(self.store, entered, user_id, agent_id)
             merge = plan_operations(operations, known, policy=self.policy, author=author, new_ids=self._new_ids())
             return self._decide(head, author, merge, actor)
 
@@ -303,7 +291,7 @@ class Rememberer:
 
         async def decide(head: MemoryHead) -> _Decision:
             author = self._sign(user_id, agent_id or AgentId(""), written_by)
-            items = await self._list_all(user_id, agent_id, "active")
+            items = await list_all_items(self.store, user_id, agent_id, "active")
             ended = plan_expiry(items, now=author.now, written_by=written_by)
             return self._decide(head, author, Merge(items=ended, seen=tuple(item.id for item in ended)), actor)
 
@@ -311,7 +299,7 @@ class Rememberer:
 
     async def list_block(self, user_id: UserId, agent_id: AgentId | None) -> list[Item]:
         """All active items of the block that the agent is shown, in the order in which memory first had them."""
-        return await self._list_all(user_id, agent_id, "active", is_block=True)
+        return await list_block_items(self.store, user_id, agent_id)
 
     # --- decisions
 
@@ -383,62 +371,6 @@ class Rememberer:
             raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
         require_revision(revisions[-1], expected_revision)
         return revisions
-
-    async def _load_known(self, findings: Sequence[Finding], user_id: UserId, agent_id: AgentId) -> Known:
-        same = await self.store.find_same(user_id, list_identities(findings, agent_id)) if findings else []
-        like: dict[ItemId, Item] = {}
-        for statement in dict.fromkeys(clean_finding(finding).statement for finding in findings):
-            query = plan_query(statement)
-            found = await self.store.search_items(query, user_id, agent_id, limit_count=LIKE_COUNT)
-            like |= {item.id: item for item, _ in found}
-        named = [finding.replaces for finding in findings if finding.replaces is not None]
-        for item_id in (*named, *(item.superseded_by for item in same if item.superseded_by is not None)):
-            like |= {item.id: item for item in await self._follow(item_id, user_id, agent_id)}
-        block = await self.list_block(user_id, agent_id)
-        return Known(block=tuple(block), same=tuple(same), like=tuple(like.values()))
-
-    async def _follow(self, item_id: ItemId, user_id: UserId, agent_id: AgentId) -> list[Item]:
-        """An item, what superseded it, and so on; nothing of what is another's or unknown."""
-        met: dict[ItemId, Item] = {}
-        following: ItemId | None = item_id
-        while following is not None and following not in met and len(met) < _MOST_HOPS:
-            item = await self._find(following)
-            if item is None or item.user_id != user_id or not is_visible(item, agent_id):
-                break
-            met[item.id] = item
-            following = item.superseded_by
-        return list(met.values())
-
-    async def _find(self, item_id: ItemId) -> Item | None:
-        try:
-            return (await self.store.list_revisions(item_id))[-1]
-        except NotFoundError:
-            return None
-
-    async def _load_linked(self, revisions: Sequence[Item]) -> list[list[Item]]:
-        """Every revision of each item that an item superseded, or that superseded it."""
-        last = revisions[-1]
-        linked = {item_id for item in revisions for item_id in list_links(item)}
-        superseded = await self._list_all(last.user_id, None, "superseded")
-        linked |= {item.id for item in superseded if item.superseded_by == last.id}
-        return [await self.store.list_revisions(item_id) for item_id in sorted(linked)]
-
-    async def _list_all(
-        self, user_id: UserId, agent_id: AgentId | None, status: ItemStatus, *, is_block: bool = False
-    ) -> list[Item]:
-        items: list[Item] = []
-        while True:
-            page = await self.store.list_items(
-                user_id,
-                agent_id,
-                statuses=(status,),
-                is_block=is_block,
-                after=items[-1].id if items else None,
-                limit_count=_PAGE_COUNT,
-            )
-            items += page
-            if len(page) < _PAGE_COUNT:
-                return items
 
 
 def _audit(author: Author, action: AuditAction, actor: str, about: Sequence[str], counts: dict[str, int]) -> AuditEntry:

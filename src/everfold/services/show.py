@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from everfold.core.folding import Fold
 from everfold.core.occasions import find_occasion
 from everfold.core.state import Breaks
 from everfold.core.window import Window, build_window
@@ -41,9 +42,11 @@ async def show_window(
     await live.reload(store)
     if attendant is not None and not is_preview:
         await attendant.catch_up(live)  # nothing is folded before it was looked at
-    has_work = await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
+    has_work, folds = await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
     recollection = None
     if attendant is not None:
+        if not is_preview:
+            await attendant.take_folds(live, folds)
         recollection = await attendant.recollect(live, limit_tokens=limit_tokens, own=volatile, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, volatile=volatile, recollection=recollection)
     if (reported := live.state.breaks) and not is_preview:
@@ -58,8 +61,10 @@ async def show_window(
     return window
 
 
-async def _compact(live: LiveSession, background: Background, *, limit_tokens: int | None, is_preview: bool) -> bool:
-    """Fold what cannot wait, and tell whether there is work for the background."""
+async def _compact(
+    live: LiveSession, background: Background, *, limit_tokens: int | None, is_preview: bool
+) -> tuple[bool, list[Fold]]:
+    """Fold what cannot wait, and tell whether there is work for the background, and what an overflow has folded."""
     compactor = background.worker.compactor(live, is_preview=is_preview)
     compactor.require_room(limit_tokens)
     before = (live.state.event_id, live.state.held_events)
@@ -72,15 +77,15 @@ async def _compact(live: LiveSession, background: Background, *, limit_tokens: i
             await compactor.compact(limit_tokens=limit_tokens)
     elif background.is_synchronous and (live.state.has_work or await compactor.find_due()):
         await background.worker.work(live)
-    await compactor.make_fit(limit_tokens=limit_tokens)
+    folds = await compactor.make_fit(limit_tokens=limit_tokens)
     if is_preview:
-        return False
+        return False, folds
     if live.state.stuck_count:
         await compactor.release_latch()
     if live.state.breaks and any(one.is_patient for one in live.state.awaited):
         await background.worker.upgrade(live)
     has_more = live.state.has_work and (live.state.event_id, live.state.held_events) != before
-    return not background.is_synchronous and (has_more or await compactor.find_due())
+    return not background.is_synchronous and (has_more or await compactor.find_due()), folds
 
 
 async def _settle_breaks(store: Store, live: LiveSession, reported: Breaks) -> None:

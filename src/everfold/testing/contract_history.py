@@ -67,6 +67,14 @@ class HistoryContract:
         assert hits[0].seq == 3
         assert await find(store, "zeppelin") == []
 
+    async def test_large_and_small_batches_are_found_together(self, store: Store) -> None:
+        """Appends of any size, in any order, are indexed alike."""
+        record = await open_session(store)
+        for count in (1, 120, 1, 2, 120, 120, 1):
+            await append_wires(store, record.id, *(user(f"Ferry number {index} sails.") for index in range(count)))
+        hits = await find(store, "ferry", limit_count=500)
+        assert {hit.seq for hit in hits} == set(range(1, 366))
+
     async def test_an_answer_is_found_by_the_words_of_its_question(self, store: Store) -> None:
         """A reply that repeats nothing of what was asked is a hit too, below the question itself."""
         record = await open_session(store, None, user("Which locksmith did we hire?"), assistant("Marlow and Sons."))

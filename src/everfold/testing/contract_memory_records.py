@@ -12,11 +12,22 @@ from everfold.core.sessions import EventId, SessionId, UserId
 from everfold.core.topics import DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
-from everfold.testing.builders import ADA, BEN, CLERK, GUIDE, minute, open_session, session_record
+from everfold.testing.builders import (
+    ADA,
+    BEN,
+    CLERK,
+    GUIDE,
+    append_wires,
+    minute,
+    open_session,
+    session_record,
+    talk,
+)
 from everfold.testing.contract_memory import find_items, list_ids
 from everfold.testing.memory_builders import audit, change, dream, evidence, extraction, item, put, topic
 
 BARE = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryHead())
+MINUTE = minute(1) - minute(0)
 EMPTY = {"items": 0, "topics": 0, "agent_topics": 0, "extractions": 0, "dreams": 0, "sessions": 0}
 
 
@@ -161,6 +172,31 @@ class MemoryRecordContract:
         assert await store.read_cursor(ADA, GUIDE) == 7
         assert await store.read_cursor(ADA, CLERK) == await store.read_cursor(BEN, GUIDE) == 0
         assert await store.read_cursor(BEN, CLERK) == 5
+
+    async def test_who_has_something_to_dream_of(self, store: Store) -> None:
+        """Pairs that have been idle, with what no dream has read and none that waits, those active last first."""
+        for agent_id in (GUIDE, CLERK):
+            await open_session(store, session_record(f"ses_{agent_id}", agent_id=agent_id))
+        await open_session(store, session_record("ses_ben", user_id=BEN))
+        await append_wires(store, SessionId(f"ses_{CLERK}"), *talk(2))
+        said_at = max(note.said_at for note in await store.read_notes(SessionId(f"ses_{CLERK}"), [1, 2]))
+        later = max(said_at, minute(3))
+        assert await store.list_dreamable(later + MINUTE, 9) == []
+        for number, (user_id, agent_id) in enumerate(((ADA, GUIDE), (ADA, CLERK), (BEN, GUIDE))):
+            found = extraction(f"ext_{number}", user_id=user_id, agent_id=agent_id)
+            await change(store, replace(BARE, user_id=user_id, agent_id=agent_id, extraction=found))
+        idle = await store.list_dreamable(later + MINUTE, 9)
+        assert idle[0] == (ADA, CLERK) or later == minute(3)
+        assert set(idle) == {(ADA, GUIDE), (ADA, CLERK), (BEN, GUIDE)}
+        assert idle[:2] == await store.list_dreamable(later + MINUTE, 2)
+        assert (ADA, CLERK) not in await store.list_dreamable(later, 9)
+        assert await store.list_dreamable(minute(3), 9) == []
+        await change(store, replace(BARE, read_through=1))
+        waiting = replace(dream("drm_ben", user_id=BEN), state="proposed")
+        await change(store, replace(BARE, user_id=BEN, dream=waiting))
+        assert await store.list_dreamable(later + MINUTE, 9) == [(ADA, CLERK)]
+        await change(store, replace(BARE, user_id=BEN, dream=replace(waiting, state="rejected")))
+        assert set(await store.list_dreamable(later + MINUTE, 9)) == {(ADA, CLERK), (BEN, GUIDE)}
 
     async def test_session_memory_is_compared_and_set(self, store: Store) -> None:
         """What is kept for a session reads back equal, and is replaced only over what the writer has read."""

@@ -10,6 +10,7 @@ import pytest
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.items import Item
 from everfold.core.memory import MemoryChange, MemoryHead, SessionMemory
+from everfold.core.searching import plan_query
 from everfold.core.sessions import UserId
 from everfold.core.topics import Topic
 from everfold.errors import ConflictError
@@ -87,6 +88,39 @@ async def test_a_wipe_overwrites_all(store: SqliteStore) -> None:
     assert count_in_files(store, SECRET) == count_in_files(store, "word7919") == 0
     assert count_in_files(store, "kayak") > 0
     assert await store.check_integrity() == []
+
+
+async def test_a_wipe_of_few_among_many_overwrites_all(store: SqliteStore) -> None:
+    """Of a user who has little among others who have much nothing is left either, and the others are found as before."""
+    plain = [item(f"itm_{n}", f"berth {n} word{n * 7919}") for n in range(600)]
+    for at in range(0, len(plain), 100):
+        await put(store, *plain[at : at + 100])
+    await put(store, *(item(f"itm_b{n}", f"A {SECRET} {n}.", user_id=BEN) for n in range(3)))
+    assert count_in_files(store, SECRET) > 0
+    await store.wipe_memory(BEN, expected=await store.read_head(BEN), entry=audit("wipe", user_id=BEN))
+    assert count_in_files(store, SECRET) == 0
+    hits = await store.search_items(plan_query("word7919"), ADA, None, limit_count=9)
+    assert hits[0][0].id == "itm_1"
+    assert await store.check_integrity() == []
+
+
+async def test_reads_beside_a_wipe_see_one_moment(store: SqliteStore) -> None:
+    """A read while another store wipes gives all or nothing, never a part or an error."""
+    other = await SqliteStore.open(store.path)
+    rows = [item(f"itm_{n}", f"The berth number {n}.") for n in range(60)]
+    for turn in range(6):
+        await put(store, *rows, *[replace(one, revision=2) for one in rows])
+        wiping = asyncio.create_task(
+            other.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe", at=turn))
+        )
+        seen = []
+        while not wiping.done():
+            seen.append(len(await store.list_items(ADA, None, limit_count=99)))
+            seen.append(len(await store.search_items(plan_query("berth number"), ADA, None, limit_count=99)))
+        await wiping
+        assert set(seen) <= {0, 60}
+        assert await store.list_items(ADA, None, limit_count=99) == []
+    await other.close()
 
 
 async def test_writers_of_one_file_take_turns(store: SqliteStore) -> None:

@@ -122,7 +122,7 @@ def test_the_order_in_which_items_come_changes_nothing(items: list[Item], chance
 def test_topics_are_named_by_their_subject() -> None:
     """Items that share a word are one topic, named by the words they share, one dated line for each item."""
     harbour, music = sorted(_plan(scene(*HARBOUR, *MUSIC)), key=lambda topic: topic.name)
-    assert (harbour.name, music.name) == ("berth_harbour", "orchestra")
+    assert (harbour.name, music.name) == ("harbour_berth", "orchestra")
     assert harbour.content.split("\n") == [
         "- 2031-03-04: The harbour berth costs 17 euros a night. [itm_1]",
         "- 2031-03-05: My harbour berth is number 42. [itm_2]",
@@ -248,10 +248,10 @@ def test_a_superseded_topics_items_go_on_elsewhere() -> None:
     seen = tuple((topic.id, topic.revision) for topic in topics)
     new = note("itm_5", "The harbour berth is let from May on.", on_day=9)
     proposal = replace(
-        _propose("The harbour berth is let from May on.", "itm_5"), supersedes=("berth_harbour",), seen=seen
+        _propose("The harbour berth is let from May on.", "itm_5"), supersedes=("harbour_berth",), seen=seen
     )
     written = _plan(scene(new, topics=topics, sources=HARBOUR, dream_id="drm_2"), proposal)
-    assert [one.name for one in written if one.status == "superseded"] == ["berth_harbour"]
+    assert [one.name for one in written if one.status == "superseded"] == ["harbour_berth"]
     assert _list_told(written) == {"itm_1", "itm_2", "itm_5"}
 
 
@@ -282,6 +282,25 @@ def test_a_correction_stands_beside_prose_that_tells_the_old() -> None:
     assert "It is 43 now. (instead of: My harbour berth is number 42.) [itm_5]" in written.content
     again = scene(topics=[written], sources=[HARBOUR[0], old, new], dream_id="drm_3")
     assert _plan(again) == ()
+
+
+def test_a_correction_during_the_call_stands_beside_the_text() -> None:
+    """What was corrected while the model wrote is told by its text as it was; the correction says what it replaces."""
+    old = replace(HARBOUR[1], status="superseded", superseded_by=ItemId("itm_5"))
+    new = note("itm_5", "It is 43 now.", on_day=9, supersedes="itm_2")
+    text = "The harbour berth is number 42 and costs 17 euros a night."
+    (topic,) = _plan(scene(HARBOUR[0], old, new), _propose(text, "itm_1", "itm_2"))
+    assert "It is 43 now. (instead of: My harbour berth is number 42.) [itm_5]" in topic.content
+
+
+def test_a_text_on_what_was_quarantined_meanwhile_is_left_out() -> None:
+    """Where an item that the model names may not be shown any more, its topic's text is not stored."""
+    bad = replace(HARBOUR[1], status="quarantined")
+    plan = plan_consolidation(
+        scene(HARBOUR[0], bad), scan=_no_threats, proposals=[_propose("Berth number 42.", "itm_1", "itm_2")]
+    )
+    assert ["42" in topic.content for topic in plan.topics] == [False]
+    assert "quarantined meanwhile" in " ".join(plan.notes)
 
 
 def test_prose_goes_with_a_source_that_was_erased() -> None:

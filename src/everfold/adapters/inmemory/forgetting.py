@@ -89,8 +89,11 @@ def _erase_sessions(tables: Tables, session_ids: Sequence[SessionId]) -> dict[st
     drop(tables.layouts, events)
     drop(tables.events, events)
     drop(tables.current, [owner for owner, id_ in tables.current.items() if id_ in gone])
-    for rows in (tables.messages, tables.client_ids, tables.states, tables.sessions, tables.memory.sessions):
-        drop(rows, session_ids)  # type: ignore[arg-type]  # dicts of one key type and of different values
+    drop(tables.messages, session_ids)
+    drop(tables.client_ids, session_ids)
+    drop(tables.states, session_ids)
+    drop(tables.sessions, session_ids)
+    drop(tables.memory.sessions, session_ids)
     drop(tables.memory.owners, session_ids)
     tables.erased |= gone
     return counts

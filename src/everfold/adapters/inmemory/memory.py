@@ -160,12 +160,12 @@ class InMemoryMemory(TablesHolder):
         tables, held = self._tables, self._tables.memory
         waiting = {
             (one.user_id, one.agent_id)
-            for one in held.extractions
+            for one in held.extractions.values()
             if one.ordinal > held.cursors.get((one.user_id, one.agent_id), 0)
         }
         waiting -= {(dream.user_id, dream.agent_id) for dream in held.dreams.values() if dream.state == "proposed"}
         active_at: dict[tuple[UserId, AgentId], datetime] = {}
-        moments = [((one.user_id, one.agent_id), one.made_at) for one in held.extractions]
+        moments = [((one.user_id, one.agent_id), one.made_at) for one in held.extractions.values()]
         for record in tables.sessions.values():
             rows = tables.messages.get(record.id, {}).values()
             moments += [((record.user_id, record.agent_id), row.note.said_at) for row in rows if row.source == "said"]

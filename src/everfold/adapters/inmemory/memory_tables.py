@@ -171,9 +171,9 @@ def _refuse_taken(id_: str, user_id: UserId, found: Dream | None) -> None:
 def import_tables(held: MemoryTables, memory: PortableMemory, entry: AuditEntry) -> MemoryTables:
     """The tables with a whole memory written into them; the given ones stay as they are."""
     user_id = memory.user_id
-    rows = (*held.items.values(), *held.topics.values())
-    owners = {revisions[-1].user_id for revisions in rows}
-    owners |= {one.user_id for one in (*held.dreams.values(), *held.extractions.values())}
+    owners = {revisions[-1].user_id for revisions in held.items.values()}
+    owners |= {revisions[-1].user_id for revisions in held.topics.values()}
+    owners |= {dream.user_id for dream in held.dreams.values()} | {one.user_id for one in held.extractions.values()}
     if user_id in owners:
         raise ConflictError(f"user {user_id} has a memory already; wipe it first", user=user_id)
     new = held.copy()

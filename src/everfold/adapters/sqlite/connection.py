@@ -102,6 +102,15 @@ class Database:
         """Whether an erase is not through yet in the files."""
         return self._read_mark() != 0
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Every read within it sees the database at one moment."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("COMMIT")
+
     def empty_log(self) -> bool:
         """Bring everything into the database file and cut its write-ahead log to nothing; no transaction may be open.
 
@@ -125,6 +134,16 @@ class Database:
     def _read_mark(self) -> int:
         row = self.connection.execute("PRAGMA user_version").fetchone()
         return 0 if row is None else int(row[0])
+
+    def shrink_index(self) -> None:
+        """Give back the memory that the full-text index took for a large transaction; no transaction may be open.
+
+        Its table of waiting words grows with what one transaction brings, never shrinks, and is walked twice by every
+        commit. Reading the schema again makes it anew; the next statements are compiled again.
+
+        Source: SQLite's documentation of `PRAGMA writable_schema = RESET`.
+        """
+        self.connection.execute("PRAGMA writable_schema = RESET")
 
     def close(self) -> None:
         """Close the connection."""

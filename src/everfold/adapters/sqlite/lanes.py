@@ -41,3 +41,14 @@ class Lanes:
                 return work(database, *arguments, **options)
 
         return await self._reader.call(run)
+
+    async def _read_at_once(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        """The same for what takes several queries: all of them see the database at one moment."""
+
+        def look(database: Database) -> T:
+            with database.snapshot():
+                return work(database, *arguments, **options)
+
+        return await self._read(look)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from everfold.adapters.sqlite.connection import Database
-from everfold.adapters.sqlite.memory_items import write_item
+from everfold.adapters.sqlite.memory_items import wipe_words, write_item
 from everfold.adapters.sqlite.memory_records import (
     add_extraction,
     find_session_keys,
@@ -99,8 +99,8 @@ def wipe_memory(
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
     database.mark_erased()
     move_head(database, user_key, user_id, expected, head)
+    wipe_words(database, user_key)
     for name in (
-        "wipe_item_words",
         "wipe_item_revisions",
         "wipe_evidence",
         "wipe_topic_revisions",

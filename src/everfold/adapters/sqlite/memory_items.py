@@ -11,10 +11,15 @@ from everfold.adapters.sqlite.matching import key_words, write_item_match, write
 from everfold.adapters.sqlite.owners import find_agent_key, find_user_key, get_agent_key
 from everfold.core.items import Item, ItemId, ItemStatus, Shelf, index_item
 from everfold.core.memory_rows import item_from_bytes, item_to_bytes
-from everfold.core.searching import SearchQuery
+from everfold.core.searching import SearchQuery, choose_terms
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 
+REWRITE_SHARE = 50
+"""Taking one row's words out of the index costs what writing so many rows anew does.
+
+Source: our measurement, 40,000 rows of 20 words: 0.3 ms a row taken out, 5 microseconds a row written anew.
+"""
 NO_AGENT = -1
 """The place of an agent that nothing was ever stored for."""
 
@@ -187,8 +192,37 @@ def search_items(
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
-    match = write_item_match(query, user_key, place=find_place(database, agent_id))
+    place = find_place(database, agent_id)
+    match = write_item_match(_choose_terms(database, query, user_key, place), user_key, place=place)
     if not match:
         return []
     rows = database.rows("search_items", match=match, limit_count=limit_count)
     return [(item_from_bytes(cast("bytes", content)), cast("float", score)) for content, score in rows]
+
+
+def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: int | None) -> SearchQuery:
+    """The query without the terms that most items hold, where there are many; see `everfold.core.searching`."""
+    counts = {word: _count_rows(database, key_words(user_key, word)) for word in query.words}
+    scopes = (write_item_scope(user_key, place=one) for one in {0, place or 0})
+    row_count = sum(_count_rows(database, scope) for scope in scopes)
+    return choose_terms(query, counts, row_count=row_count)
+
+
+def _count_rows(database: Database, word: str) -> int:
+    row = database.row("count_item_word", word=word)
+    return 0 if row is None else cast("int", row[0])
+
+
+def wipe_words(database: Database, user_key: int) -> None:
+    """Take a user's words out of the index: row by row, or all at once where writing it anew is cheaper.
+
+    O(items of the user), or O(all items) where those are at most REWRITE_SHARE times as many.
+    """
+    own_count, all_count = cast("tuple[int, int]", database.row("count_wiped_words", user_key=user_key))
+    is_secure = own_count * REWRITE_SHARE < all_count
+    if not is_secure:
+        database.run("set_secure_delete", is_secure=0)
+    database.run("wipe_item_words", user_key=user_key)
+    if not is_secure:
+        database.run("optimize_item_index")
+        database.run("set_secure_delete", is_secure=1)

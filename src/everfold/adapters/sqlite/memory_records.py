@@ -96,7 +96,10 @@ def write_dream(database: Database, user_key: int, dream: Dream) -> None:
     if row is not None and row[1] != user_key:
         raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
     agent_key = get_agent_key(database, dream.agent_id)
-    database.run("insert_dream", id=dream.id, user_key=user_key, agent_key=agent_key, content=dream_to_bytes(dream))
+    content = dream_to_bytes(dream)
+    database.run(
+        "insert_dream", id=dream.id, user_key=user_key, agent_key=agent_key, state=dream.state, content=content
+    )
     dream_key = cast("tuple[int]", database.row("find_dream", dream_id=dream.id))[0]
     database.run("delete_dream_topics", dream_key=dream_key)
     for position, topic in enumerate(dream.topics):
@@ -145,6 +148,13 @@ def insert_extraction(database: Database, user_key: int, extraction: Extraction)
         session_id=extraction.session_id,
         content=extraction_to_bytes(extraction),
     )
+    database.run("note_waiting", user_key=user_key, agent_key=agent_key, made_at=to_micros(extraction.made_at))
+
+
+def list_dreamable(database: Database, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
+    """See `TopicStore.list_dreamable`."""
+    rows = database.rows("list_dreamable", idle_before=to_micros(idle_before), limit_count=limit_count)
+    return [(UserId(cast("str", user_id)), AgentId(cast("str", agent_id))) for user_id, agent_id, _ in rows]
 
 
 def list_extractions(

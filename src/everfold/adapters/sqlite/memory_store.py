@@ -47,25 +47,25 @@ class SqliteMemory(Lanes):
             after=after,
             limit_count=limit_count,
         )
-        return await self._read(memory_items.list_items, user_id, agent_id, asked)
+        return await self._read_at_once(memory_items.list_items, user_id, agent_id, asked)
 
     async def list_revisions(self, item_id: ItemId) -> list[Item]:
         """See the port."""
-        return await self._read(memory_items.list_revisions, item_id)
+        return await self._read_at_once(memory_items.list_revisions, item_id)
 
     async def find_same(self, user_id: UserId, identities: Sequence[str]) -> list[Item]:
         """See the port."""
-        return await self._read(memory_items.find_same, user_id, identities)
+        return await self._read_at_once(memory_items.find_same, user_id, identities)
 
     async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
         """See the port."""
-        return await self._read(memory_items.find_quoting, session_id, seq)
+        return await self._read_at_once(memory_items.find_quoting, session_id, seq)
 
     async def search_items(
         self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
     ) -> list[tuple[Item, float]]:
         """See the port."""
-        return await self._read(memory_items.search_items, query, user_id, agent_id, limit_count)
+        return await self._read_at_once(memory_items.search_items, query, user_id, agent_id, limit_count)
 
     # --- topics
 
@@ -75,7 +75,7 @@ class SqliteMemory(Lanes):
 
     async def list_topic_revisions(self, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
         """See the port."""
-        return await self._read(memory_records.list_topic_revisions, user_id, agent_id, name)
+        return await self._read_at_once(memory_records.list_topic_revisions, user_id, agent_id, name)
 
     async def list_topic_histories(self, user_id: UserId) -> list[list[Topic]]:
         """See the port."""
@@ -93,11 +93,15 @@ class SqliteMemory(Lanes):
 
     async def get_dream(self, dream_id: DreamId) -> Dream:
         """See the port."""
-        return await self._read(memory_records.get_dream, dream_id)
+        return await self._read_at_once(memory_records.get_dream, dream_id)
 
     async def list_dreams(self, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
         """See the port."""
-        return await self._read(memory_records.list_dreams, user_id, agent_id, limit_count)
+        return await self._read_at_once(memory_records.list_dreams, user_id, agent_id, limit_count)
+
+    async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
+        """See the port."""
+        return await self._read(memory_records.list_dreamable, idle_before, limit_count)
 
     # --- records
 

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 import everfold.core.searching
-from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
+from everfold.adapters.sqlite.matching import key_words, write_item_match, write_item_scope, write_match, write_scope
 from everfold.core.searching import BEFORE_WEIGHT, plan_query
 from everfold.core.words import read_matter
 
@@ -140,3 +140,18 @@ def test_phrases_beginnings_and_operators_are_taken_as_they_are(index: _Index) -
 def test_nothing_asked_is_an_empty_expression() -> None:
     """A query without terms gives no expression, for the caller to answer without a search."""
     assert write_match(plan_query(""), 1) == ""
+
+
+def test_items_of_other_agents_cannot_match() -> None:
+    """For an agent an expression asks for the user tier and that agent alone; for the owner it asks for no scope."""
+    query = plan_query("harbour")
+    assert write_item_match(query, 17) == write_match(query, 17)
+    assert write_item_match(query, 17, place=5).endswith(' AND (scope : "17__u" OR scope : "17__a5")')
+    assert write_item_match(query, 17, place=0).endswith(' AND (scope : "17__u")')
+    assert write_item_match(plan_query(""), 17, place=5) == ""
+
+
+def test_no_word_is_a_scope_of_items() -> None:
+    """The scope words of items are in no text that is indexed, whatever it says."""
+    words = set(key_words(17, read_matter("17__u u a5 _u __a5 17__a5")).split())
+    assert not words & {write_item_scope(17, place=0), write_item_scope(17, place=5)}

@@ -59,6 +59,9 @@ CREATE VIRTUAL TABLE item_index USING fts5 (
 
 INSERT INTO item_index (item_index, rank) VALUES ('secure-delete', 1);
 
+-- How many rows hold a word, read by one lookup a word.
+CREATE VIRTUAL TABLE item_index_words USING fts5vocab (item_index, row);
+
 CREATE TABLE topics (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -86,6 +89,7 @@ CREATE TABLE dreams (
     id TEXT NOT NULL UNIQUE,
     user_key INTEGER NOT NULL REFERENCES users (key),
     agent_key INTEGER NOT NULL REFERENCES agents (key),
+    state TEXT NOT NULL,
     content BLOB NOT NULL
 );
 
@@ -119,9 +123,16 @@ CREATE INDEX extractions_agent ON extractions (user_key, agent_key, ordinal);
 CREATE TABLE memory_cursors (
     user_key INTEGER NOT NULL REFERENCES users (key),
     agent_key INTEGER NOT NULL REFERENCES agents (key),
-    read_through INTEGER NOT NULL,
+    read_through INTEGER NOT NULL DEFAULT 0,
+    last_ordinal INTEGER NOT NULL DEFAULT 0,
+    made_at INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (user_key, agent_key)
 ) WITHOUT ROWID;
+
+-- What the dreamer looks for: extractions that no dream has read, by when the last was made.
+CREATE INDEX memory_cursors_waiting ON memory_cursors (made_at) WHERE last_ordinal > read_through;
+
+CREATE INDEX sessions_owner ON sessions (user_key, agent_key);
 
 CREATE TABLE session_memory (
     session_key INTEGER PRIMARY KEY REFERENCES sessions (key),

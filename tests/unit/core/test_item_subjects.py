@@ -1,0 +1,48 @@
+"""Which items a newer one replaces."""
+
+from dataclasses import replace
+
+from everfold.core.item_subjects import list_replaced_items, says_no_more
+from everfold.core.items import Item
+from everfold.testing.builders import CLERK, minute
+from everfold.testing.memory_builders import evidence, item
+
+
+def _said(id_: str, statement: str, *, seq: int, session_id: str = "ses_1") -> Item:
+    quoted = evidence(statement, seq=seq, session_id=session_id)
+    return replace(item(id_, statement, quoted), last_seen_at=minute(seq))
+
+
+def test_nearest_comes_first() -> None:
+    """All that say another value of the subject are replaced, the one seen last first."""
+    older = [_said("itm_1", "My rent here is 300 euros.", seq=1), _said("itm_2", "My rent here is 400 euros.", seq=2)]
+    newer = _said("itm_3", "My rent here is 500 euros.", seq=9)
+    assert [one.id for one in list_replaced_items(newer, older)] == ["itm_2", "itm_1"]
+
+
+def test_only_what_is_of_one_place_and_no_stronger_is_replaced() -> None:
+    """Another tier, another agent's note, more authority and a later moment each protect an item."""
+    newer = _said("itm_9", "My rent here is 500 euros.", seq=9)
+    older = _said("itm_1", "My rent here is 300 euros.", seq=1)
+    assert list_replaced_items(newer, [older]) == [older]
+    assert list_replaced_items(newer, [replace(older, tier="agent")]) == []
+    assert list_replaced_items(replace(newer, tier="agent"), [replace(older, tier="agent", agent_id=CLERK)]) == []
+    assert list_replaced_items(replace(newer, origin="assistant"), [older]) == []
+    assert list_replaced_items(newer, [replace(older, last_seen_at=minute(10))]) == []
+
+
+def test_bare_correction_reaches_its_own_session_only() -> None:
+    """A correction that names no subject replaces what was said shortly before it, not what another session said."""
+    newer = _said("itm_9", "No, actually make it 12, not 300.", seq=9)
+    near = _said("itm_1", "My rent here is 300 euros.", seq=7)
+    far = _said("itm_2", "The boat holds 300 crates.", seq=8, session_id="ses_2")
+    assert list_replaced_items(newer, [near, far]) == [near]
+
+
+def test_same_words_of_one_quote_say_no_more() -> None:
+    """A statement says no more than another one when both have the quote, and it has no word that the other lacks."""
+    older = _said("itm_1", "I live in Lyon with my cats.", seq=3)
+    restated = replace(_said("itm_2", "I live in Lyon", seq=3), statement="The user lives in Lyon.")
+    assert says_no_more(restated, older)
+    assert not says_no_more(replace(restated, statement="The user lives in Ghent."), older)
+    assert not says_no_more(replace(restated, evidence=(evidence("I live in Lyon", seq=4),)), older)
