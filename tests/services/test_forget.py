@@ -99,17 +99,17 @@ async def test_an_item_with_other_evidence_keeps_the_rest(engine: Everfold) -> N
 async def test_erasing_a_correction_revives_nothing_silently(engine: Everfold, clock: FakeClock) -> None:
     """What an erased correction had superseded stays superseded, is named in the report, and undo brings it back."""
     session = await engine.session(user="ada")
-    await say(session, "My favourite colour is blue.")
+    await say(session, "My phone number is 555 1234.")
     clock.advance(timedelta(hours=1))
-    (correction,) = await say(session, "My favourite colour is green.")
-    (older,) = await find_items(engine, "blue")
+    (correction,) = await say(session, "Correction: my phone number is 555 9999.")
+    (older,) = await find_items(engine, "1234")
     assert older.status == "superseded"
     erased = await session.erase(correction)
     assert erased.superseded == (older.id,)
     memory = await engine.memory(user="ada")
-    assert [item.status for item in await find_items(engine, "blue")] == ["superseded"]
+    assert [item.status for item in await find_items(engine, "1234")] == ["superseded"]
     await memory.undo(older.id)
-    assert [item.status for item in await find_items(engine, "blue")] == ["active"]
+    assert [item.status for item in await find_items(engine, "1234")] == ["active"]
 
 
 async def test_what_was_read_before_an_erase_brings_nothing_back(engine: Everfold) -> None:
@@ -251,7 +251,7 @@ async def test_a_new_session_is_never_taken_for_an_erased_one(url: str) -> None:
 async def fill(engine: Everfold, name: str) -> Session:
     """A user whose log was compacted and dreamt about; the needle is in most of it."""
     session = await engine.session(user=name, limit=3000)
-    await say(session, f"Remember: my boat is called {NEEDLE}.", "My favourite colour is blue.")
+    await say(session, f"Remember: my boat is called {NEEDLE}.", "My phone number is 555 1234.")
     await session.append(talk(40))
     await session.window()
     await (await engine.memory(user=name)).dream()
@@ -397,7 +397,7 @@ async def test_an_export_comes_back_equal(engine: Everfold) -> None:
     """After a wipe the import of a document gives the same memory, by its words as well, and the audit goes on."""
     await fill(engine, "ada")
     memory = await engine.memory(user="ada")
-    (item,) = await find_items(engine, "blue")
+    (item,) = await find_items(engine, "1234")
     await memory.edit(item.id, "My favourite colour is teal \ud83d.")
     document = json.loads(json.dumps(await engine.export_user("ada")))
     found = await memory.search("teal")

@@ -81,7 +81,7 @@ def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic
     if user_key is None:
         return []
     histories: list[list[Topic]] = []
-    for topic_key, newest in database.rows("list_all_topics", user_key=user_key):
+    for topic_key, newest in database.rows("read_all_topics", user_key=user_key):
         rows = database.rows("list_topic_revisions", topic_key=topic_key)
         histories.append([topic_from_bytes(cast("bytes", content)) for content in (*(row[0] for row in rows), newest)])
     return histories

@@ -118,7 +118,7 @@ DELETE FROM topic_revisions WHERE topic_key = :topic_key;
 SELECT content FROM topics
 WHERE user_key = :user_key AND status = 'active' AND (:place IS NULL OR place IN (0, :place));
 
--- name: list_all_topics
+-- name: read_all_topics
 SELECT key, content FROM topics WHERE user_key = :user_key ORDER BY key;
 
 -- name: list_named_topics
