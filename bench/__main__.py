@@ -22,6 +22,7 @@ NAMES = (
     "extraction",
     "digests",
     "threats",
+    "vectors",
 )
 _MODULES = {"import": "batch_import"}
 _SCRIPTS = ("tokens", "statements", "digests")

@@ -42,8 +42,9 @@ def list_reference() -> Iterator[str]:
         yield f"`everfold {name} {_usage(command)}`"
         yield ""
         yield inspect.cleandoc(command.help)
-        yield ""
-        yield from _list_options(command)
+        if command.params:
+            yield ""
+            yield from _list_options(command)
     yield ""
     yield EXIT_HEAD
     yield from _list_exit_codes()

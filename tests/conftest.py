@@ -177,10 +177,17 @@ def open_with_model() -> OpenWithModel:
             retries=loaded.compaction.retries,
             observers=observers,
         )
-        background = make_background(make_memories(store, loaded, clock=clock, ids=ids, observers=observers), loaded)
+        memories = make_memories(store, loaded, clock=clock, ids=ids, observers=observers)
+        background = make_background(memories, loaded)
         background.worker = replace(background.worker, write_digest=partial(digest_event, caller))
         engine = Everfold(
-            store, clock=clock, ids=ids, defaults=loaded.session_settings(), observers=observers, background=background
+            store,
+            clock=clock,
+            ids=ids,
+            defaults=loaded.session_settings(),
+            observers=observers,
+            background=background,
+            memories=memories,
         )
         engine.start()
         try:

@@ -9,7 +9,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, UnionType
+from typing import Literal, Union, get_args, get_origin
 
 from pydantic_core import PydanticUndefined
 
@@ -34,6 +35,17 @@ This page is made from `everfold.config`; `make pages` writes it anew.
 """
 
 
+def name_type(annotation: object) -> str:
+    """A setting's type as the page shows it."""
+    if get_origin(annotation) is Literal:
+        return " or ".join(f"`{value}`" for value in get_args(annotation))
+    if get_origin(annotation) in {Union, UnionType}:
+        return " or ".join(map(name_type, get_args(annotation)))
+    if isinstance(annotation, type):
+        return annotation.__name__.replace("NoneType", "None")
+    return str(annotation)
+
+
 def write_settings_page() -> str:
     """The page of settings: a section for each group, a row for each key."""
     return "\n".join([HEAD, *_list_sections()])
@@ -46,7 +58,7 @@ def _list_sections() -> Iterator[str]:
         yield f"{(model.__doc__ or '').strip()}\n"
         yield "| key | type | default | meaning |\n| --- | --- | --- | --- |"
         for name, key in model.model_fields.items():
-            kind = key.annotation.__name__ if isinstance(key.annotation, type) else str(key.annotation)
+            kind = name_type(key.annotation)
             yield f"| `{section}.{name}` | {kind.replace('|', 'or')} | {_show(key.default)} | {key.description} |"
         yield ""
 

@@ -15,27 +15,40 @@ if TYPE_CHECKING:
     from everfold.core.folding import CompactionReport, Fold
     from everfold.core.happenings import Happening
     from everfold.core.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
+    from everfold.core.items import Evidence, Item
+    from everfold.core.memory import AuditEntry, Extraction
     from everfold.core.messages import Message
     from everfold.core.rendering import render
     from everfold.core.sessions import SessionRecord
+    from everfold.core.topics import Dream, Topic
     from everfold.core.usage import ModelCall
     from everfold.core.users import Binding, User
     from everfold.core.window import Window, WindowReport
     from everfold.engine import Everfold
+    from everfold.memory import Because, Memory
     from everfold.ports.hooks import Hooks
+    from everfold.services.memory_tools import MemoryTools, ToolAnswer
     from everfold.services.read import Page
     from everfold.services.search import SearchHit
     from everfold.services.verify import Verification
     from everfold.session import Session
 
 _HOMES = {
+    "AuditEntry": "everfold.core.memory",
+    "Because": "everfold.memory",
     "Binding": "everfold.core.users",
     "CompactionEvent": "everfold.core.events",
     "CompactionReport": "everfold.core.folding",
+    "Dream": "everfold.core.topics",
     "Everfold": "everfold.engine",
+    "Evidence": "everfold.core.items",
+    "Extraction": "everfold.core.memory",
     "Fold": "everfold.core.folding",
     "Happening": "everfold.core.happenings",
     "Hooks": "everfold.ports.hooks",
+    "Item": "everfold.core.items",
+    "Memory": "everfold.memory",
+    "MemoryTools": "everfold.services.memory_tools",
     "MemoryWrite": "everfold.core.hooks",
     "Message": "everfold.core.messages",
     "ModelCall": "everfold.core.usage",
@@ -48,6 +61,8 @@ _HOMES = {
     "SessionRecord": "everfold.core.sessions",
     "SessionSwitch": "everfold.core.hooks",
     "Settings": "everfold.config",
+    "ToolAnswer": "everfold.services.memory_tools",
+    "Topic": "everfold.core.topics",
     "TurnEnd": "everfold.core.hooks",
     "TurnStart": "everfold.core.hooks",
     "User": "everfold.core.users",
@@ -61,13 +76,21 @@ _HOMES = {
 }
 
 __all__ = [
+    "AuditEntry",
+    "Because",
     "Binding",
     "CompactionEvent",
     "CompactionReport",
+    "Dream",
     "Everfold",
+    "Evidence",
+    "Extraction",
     "Fold",
     "Happening",
     "Hooks",
+    "Item",
+    "Memory",
+    "MemoryTools",
     "MemoryWrite",
     "Message",
     "ModelCall",
@@ -80,6 +103,8 @@ __all__ = [
     "SessionRecord",
     "SessionSwitch",
     "Settings",
+    "ToolAnswer",
+    "Topic",
     "TurnEnd",
     "TurnStart",
     "User",

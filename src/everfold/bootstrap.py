@@ -27,6 +27,7 @@ from everfold.services.call_model import ModelCaller
 from everfold.services.digest_event import digest_event
 from everfold.services.dream import Dreamer
 from everfold.services.dream_loop import DreamLoop
+from everfold.services.embed import Embedding
 from everfold.services.observers import Observers, make_observers
 from everfold.services.sweep import Sweeper
 from everfold.services.users import Users
@@ -136,6 +137,7 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
         policy_of=policy_of,
         dreamer=Dreamer(store=store, clock=clock, ids=ids, policy_of=policy_of, caller=caller, observers=observers),
         caller=caller,
+        embedding=open_embedding(store, settings),
         is_synchronous=settings.compaction.synchronous,
     )
 
@@ -168,7 +170,7 @@ def make_background(memories: Memories, settings: Settings) -> Background:
 
     background = Background(
         worker=worker,
-        close_model=None if caller is None else caller.model.close,
+        close_models=memories.close_models,
         dispatcher=dispatcher,
         sweeper=Sweeper(
             store=store,
@@ -189,6 +191,28 @@ def make_background(memories: Memories, settings: Settings) -> Background:
         ),
     )
     return background
+
+
+def open_embedding(store: Store, settings: Settings) -> Embedding | None:
+    """What makes vectors; None when no embedder is configured, and nothing is loaded then.
+
+    Raises:
+        InvalidInputError: the embedder cannot be had.
+    """
+    given = settings.embed
+    if given.model is None:
+        return None
+    from everfold.adapters.models.embedders import open_embedder
+
+    provider = given.model.partition(":")[0]
+    variable = given.api_key_env or (None if given.base_url else _KEY_VARIABLES.get(provider))
+    embedder = open_embedder(
+        given.model,
+        base_url=given.base_url,
+        api_key=_read_key(given.model, variable, key="embed.api_key_env"),
+        dimensions=given.dimensions,
+    )
+    return Embedding(store=store, embedder=embedder)
 
 
 async def open_store(url: str) -> Store:
@@ -266,14 +290,13 @@ def open_model(settings: Settings, name: str | None) -> Model | None:
     return LazyModel(name, make)
 
 
-def _read_key(name: str, variable: str | None) -> str | None:
+def _read_key(name: str, variable: str | None, *, key: str = "model.api_key_env") -> str | None:
     if variable is None:
         return None
     key = os.environ.get(variable, "").strip()
     if not key:
         raise InvalidInputError(
-            f"the model {name} needs a key: the variable {variable} is not set; set it, or name another one in "
-            "model.api_key_env",
+            f"the model {name} needs a key: the variable {variable} is not set; set it, or name another one in {key}",
             variable=variable,
         )
     return key

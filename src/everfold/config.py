@@ -50,7 +50,7 @@ MODEL_PATTERN = r"^(openai|anthropic|ollama|script):\S(.*\S)?$"
 """A model by its provider and its name there, or a script by its file."""
 _URL_PATTERN = r"^https?://[^\s@]+$"
 _VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
-_NOT_SHOWN = frozenset({"model.base_url", "model.api_key_env"})
+_NOT_SHOWN = frozenset({"model.base_url", "model.api_key_env", "embed.base_url", "embed.api_key_env"})
 """Keys into which a person may paste a secret by mistake: what was given is not repeated."""
 
 
@@ -176,7 +176,7 @@ class MemorySettings(_Section):
 
     system: MemorySystem = Field(
         _MEMORY.system,
-        description="`summarization`: digests only. `structured`: items with evidence, dreams, snapshot and delta.",
+        description="Digests only (`summarization`), or items with evidence, dreams, snapshot and delta too (`structured`).",
     )
     inject: bool = Field(_MEMORY.inject, description="Recall for the newest user message at the end of each request.")
     recall_max: int = Field(_MEMORY.recall_max, ge=1, description="How many results recall gives at most.")
@@ -205,9 +205,9 @@ class AgentSettings(_Section):
     """What one agent does differently, each in an `[[agents]]` of its own; what is left out is as in `[memory]`."""
 
     name: str = Field(min_length=1, description="The agent, as `engine.session(agent=...)` names it.")
-    memory_system: MemorySystem | None = Field(None, description="`memory.system` of this agent.")
-    memory_inject: bool | None = Field(None, description="`memory.inject` of this agent.")
-    memory_review: bool | None = Field(None, description="`memory.review` of this agent.")
+    memory_system: MemorySystem | None = Field(None, description="Instead of `memory.system`.")
+    memory_inject: bool | None = Field(None, description="Instead of `memory.inject`.")
+    memory_review: bool | None = Field(None, description="Instead of `memory.review`.")
 
 
 class UserSettings(_Section):
@@ -220,6 +220,26 @@ class UserSettings(_Section):
     is_default: bool = Field(
         default=False, description="This is the default user; the first one is where none is marked."
     )
+
+
+class EmbedSettings(_Section):
+    """What makes vectors for recall. Without a model recall is by words alone."""
+
+    model: str | None = Field(
+        None,
+        pattern=r"^[a-z-]+:\S+$",
+        description="An embedder: `openai:NAME`, `ollama:NAME`, `sentence-transformers:NAME` and others, or `hash:384`, "
+        "which needs no model and knows words by their letters.",
+    )
+    base_url: str | None = Field(
+        None, pattern=_URL_PATTERN, description="The server, where it is not the provider's own."
+    )
+    api_key_env: str | None = Field(
+        None,
+        pattern=_VARIABLE_PATTERN,
+        description="The variable that holds the key; the provider's usual one if left out.",
+    )
+    dimensions: int | None = Field(None, gt=0, description="The size of a vector, where the model gives several.")
 
 
 class SweepSettings(_Section):
@@ -246,6 +266,7 @@ class Settings(BaseSettings):
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
     memory: MemorySettings = MemorySettings.model_validate({})
+    embed: EmbedSettings = EmbedSettings.model_validate({})
     users: tuple[UserSettings, ...] = ()
     agents: tuple[AgentSettings, ...] = ()
 

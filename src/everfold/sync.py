@@ -14,7 +14,9 @@ from typing import Any, Generic, TypeVar
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from everfold.core.happenings import Happening
+from everfold.memory import Memory
 from everfold.services.feed import Subscription
+from everfold.services.memory_tools import MemoryTools
 from everfold.services.replay import Replay
 from everfold.session import Session
 
@@ -45,7 +47,7 @@ class Blocking(Generic[T]):
 
     def _give(self, given: Any) -> Any:
         match given:
-            case Session() | Replay():
+            case Session() | Memory() | MemoryTools() | Replay():
                 return Blocking(given, self._portal)
             case Subscription():
                 return self._listen(given)

@@ -10,4 +10,5 @@ pytest.register_assert_rewrite(
     "everfold.testing.contract_history",
     "everfold.testing.contract_usage",
     "everfold.testing.contract_users",
+    "everfold.testing.contract_vectors",
 )

@@ -39,9 +39,9 @@ LATER = [
     f"DROP {kind} {name}"
     for migration, text in load_migrations()
     if migration >= "0007"
-    for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX) (\w+)", text)
+    for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]
-"""Takes back what came after it: tables and indexes."""
+"""Takes back what came after it: tables, indexes and triggers."""
 
 
 async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str] = ("guide",)) -> None:

@@ -156,6 +156,54 @@ async def test_off_is_free(engine: Everfold, trace: Trace) -> None:
     assert trace.take() == (GLANCE, 1)
 
 
+MEMORY_OF_ONE: Mapping[str, list[Mapping[str, object]]] = {"agents": [{"name": "shop", "memory_system": "structured"}]}
+
+
+async def test_memory_costs_only_the_agent_that_opted_in(trace: Trace, tmp_path: Path) -> None:
+    """Beside an agent that remembers, one that has not opted in costs not one query more than where none has."""
+
+    async def play(settings: Mapping[str, list[Mapping[str, object]]], agent: str) -> list[str]:
+        path = tmp_path / f"{agent}{len(settings)}.db"
+        async with everfold.open(f"sqlite:///{path}", settings=settings) as engine:
+            trace.take()
+            session = await engine.session(user="ada", agent=agent, limit=2_000)
+            for wire in [{"role": "user", "content": "Remember: the kiln is fired on Wednesdays."}, *TALK]:
+                await session.append(wire)
+                await session.window()
+            await session.new()
+            return trace.take()[0]
+
+    plain = await play({}, "desk")
+    assert await play(MEMORY_OF_ONE, "desk") == plain
+    assert not any("memory" in name or "item" in name or "topic" in name for name in plain)
+    assert "insert_item" in await play(MEMORY_OF_ONE, "shop")
+
+
+async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
+    """Where nothing is found a turn reads two more rows for an append and three for a window; what is found is written then."""
+    head = ["find_user", "read_memory_head"]
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=MEMORY_OF_ONE) as engine:
+        session = await engine.session(user="ada", agent="shop", limit=32_000)
+        for wire in TALK[:4]:
+            await session.append(wire)
+            await session.window()
+        for wire in TALK[4:10]:
+            trace.take()
+            await session.append(wire)
+            assert trace.take()[0] == [*head, *APPEND]
+            await session.window()
+            assert trace.take()[0] == [*GLANCE, *head, "find_keys", "read_session_memory"]
+        await session.append({"role": "user", "content": "Remember: the kiln is fired on Wednesdays."})
+        statements, _ = trace.take()
+        assert statements[: len(head) + len(APPEND)] == [*head, *APPEND]  # the message first, whatever becomes of it
+        assert [statements.count(name) for name in ("insert_item", "insert_evidence")] == [1, 1]
+        assert {"find_same_items", "search_items", "insert_extraction", "insert_audit"} < set(statements)
+        await session.window()
+        assert "list_changed_item_keys" in trace.take()[0]  # the delta, once for the turn
+        await session.window()
+        assert trace.take()[0] == [*GLANCE, *head, "find_keys", "read_session_memory"]
+
+
 async def test_a_client_id_costs_its_own_query_only(engine: Everfold, trace: Trace) -> None:
     """Only an append that names itself is looked for."""
     session = await steady(engine)

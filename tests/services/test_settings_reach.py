@@ -83,6 +83,17 @@ async def folded_by_hand(session: Session) -> object:
     return (await session.window()).report.watermark
 
 
+async def remembered(session: Session) -> object:
+    """What a window shows of memory, as it is rendered, and why."""
+    window = await session.window()
+    return window.render("openai")["messages"], window.report.memory
+
+
+async def noted(session: Session) -> object:
+    """What becomes of an agent's note of some hundred characters."""
+    return await session.memory_tools().memory_add("The back door sticks in the rain. " * 3)
+
+
 TALK = talk(60)
 PINS = [wire for n in range(30) for wire in (user(f"[[keep]] Gate {n} has code {n * 37}."), assistant("Noted. " * 30))]
 MIDDLING = [
@@ -91,6 +102,14 @@ MIDDLING = [
 SHORT = [wire for n in range(60) for wire in (user(f"And {n}?"), assistant(f"It is {n}."))]
 PASTE = [user("go"), assistant(words(2000)), user("on")]
 STEP = [user("go"), calls("a", "b"), result("a", words(400, "a")), result("b", words(900, "b")), assistant("done")]
+
+
+FACTS = [
+    wire
+    for said in ("My name is Ilse.", "Remember: the kiln is fired on Wednesdays.", "Remember: the back door sticks.")
+    for wire in (user(said), assistant("Noted."))
+]
+STRUCTURED = {"memory.system": "structured"}
 
 
 async def origin_of(session: Session) -> object:
@@ -154,6 +173,10 @@ CASES: dict[str, Case] = {
         value=7, look=events, wires=SHORT, limit=16_000, given={"compaction.min_fold_tokens": 0}
     ),
     "compaction.synchronous": Case(value=False, look=events, wires=TALK),
+    "memory.system": Case(value="structured", look=remembered, wires=FACTS),
+    "memory.user_char_limit": Case(value=40, look=remembered, wires=[*FACTS, user("And?")], given=STRUCTURED),
+    "memory.agent_char_limit": Case(value=80, look=noted, wires=FACTS[:2], given=STRUCTURED),
+    "memory.delta_max_chars": Case(value=150, look=remembered, wires=[*FACTS, user("And?")], given=STRUCTURED),
 }
 
 
@@ -187,10 +210,22 @@ MODEL_CASES: dict[str, ModelCase] = {
 }
 
 
+UNREAD = frozenset(
+    (
+        "memory.inject memory.recall_max memory.extract_ratio memory.extract_tool_calls memory.review "
+        "agents.memory_inject agents.memory_review sessions.gap_secs sessions.poll_secs"
+    ).split()
+)
+"""Keys that no part of the engine reads yet: each leaves this list for a case when what it sets is put in."""
+
+
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
     elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict", "users.name", "users.bindings", "users.is_default"}
-    assert set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere == set(list_keys())
+    elsewhere |= {"agents.name", "agents.memory_system"}
+    cases = set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere
+    assert cases | UNREAD == set(list_keys())
+    assert not cases & UNREAD
 
 
 def by_section(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
@@ -411,6 +446,24 @@ async def test_a_user_is_as_the_settings_say(changed: dict[str, object]) -> None
             "memory://", settings={"users": users}, clock=FakeClock(), ids=CountingIds()
         ) as engine:
             return await engine.list_users()
+
+    plain = await look({})
+    assert await look({}) == plain
+    assert await look(changed) != plain
+
+
+@pytest.mark.parametrize("changed", [{"name": "desk"}, {"memory_system": "summarization"}])
+async def test_it_changes_which_agents_remember(changed: Mapping[str, object]) -> None:
+    """Changing this key of an agent alone changes whether it remembers, and leaving it alone changes nothing."""
+
+    async def look(entry: Mapping[str, object]) -> object:
+        agents: list[Mapping[str, object]] = [{"name": "shop", "memory_system": "structured", **entry}]
+        async with everfold.open(
+            "memory://", settings={"agents": agents}, clock=FakeClock(), ids=CountingIds()
+        ) as engine:
+            session = await engine.session(agent="shop")
+            await session.append(FACTS)
+            return await remembered(session)
 
     plain = await look({})
     assert await look({}) == plain

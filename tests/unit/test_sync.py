@@ -93,6 +93,25 @@ def test_iterating(url: str) -> None:
         assert [message.wire for message in session.history(1, 16)] == wires
 
 
+def test_memory(url: str) -> None:
+    """What is known of a user blocks too, and so do the tools that an agent has for it."""
+    agents = [{"name": "shop", "memory_system": "structured"}]
+    with everfold.open_sync(url, settings={"agents": agents}) as engine:
+        session = engine.session(user="ann", agent="shop")
+        session.append(user("My name is Ann and I live in Graz."))
+        memory = engine.memory(user="ann")
+        [item] = memory.items()
+        assert [because.message.seq for because in memory.why(item.id)] == [1]
+        assert memory.edit(item.id, "Ann lives in Vienna.", expected_revision=1).revision == 2
+        tools = session.memory_tools()
+        assert tools.call("memory_add", {"statement": "The back door sticks.", "tier": "agent"}).is_terminal
+        assert "The back door sticks." in tools.memory_list("agent").text
+        tools.begin_turn()
+        assert [it.statement for it in engine.memory(user="ann", agent="other").items()] == ["Ann lives in Vienna."]
+        with pytest.raises(NotFoundError):
+            memory.item("itm_0")
+
+
 def test_an_iteration_that_is_left_early(url: str) -> None:
     """An iteration that is not run to its end leaves the engine as usable as before."""
     with everfold.open_sync(url) as engine:

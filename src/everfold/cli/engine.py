@@ -13,6 +13,7 @@ from everfold.bootstrap import open as open_everfold
 from everfold.config import load_settings
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError, NotFoundError
+from everfold.memory import Memory
 from everfold.session import Session
 
 T = TypeVar("T")
@@ -55,6 +56,21 @@ async def open_engine(
         _require_file(url)
     async with open_everfold(url, config=config, settings=settings) as engine:
         yield engine
+
+
+@asynccontextmanager
+async def open_memory(
+    context: typer.Context, db: Path | None, user: str, agent: str | None = None, *, must_exist: bool = True
+) -> AsyncIterator[Memory]:
+    """What is known of a user.
+
+    Raises:
+        NotFoundError: the database, or the user, must exist and does not.
+    """
+    async with open_engine(context, db, must_exist=must_exist) as engine:
+        if must_exist:
+            await engine.get_user(user)  # looking makes nobody
+        yield await engine.memory(user=user, agent=agent)
 
 
 def _require_file(url: str) -> None:

@@ -7,18 +7,22 @@ import typer
 from typer.core import TyperGroup
 
 from everfold.cli import (
+    audit,
     cancel,
     compact,
     config,
     demo,
     events,
     importing,
+    memory,
     note,
+    quarantine,
     replay,
     retry,
     search,
     sessions,
     show,
+    topics,
     users,
     verify,
 )
@@ -67,6 +71,9 @@ def begin(
 for module in (replay, importing, sessions, show, search, events, compact, retry, cancel, note, verify, config, demo):
     app.command(name=module.NAME)(module.run)
 app.add_typer(users.app)
+app.add_typer(memory.app)
+for module in (topics, quarantine, audit):
+    app.command(name=module.NAME)(module.run)
 
 
 def run() -> None:

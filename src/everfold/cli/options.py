@@ -1,5 +1,6 @@
 """What several commands take, said once."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -39,6 +40,18 @@ SessionArgument: TypeAlias = Annotated[
 EventArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="EVENT", help="A compaction event's id; `everfold events` lists them.")
 ]
+Owner: TypeAlias = Annotated[str, typer.Option("--user", metavar="NAME", help="Whose memory.")]
+KnownBy: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="NAME", help="Only what this agent knows; everything when left out."),
+]
+ItemArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="ITEM", help="An item's id; `everfold memory list` lists them.")
+]
+ExpectedRevision: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--revision", metavar="N", min=1, help="Change nothing where the item is at another revision."),
+]
 ProviderOption: TypeAlias = Annotated[
     Provider, typer.Option("--provider", metavar="openai|anthropic", help="Whose form requests are made in.")
 ]
@@ -54,3 +67,20 @@ def parse_range(text: str) -> tuple[int, int]:
     if not first.isdecimal() or not (last or first).isdecimal():
         raise InvalidInputError(f"--seq takes a sequence number or a range such as 12-20, got {text!r}")
     return int(first), int(last or first)
+
+
+def parse_moment(option: str, text: str | None) -> datetime | None:
+    """`2031-05-01`, with a time behind it or without, as a moment; UTC where the text does not say.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{option} takes a date such as 2031-05-01, or one with a time such as 2031-05-01T09:30, got {text!r}"
+        ) from error
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

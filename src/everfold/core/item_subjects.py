@@ -4,6 +4,7 @@ Each item stands as one line, of the kind that its own kind was made from. Items
 distance in messages; those of other sessions are out of a bare correction's reach.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,6 +21,17 @@ _LINES: Final[dict[ItemKind, LineKind]] = {
     "open_item": "question",
 }
 _STANDING: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decision"))
+_ONE_VALUE: Final = re.compile(
+    r"\bmy (?P<of>(?:[a-z'-]+ ){0,3}?(?:name|nickname|address|e-?mail(?: address)?|(?:phone |badge |room |account )?number|birthday|"
+    r"time ?zone|budget|deadline|employer|boss|manager|job(?: title)?)|favou?rite (?:[a-z'-]+ ?){1,3}?) (?:is|are|was|has changed to)\b"
+    r"|\b(?:i|we)(?:'m| am| are)? ?(?:now |currently )?(?P<live>live|living) (?:in|at|on|near)\b"
+    r"|\b(?:i|we)(?:'ve| have)? (?:just )?(?P<moved>moved) to\b|\b(?P<called>call me|i go by)\b",
+    re.IGNORECASE,
+)
+"""Statements about what a person has one of: a later one replaces an earlier one, whatever its value is. Source: own list
+of the commonest such properties in English; anything else is left to `supersession`."""
+_AROUND_WORDS: Final = 6
+_JOINS: Final = re.compile(r"[,;:]|\b(?:and|but|because|so|which|who)\b", re.IGNORECASE)
 _FAR: Final = 1_000_000
 """How many messages ago, at least, an item of another session counts as said."""
 
@@ -39,7 +51,29 @@ def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
         line = _read_line(item, newer, place)
         lines[line.seq, line.start] = item
         given.append(line)
-    return [lines[line.seq, line.start] for line in reversed(list_replaced(last, given))]
+    replaced = {lines[line.seq, line.start].id for line in list_replaced(last, given)}
+    subject = find_one_value(newer.statement)
+    if subject and newer.tier == "user":
+        replaced |= {item.id for item in rivals if find_one_value(item.statement, alone=True) == subject}
+    return [item for item in reversed(rivals) if item.id in replaced]
+
+
+def find_one_value(statement: str, *, alone: bool = False) -> str:
+    """What a statement gives the value of, where a person has one of it ("my room number is"); empty for any other.
+
+    Args:
+        statement: In words.
+        alone: Only a statement that says nothing else: what it says besides would be lost with it.
+    """
+    match = _ONE_VALUE.search(statement)
+    if match is None:
+        return ""
+    around = f"{statement[: match.start()]} {statement[match.end() :]}"
+    if alone and (len(around.split()) > _AROUND_WORDS or _JOINS.search(around)):
+        return ""
+    if match["of"]:
+        return " ".join(match["of"].lower().replace("favourite", "favorite").replace("colour", "color").split())
+    return "called" if match["called"] else "home"
 
 
 def is_of_one_place(one: Item, other: Item) -> bool:

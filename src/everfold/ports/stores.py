@@ -23,6 +23,7 @@ from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
+from everfold.ports.vectors import VectorStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +177,7 @@ class Store(
     TopicStore,
     MemoryRecordStore,
     ForgettingStore,
+    VectorStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

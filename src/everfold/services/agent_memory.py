@@ -1,18 +1,20 @@
 """What an engine does with memory, for each agent that has opted in. Where none has, nothing of it is made."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from everfold.core.memory import RecallShown
 from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.recalling import USUAL_CAP, Recalled
+from everfold.core.recalling import USUAL_CAP, Recalled, RecallKey
 from everfold.core.sessions import AgentId
+from everfold.core.trivial_prompts import is_trivial
 from everfold.core.window import shown_seqs
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.call_model import ModelCaller
 from everfold.services.dream import Dreamer
+from everfold.services.embed import Embedding
 from everfold.services.extract_by_model import ModelExtractor
 from everfold.services.forget import Forgetter
 from everfold.services.live import LiveSession
@@ -32,6 +34,7 @@ class AgentMemory:
         recollector: Shows it in windows.
         extractor: Finds by a model what is to be remembered; None where no model is configured.
         dreamer: Consolidates it.
+        embedding: Makes vectors; None where no embedder is configured.
         is_synchronous: What can wait is done at once all the same.
         forgetter: Erases single items and topics.
     """
@@ -44,6 +47,7 @@ class AgentMemory:
     recollector: Recollector
     extractor: ModelExtractor | None
     dreamer: Dreamer
+    embedding: Embedding | None
     is_synchronous: bool
     forgetter: Forgetter
 
@@ -54,6 +58,7 @@ class Memories:
 
     Attributes:
         caller: Calls the model for extraction; None for none.
+        embedding: Makes vectors for recall; None for none.
     """
 
     store: Store
@@ -64,6 +69,7 @@ class Memories:
     policy_of: Callable[[AgentId], MemoryPolicy]
     dreamer: Dreamer
     caller: ModelCaller | None = None
+    embedding: Embedding | None = None
     is_synchronous: bool = False
     _made: dict[AgentId, AgentMemory] = field(default_factory=dict, init=False)
 
@@ -80,6 +86,13 @@ class Memories:
         if agent_id not in self._made:
             self._made[agent_id] = self._make(self.policy_of(agent_id))
         return self._made[agent_id]
+
+    async def close_models(self) -> None:
+        """Let go of whatever models there are."""
+        if self.caller is not None:
+            await self.caller.model.close()
+        if self.embedding is not None:
+            await self.embedding.close()
 
     async def extract(self, task: Task) -> None:
         """The extraction of one event by the model; a worker's `extract`."""
@@ -101,12 +114,14 @@ class Memories:
             ),
             extractor=None if caller is None else ModelExtractor(caller=caller, rememberer=rememberer, log=self.store),
             dreamer=self.dreamer,
+            embedding=self.embedding,
             is_synchronous=self.is_synchronous,
             forgetter=Forgetter(self.store, self.clock),
         )
 
     def _recall_by(self, policy: MemoryPolicy) -> Callable[[LiveSession, str, int], Awaitable[RecallShown]]:
         async def recall(live: LiveSession, prompt: str, space_tokens: int) -> RecallShown:
+            near = await self._find_near(live, prompt, policy) if policy.inject and not is_trivial(prompt) else ()
             block = await recall_turn(
                 self.store,
                 prompt,
@@ -114,13 +129,25 @@ class Memories:
                 now=self.clock.now(),
                 shown=Shown(session=live.record, seqs=shown_seqs(live.state, live.layout)),
                 cap=USUAL_CAP._replace(tokens=space_tokens),
+                near=near,
             )
             return RecallShown(text=block.text, entries=tuple(map(_describe, block.shown)))
 
         return recall
 
+    async def _find_near(self, live: LiveSession, prompt: str, policy: MemoryPolicy) -> Sequence[RecallKey]:
+        """What is near a prompt by its vector."""
+        if self.embedding is None:
+            return ()
+        record = live.record
+        found = await self.embedding.find_near(
+            prompt, user_id=record.user_id, agent_id=record.agent_id, limit_count=policy.recall_max
+        )
+        return [RecallKey(near.ref.kind, near.ref.owner_id, near.ref.seq) for near in found]
+
 
 def _describe(entry: Recalled) -> str:
     """One entry for a window's report: what it is, where it is from, and what found it."""
     place = f"{entry.key.id} {entry.key.seq}" if entry.key.seq else entry.key.id
-    return f"{entry.key.kind} {place}, {entry.label}, found by {', '.join(entry.by)}"
+    found_by = "text and vector" if entry.by == "both" else entry.by
+    return f"{entry.key.kind} {place}, {entry.label}, found by {found_by}"

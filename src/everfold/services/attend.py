@@ -51,6 +51,9 @@ class Attendant:
             epoch=None if head is None else head.epoch,
         )
         await self._extract_soon(live)
+        if self.memory.embedding is not None:
+            fill = partial(self.memory.embedding.fill_user, live.record.user_id)
+            await self._do_later(f"vectors of {live.record.user_id}", live, fill)
         if head is not None and self.memory.observers.coordinator.hears("on_memory_write"):
             await self.tell(live, head)
 

@@ -19,8 +19,8 @@ class Background:
     dispatcher: Dispatcher
     sweeper: Sweeper
     dreaming: DreamLoop
+    close_models: Callable[[], Awaitable[None]]
     has_memory: bool = False
-    close_model: Callable[[], Awaitable[None]] | None = None
     _looking: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
     @property
@@ -48,6 +48,5 @@ class Background:
         if self._looking:
             await asyncio.wait(self._looking)
         stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
-        if self.close_model is not None:
-            await self.close_model()
+        await self.close_models()
         return stopped_count

@@ -22,6 +22,7 @@ from everfold.testing.contract_memory_records import MemoryRecordContract
 from everfold.testing.contract_sessions import SessionContract
 from everfold.testing.contract_usage import UsageContract
 from everfold.testing.contract_users import UserContract
+from everfold.testing.contract_vectors import VectorContract
 from everfold.testing.contract_work import WorkContract
 
 
@@ -36,5 +37,6 @@ class StoreContract(
     UsageContract,
     LedgerContract,
     MemoryRecordContract,
+    VectorContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from everfold.core.item_subjects import list_replaced_items, says_no_more
 from everfold.core.items import Item
 from everfold.testing.builders import CLERK, minute
@@ -46,3 +48,22 @@ def test_same_words_of_one_quote_say_no_more() -> None:
     assert says_no_more(restated, older)
     assert not says_no_more(replace(restated, statement="The user lives in Ghent."), older)
     assert not says_no_more(replace(restated, evidence=(evidence("I live in Lyon", seq=4),)), older)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "is_replaced"),
+    [
+        ("I live in Graz.", "Actually I live in Linz now.", True),
+        ("My favourite colour is red.", "My favorite color is blue now.", True),
+        ("My name is Ann.", "My name is Anna, by the way.", True),
+        ("My sister's name is Eva.", "My name is Ann.", False),
+        ("My name is Ann and I am allergic to nuts.", "My name is Anna.", False),
+        ("I used to live in Graz.", "I live in Linz.", False),
+        ("My son is five.", "My son is allergic to nuts.", False),
+        ("My work email is a@b.example.", "My email is c@d.example.", False),
+    ],
+)
+def test_what_a_person_has_one_of_is_replaced(older: str, newer: str, is_replaced: bool) -> None:  # noqa: FBT001
+    """A later value of what there is one of replaces the earlier one, unless that says more, or is of something else."""
+    said = [_said("itm_1", older, seq=1)]
+    assert bool(list_replaced_items(_said("itm_2", newer, seq=90, session_id="ses_2"), said)) == is_replaced

@@ -9,6 +9,7 @@ from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
 from everfold.adapters.inmemory.users import InMemoryUsers
+from everfold.adapters.inmemory.vectors import InMemoryVectors
 
 
 class InMemoryStore(
@@ -21,6 +22,7 @@ class InMemoryStore(
     InMemoryUsage,
     InMemoryMemory,
     InMemoryForgetting,
+    InMemoryVectors,
 ):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.
 

@@ -22,6 +22,7 @@ from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, U
 from everfold.core.state import SessionState
 from everfold.core.usage import ModelCall
 from everfold.core.users import User
+from everfold.core.vectors import Space, Vector, VectorRef
 from everfold.core.wire import read_wire
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 
@@ -116,6 +117,15 @@ def _note(appended: Appended) -> Note:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredVector:
+    """A vector of length 1 with whose it is and what it was made of."""
+
+    user_id: UserId
+    content_hash: str
+    vector: Vector
+
+
 @dataclass(slots=True, kw_only=True)
 class Tables:
     """All rows. A session's messages are its own ones by sequence number, in rising order; events likewise by id."""
@@ -132,6 +142,7 @@ class Tables:
     calls: dict[str, ModelCall] = field(default_factory=dict)
     memory: MemoryTables = field(default_factory=MemoryTables)
     erased: set[SessionId] = field(default_factory=set)
+    vectors: dict[tuple[Space, VectorRef], StoredVector] = field(default_factory=dict)
     last_key: int = 0
 
     def get_session(self, session_id: SessionId) -> SessionRecord:

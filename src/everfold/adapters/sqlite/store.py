@@ -1,7 +1,7 @@
 """The SQLite store: the ports over one file.
 
 The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
-threads that they run on, and `memory_store` for the methods of memory.
+threads that they run on, and `memory_store` and `vector_store` for the methods of memory and of vectors.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from everfold.adapters.sqlite import compaction, forgetting, history, log, sessi
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.places import Places
+from everfold.adapters.sqlite.vector_store import SqliteVectors
 from everfold.core.appending import AppendPlan
 from everfold.core.drafts import Draft
 from everfold.core.erasing import Erasure
@@ -82,7 +83,7 @@ class Glance:
         self._database.close()
 
 
-class SqliteStore(SqliteMemory):
+class SqliteStore(SqliteMemory, SqliteVectors):
     """Everything in one SQLite file. Several processes may open the same file."""
 
     def __init__(self, path: str) -> None:
@@ -100,10 +101,11 @@ class SqliteStore(SqliteMemory):
         return await asyncio.to_thread(cls, path)
 
     async def close(self) -> None:
-        """Close both connections."""
+        """Close every connection."""
         if not self._writer.is_closed:
             self._glance.close()
             self._reader.is_closed = self._writer.is_closed = True  # now, so that no call gets in behind the end
+            await self._close_seeker()
             await asyncio.to_thread(self._reader.close)
             await asyncio.to_thread(self._writer.close)
 

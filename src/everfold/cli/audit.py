@@ -1,0 +1,122 @@
+"""`everfold audit`: who read, wrote and erased memory, and which messages were looked at."""
+
+from typing import Annotated
+
+import typer
+
+from everfold.cli.engine import open_memory, run_async
+from everfold.cli.options import Db, Json, Owner, parse_moment
+from everfold.cli.output import print_json, print_table
+from everfold.core.memory import AuditEntry, Extraction
+
+NAME = "audit"
+_KINDS = ("facts", "preferences", "decisions", "tasks", "open items")
+
+
+def run(
+    context: typer.Context,
+    user: Owner = "default",
+    before: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was before: 2031-05-01.")] = None,
+    after: Annotated[int, typer.Option(metavar="ORDINAL", min=0, help="With --extractions: go on after this one.")] = 0,
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
+    db: Db = None,
+    *,
+    extractions: Annotated[
+        bool, typer.Option("--extractions", help="The passes over messages instead, oldest first.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List what was done to a user's memory, newest first: when, by whom, what, and to which ids.
+
+    It holds ids and counts, never what memory says. A pass over messages stays listed when its session is gone.
+
+    Examples:
+    - `everfold audit --user ilse --db everfold.db`
+    - `everfold audit --before 2031-05-01 -n 20 --json`
+    - `everfold audit --extractions --user ilse`
+    """
+    before_at = parse_moment("--before", before)
+
+    async def act() -> tuple[list[AuditEntry], list[Extraction]]:
+        async with open_memory(context, db, user) as memory:
+            if extractions:
+                return [], await memory.extractions(after=after, limit=count)
+            return await memory.audit(before=before_at, limit=count), []
+
+    entries, passes = run_async(act)
+    if as_json:
+        print_json({"extractions": [_to_pass(it) for it in passes]} if extractions else {"audit": _list(entries)})
+    elif extractions:
+        _print_passes(passes)
+    else:
+        _print_entries(entries)
+
+
+def _list(entries: list[AuditEntry]) -> list[dict[str, object]]:
+    return [
+        {
+            "at": it.at,
+            "actor": it.actor,
+            "action": it.action,
+            "agent": it.agent_id,
+            "about": it.about,
+            "counts": dict(it.counts),
+        }
+        for it in entries
+    ]
+
+
+def _to_pass(extraction: Extraction) -> dict[str, object]:
+    return {
+        "ordinal": extraction.ordinal,
+        "id": extraction.id,
+        "made_at": extraction.made_at,
+        "agent": extraction.agent_id,
+        "session": extraction.session_id,
+        "is_session_gone": extraction.is_session_gone,
+        "first_seq": extraction.first_seq,
+        "last_seq": extraction.last_seq,
+        "written_by": extraction.written_by,
+        "counts": dict(zip(_KINDS, extraction.counts, strict=True)),
+        "refused_count": extraction.refused_count,
+        "items": extraction.items,
+    }
+
+
+def _print_entries(entries: list[AuditEntry]) -> None:
+    print_table(
+        ("at", "actor", "action", "agent", "counts", "about"),
+        [
+            (
+                f"{it.at:%Y-%m-%d %H:%M}",
+                it.actor,
+                it.action,
+                it.agent_id or "",
+                _tell(it.counts),
+                "\n".join(it.about),
+            )
+            for it in entries
+        ],
+    )
+
+
+def _print_passes(passes: list[Extraction]) -> None:
+    print_table(
+        ("nr", "at", "agent", "session", "messages", "by", "found"),
+        [
+            (
+                it.ordinal,
+                f"{it.made_at:%Y-%m-%d %H:%M}",
+                it.agent_id,
+                f"{it.session_id} (gone)" if it.is_session_gone else it.session_id,
+                f"{it.first_seq}-{it.last_seq}",
+                it.written_by,
+                _tell([*zip(_KINDS, it.counts, strict=True), ("refused", it.refused_count)]),
+            )
+            for it in passes
+        ],
+    )
+
+
+def _tell(counts: list[tuple[str, int]] | tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in counts if number)
