@@ -1,6 +1,6 @@
 """Every setting of memory, dreams and vectors changes what the engine does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,12 +21,15 @@ BASE: Mapping[str, Mapping[str, object]] = {
     "compaction": {"synchronous": True},
     "sessions": {"gap_secs": 0},
 }
-Sections = Mapping[str, Mapping[str, object]]
+Changes = Mapping[str, Mapping[str, object] | Sequence[Mapping[str, object]]]
 
 
-def join(changes: Sections) -> dict[str, dict[str, object]]:
-    """The base with changes."""
-    return {name: {**BASE.get(name, {}), **changes.get(name, {})} for name in {*BASE, *changes}}
+def join(changes: Changes) -> dict[str, Mapping[str, object] | Sequence[Mapping[str, object]]]:
+    """The base with changes; a list stands as it is given."""
+    joined = dict[str, Mapping[str, object] | Sequence[Mapping[str, object]]](BASE)
+    for name, section in changes.items():
+        joined[name] = {**BASE.get(name, {}), **section} if isinstance(section, Mapping) else section
+    return joined
 
 
 async def say(session: Session, *texts: str) -> None:
@@ -56,23 +59,16 @@ async def recalled(engine: Everfold) -> int:
         ({"memory": {"inject": True}}, {"memory": {"inject": True}, "embed": {"model": "hash:384"}}),
         (
             {"memory": {"inject": True}, "embed": {"model": "hash:384"}},
-            {"memory": {"inject": True}, "agents": ({"name": "default", "memory_inject": False},)},  # type: ignore[dict-item]
+            {"memory": {"inject": True}, "agents": ({"name": "default", "memory_inject": False},)},
         ),
     ],
     ids=["inject", "recall_max", "embed.model", "agents.memory_inject"],
 )
-async def test_recall_follows_its_settings(url: str, plain: Sections, changed: Sections) -> None:
+async def test_recall_follows_its_settings(url: str, plain: Changes, changed: Changes) -> None:
     """Whether, how much and by what is recalled changes with each of its keys."""
-    counts = []
-    for settings in (plain, changed):
-        agents = settings.get("agents", ())
-        sections = join({name: section for name, section in settings.items() if name != "agents"})
-        async with everfold.open(
-            url if not counts else "memory://",
-            settings={**sections, "agents": agents},  # type: ignore[dict-item]
-            clock=FakeClock(),
-            ids=CountingIds(),
-        ) as engine:
+    counts: list[int] = []
+    for store, settings in ((url, plain), ("memory://", changed)):
+        async with everfold.open(store, settings=join(settings), clock=FakeClock(), ids=CountingIds()) as engine:
             counts.append(await recalled(engine))
     assert counts[0] != counts[1]
 
@@ -80,17 +76,9 @@ async def test_recall_follows_its_settings(url: str, plain: Sections, changed: S
 @pytest.mark.parametrize(
     "changes", [{"memory": {"review": True}}, {"agents": ({"name": "default", "memory_review": True},)}]
 )
-async def test_review_holds_a_dream(changes: Mapping[str, object]) -> None:
+async def test_review_holds_a_dream(changes: Changes) -> None:
     """With review a dream changes no topic until it is approved."""
-    async with everfold.open(
-        "memory://",
-        settings={
-            **join({}),
-            **{k: {**BASE.get(k, {}), **v} if isinstance(v, dict) else v for k, v in changes.items()},
-        },  # type: ignore[dict-item]
-        clock=FakeClock(),
-        ids=CountingIds(),
-    ) as engine:
+    async with everfold.open("memory://", settings=join(changes), clock=FakeClock(), ids=CountingIds()) as engine:
         await say(await engine.session(user="ann"), *FACTS)
         memory = await engine.memory(user="ann", agent="default")
         dream = await memory.dream()
@@ -152,11 +140,13 @@ async def test_extraction_follows_its_settings(tmp_path: Path) -> None:
 async def test_an_embedder_is_asked_as_it_is_set(embed: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Key, server and size reach the embedder: a key that is not there is refused at opening, the others are handed on."""
     opened: list[dict[str, object]] = []
+
+    def open_silent(name: str, **given: object) -> _Silent:
+        opened.append({"name": name, **given})
+        return _Silent()
+
     monkeypatch.setenv("OPENAI_API_KEY", "sk-usual")
-    monkeypatch.setattr(
-        "everfold.adapters.models.embedders.open_embedder",
-        lambda name, **given: opened.append({"name": name, **given}) or _Silent(),  # type: ignore[func-returns-value]
-    )
+    monkeypatch.setattr("everfold.adapters.models.embedders.open_embedder", open_silent)
     settings = join({"embed": {"model": "openai:small", **embed}})
     if "api_key_env" in embed:
         with pytest.raises(InvalidInputError, match="NO_SUCH_KEY"):
