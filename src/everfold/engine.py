@@ -6,7 +6,8 @@ from functools import partial
 
 from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
-from everfold.core.json_values import JsonValue, encode_json
+from everfold.core.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.memory import MemoryHead
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.snapshots import reserve_snapshot
@@ -24,9 +25,12 @@ from everfold.services.import_transcript import Imported, import_transcript
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
+from everfold.services.port_memory import export_memory, import_memory
+from everfold.services.prove_absent import WordPlace, prove_absent
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.switch import Switcher
 from everfold.services.users import Users
+from everfold.services.wipe import ErasedSession, Wiped, erase_session, wipe_user
 from everfold.session import Session
 
 DEFAULT_USER = DEFAULT_NAME
@@ -192,6 +196,77 @@ class Everfold:
             memory=self._memories.get(agent_id),
         )
 
+    async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
+        """Remove a session and all that was made of it; items that only it says are erased, others keep the rest.
+
+        Extractions stay and say that their session is gone; what models were paid stays without whom it was for.
+
+        Args:
+            session_id: Which.
+            branches: Also remove the sessions that share messages of it.
+            actor: For the audit.
+
+        Raises:
+            NotFoundError: there is none.
+            ConflictError: other sessions share messages of it, and are not to go too; the message names them.
+        """
+        record = await self._store.get_session(SessionId(session_id))
+        return await erase_session(self._store, record, clock=self._clock, branches=branches, actor=actor)
+
+    async def wipe(self, user: str, *, transcripts: bool = False, actor: str = "user") -> Wiped:
+        """Remove all that memory has of a user, in one transaction; with `transcripts` all of their sessions too.
+
+        The user stays: id, name, bindings, the audit, and what models were paid. Nobody else is touched. What was said
+        before a wipe is not taken into memory again. A second wipe counts nothing.
+
+        Raises:
+            InvalidInputError: the text names no user.
+            NotFoundError: nobody has that name.
+        """
+        return await wipe_user(
+            self._store, await self._get_user_id(user), clock=self._clock, transcripts=transcripts, actor=actor
+        )
+
+    async def finish_erasing(self) -> bool:
+        """Clear the store's own files of what was erased; False while another reader holds on to it.
+
+        Erases do it by themselves; one that is reported as pending is finished by this, or by the next sweep.
+        """
+        return await self._store.finish_erasing()
+
+    async def verify_erased(self, *, user: str = DEFAULT_USER, words: Sequence[str]) -> list[WordPlace]:
+        """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
+
+        Letters are compared without case; search finds words of the same stem.
+
+        Raises:
+            InvalidInputError: the text names no user, or `words` is no list of texts.
+        """
+        if isinstance(words, str):
+            raise InvalidInputError(f"words must be a list of texts, got the text {words!r}")
+        return await prove_absent(self._store, await self._find_user_id(user), words)
+
+    async def export_user(self, user: str = DEFAULT_USER, *, actor: str = "user") -> JsonObject:
+        """All that memory has of a user, as one JSON document.
+
+        That is items and topics with their revisions, dreams, extractions and audit. Strings keep lone surrogates; `json.dumps` escapes them.
+
+        Raises:
+            InvalidInputError: the text names no user.
+            NotFoundError: nobody has that name.
+        """
+        return await export_memory(self._store, await self._get_user_id(user), clock=self._clock, actor=actor)
+
+    async def import_user(self, document: JsonObject, *, user: str = DEFAULT_USER, actor: str = "user") -> MemoryHead:
+        """Store the memory that a document holds as that of a user who has none; all of it or nothing.
+
+        Raises:
+            InvalidInputError: the document is broken, or of a newer version; says what and where.
+            ConflictError: the user has a memory already, or another user has one of its ids; wipe it first.
+        """
+        user_id = await self._users.ensure_id(user)
+        return await import_memory(self._store, user_id, document, clock=self._clock, actor=actor)
+
     async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
         """Users in the order in which they became known; `after` is the last id of the page before."""
         return await self._store.list_users(after=None if after is None else UserId(after), limit_count=limit)
@@ -278,6 +353,11 @@ class Everfold:
     async def _find_user_id(self, user: str) -> UserId:
         """The id of whom a text names. One that names nobody stands for itself: nobody has it as an id."""
         return await self._users.find_id(user) or UserId(user)
+
+    async def _get_user_id(self, user: str) -> UserId:
+        """The id of whom a text names, who need not have said anything yet."""
+        user_id = await self._users.find_id(user)
+        return (await self._users.get(user)).id if user_id is None else user_id
 
     def _defaults_of(self, agent: str) -> SessionSettings:
         """What a new session of an agent holds: where it has structured memory, room is kept for the snapshot."""

@@ -9,7 +9,7 @@ from everfold.core.memory import AuditEntry, Extraction, MemoryHead
 from everfold.core.messages import Message
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Dream, DreamId, Topic
+from everfold.core.topics import Dream, DreamId, Topic, TopicId
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.agent_memory import AgentMemory
@@ -165,13 +165,26 @@ class Memory:
         )
 
     async def forget(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
-        """Erase an item with all its revisions; its id stays. Errors as in `edit`."""
-        return await self._memory.rememberer.forget(
+        """Erase an item with all its revisions, out of topics and dreams too; its id stays. Errors as in `edit`.
+
+        The messages that said it stay; see `Session.erase`.
+        """
+        return await self._memory.forgetter.forget_item(
             ItemId(item_id),
             user_id=self.user_id,
             agent_id=self._scope,
             expected_revision=expected_revision,
             actor=actor,
+        )
+
+    async def forget_topic(self, name: str, *, tier: Tier | None = None, actor: str = "user") -> tuple[TopicId, ...]:
+        """Erase the topics with this name, with all their revisions, out of dreams too; their items stay.
+
+        Raises:
+            NotFoundError: this user has no such topic.
+        """
+        return await self._memory.forgetter.forget_topic(
+            name, user_id=self.user_id, agent_id=self._scope, tier=tier, actor=actor
         )
 
     async def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:

@@ -25,7 +25,7 @@ from everfold.services.agent_memory import Memories
 from everfold.services.append import append_once, read_incoming
 from everfold.services.attend import Attendant
 from everfold.services.background import Background
-from everfold.services.erase import erase_message
+from everfold.services.erase import Erased, erase_message
 from everfold.services.import_transcript import read_messages
 from everfold.services.live import LiveSession, load_session
 from everfold.services.make_tools import make_memory_tools
@@ -360,13 +360,15 @@ class Session:
         """Check everything that the certificates claim against what is stored. O(log)."""
         return await verify_session(self._store, self.record)
 
-    async def erase(self, seq: int) -> None:
-        """Remove a message and all that was derived from it; a tombstone stays.
+    async def erase(self, seq: int, *, actor: str = "user") -> Erased:
+        """Remove a message and all that was derived from it, in the log and in memory; a tombstone stays.
+
+        Gives what went with it. Items that other messages say too keep the rest.
 
         Raises:
             NotFoundError: the session has no such message.
         """
-        await erase_message(self._store, self._live, seq, clock=self._clock)
+        return await erase_message(self._store, self._live, seq, clock=self._clock, actor=actor)
 
     async def new(self) -> "Session":
         """A new, empty session that follows this one and becomes the current one. It keeps the calibration.

@@ -121,6 +121,7 @@ class MemoryChange:
         topics: The same for topics.
         session: Replaces what is kept for the session.
         dream: Is stored, or replaces the one with its id.
+        scrubbed: Dreams that are stored without what is erased of them, in place of those with their ids.
         read_through: Moves the dreamer's cursor of this user and agent.
         has_erased: Raises the epoch; every frozen snapshot of the user goes, since it may hold erased words. See
             `forgets` for items and topics.
@@ -140,10 +141,11 @@ class MemoryChange:
     read_through: int | None = None
     audit: tuple[AuditEntry, ...] = ()
     has_erased: bool = False
+    scrubbed: tuple[Dream, ...] = ()
 
     def __post_init__(self) -> None:
         others = {row.user_id for row in self.rows} | {entry.user_id for entry in self.audit}
-        others |= {one.user_id for one in (self.extraction, self.dream) if one is not None}
+        others |= {one.user_id for one in (self.extraction, self.dream, *self.scrubbed) if one is not None}
         if others - {self.user_id}:
             raise InvalidInputError(
                 f"a change of the memory of user {self.user_id} holds something of {', '.join(sorted(others))}; make a "

@@ -70,10 +70,10 @@ class LedgerStore(Protocol):
         """The items with these identities, whatever their status; an identity that nothing has gives none."""
         ...
 
-    async def find_quoting(self, session_id: SessionId, seq: int) -> list[Item]:
+    async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
         """The items that have this message as evidence in any revision, whatever their status.
 
-        The session is the one that stores the message.
+        The session is the one that stores the message. None asks for any message that it stores.
         """
         ...
 
@@ -98,6 +98,13 @@ class TopicStore(Protocol):
         """Every revision of the topics that have this name now, oldest first; none where there is no such topic.
 
         Topic by topic, in the order in which memory first had them.
+        """
+        ...
+
+    async def list_topic_histories(self, user_id: UserId) -> list[list[Topic]]:
+        """Every topic of a user, whatever its status, in the order in which memory first had them.
+
+        Each with all its revisions, oldest first. O(topics and revisions of the user).
         """
         ...
 

@@ -19,6 +19,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
+from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -175,6 +176,7 @@ class Store(
     LedgerStore,
     TopicStore,
     MemoryRecordStore,
+    ForgettingStore,
     VectorStore,
     Protocol,
 ):

@@ -16,6 +16,7 @@ from everfold.services.call_model import ModelCaller
 from everfold.services.dream import Dreamer
 from everfold.services.embed import Embedding
 from everfold.services.extract_by_model import ModelExtractor
+from everfold.services.forget import Forgetter
 from everfold.services.live import LiveSession
 from everfold.services.observers import Observers
 from everfold.services.recall import Shown, recall_turn
@@ -35,6 +36,7 @@ class AgentMemory:
         dreamer: Consolidates it.
         embedding: Makes vectors; None where no embedder is configured.
         is_synchronous: What can wait is done at once all the same.
+        forgetter: Erases single items and topics.
     """
 
     store: Store
@@ -47,6 +49,7 @@ class AgentMemory:
     dreamer: Dreamer
     embedding: Embedding | None
     is_synchronous: bool
+    forgetter: Forgetter
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,6 +116,7 @@ class Memories:
             dreamer=self.dreamer,
             embedding=self.embedding,
             is_synchronous=self.is_synchronous,
+            forgetter=Forgetter(self.store, self.clock),
         )
 
     def _recall_by(self, policy: MemoryPolicy) -> Callable[[LiveSession, str, int], Awaitable[RecallShown]]:

@@ -5,6 +5,7 @@ Source: DESIGN G10 and section 3.3.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from everfold.core.appending import said_text
 from everfold.core.erasing import (
@@ -21,14 +22,18 @@ from everfold.core.erasing import (
 from everfold.core.events import CompactionEvent
 from everfold.core.extracts import ExtractLine
 from everfold.core.folding import Digest
+from everfold.core.forgetting import Gone, read_gone_words
+from everfold.core.items import ItemId
 from everfold.core.layout import Layout
 from everfold.core.messages import Message
 from everfold.core.searching import BEFORE_COUNT
 from everfold.core.sessions import SessionId, SessionRecord, find_holder
 from everfold.core.state import SessionState
+from everfold.core.topics import TopicId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
+from everfold.services.forget import plan_memory_erasure
 from everfold.services.live import LiveSession
 
 MOST_ATTEMPTS = 200
@@ -39,21 +44,47 @@ _REACH = 24
 """How many messages on a side are read, at first, to find those that were said."""
 
 
-async def erase_message(store: Store, live: LiveSession, seq: int, *, clock: Clock) -> None:
-    """Erase one message, in this session and in every branch that shares it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What an erase of a message came to.
+
+    Attributes:
+        sessions: Every session whose log held it.
+        items: Items that nothing says any more; they are erased.
+        kept: Items that other messages say too; they lost its quotes.
+        topics: Topics that were made again, or erased where nothing was left of them.
+        digests: Digests that were made again.
+        superseded: Items that stay superseded by something that is erased; `Memory.undo` brings one back.
+        is_pending: The database's files still hold it, since another reader holds on to them; see
+            `Everfold.finish_erasing`.
+    """
+
+    seq: int
+    sessions: tuple[SessionId, ...]
+    items: tuple[ItemId, ...] = ()
+    kept: tuple[ItemId, ...] = ()
+    topics: tuple[TopicId, ...] = ()
+    digests: tuple[str, ...] = ()
+    superseded: tuple[ItemId, ...] = ()
+    is_pending: bool = False
+
+
+async def erase_message(store: Store, live: LiveSession, seq: int, *, clock: Clock, actor: str = "user") -> Erased:
+    """Erase one message, in this session and in every branch that shares it, with all that memory has of it.
 
     Raises:
         NotFoundError: the session has no such message, or it was erased before.
         ConflictError: other writers were first each time.
     """
     for _ in range(MOST_ATTEMPTS):
-        erasure = await plan_erasure(store, live.record.id, seq)
+        now = clock.now()
+        erasure = await plan_erasure(store, live.record.id, seq, now=now, actor=actor)
         try:
-            await store.erase_message(erasure, erased_at=clock.now())
+            await store.erase_message(erasure, erased_at=now)
         except ConflictError:
             continue
         await live.reload(store)
-        return
+        return _report(erasure, is_pending=not await store.finish_erasing())
     raise ConflictError(
         f"session {live.record.id}: erasing message {seq} lost {MOST_ATTEMPTS} times in a row to other writers; "
         "erase it again",
@@ -62,13 +93,29 @@ async def erase_message(store: Store, live: LiveSession, seq: int, *, clock: Clo
     )
 
 
-async def plan_erasure(store: Store, session_id: SessionId, seq: int) -> Erasure:
-    """What an erase of a message replaces. Writes nothing. O(events after the message).
+def _report(erasure: Erasure, *, is_pending: bool) -> Erased:
+    items = [item for change in erasure.memory for item in change.items]
+    lost = [item for item in items if item.status == "erased"]
+    return Erased(
+        seq=erasure.seq,
+        sessions=tuple(session_id for session_id, _ in erasure.states),
+        items=tuple(item.id for item in lost),
+        kept=tuple(item.id for item in items if item.status != "erased"),
+        topics=tuple(topic.id for change in erasure.memory for topic in change.topics),
+        digests=tuple(digest.id for digest in erasure.digests),
+        superseded=tuple(dict.fromkeys(item.supersedes for item in lost if item.supersedes)),
+        is_pending=is_pending,
+    )
+
+
+async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: datetime, actor: str = "user") -> Erasure:
+    """What an erase of a message replaces, in the log and in memory. Writes nothing. O(events after the message).
 
     Raises:
         NotFoundError: the session has no such message, or it was erased before.
     """
     records = await store.list_sharing(session_id, seq)
+    head = await store.read_head(records[0].user_id)
     # The states come first: whatever is written after this is found out by their revisions.
     states = {record.id: await store.read_state(record.id) for record in records}
     found = await store.read_messages(session_id, [seq])
@@ -85,14 +132,32 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int) -> Erasure
     new_states = [
         (id_, erase_from_state(state, seq, await _newest(store, id_, state))) for id_, state in states.items()
     ]
+    holder = find_holder(records[0].lineage, seq)
+    gone = Gone(messages=frozenset({(holder, seq)}), words=read_gone_words(list_words_of(found[0])))
+    memory = await plan_memory_erasure(
+        store,
+        head,
+        gone,
+        user_id=records[0].user_id,
+        agent_id=records[0].agent_id,
+        now=now,
+        actor=actor,
+        about=(f"{holder}:{seq}",),
+    )
     return Erasure(
-        session_id=find_holder(records[0].lineage, seq),
+        session_id=holder,
         seq=seq,
         states=tuple(new_states),
         search_rows=tuple(rows.values()),
         digests=tuple(past.digests.values()),
         records=tuple(past.records),
+        memory=(memory.change,),
     )
+
+
+def list_words_of(message: Message) -> tuple[str, ...]:
+    """The texts of a message that something may have been made of."""
+    return tuple(filter(None, (message.view.text, message.view.name)))
 
 
 async def _list_events(store: Store, records: list[SessionRecord], seq: int) -> list[CompactionEvent]:

@@ -34,7 +34,7 @@ class Sweeper:
     every_secs: float = 120.0
 
     async def sweep(self) -> list[SessionId]:
-        """Wake every session that has a stale event, and give them."""
+        """Wake every session that has a stale event, and give them; finish erases that readers held up in the files."""
         now = self.clock.now()
         events = await self.store.list_waiting(
             now=now, begun_after=now - timedelta(seconds=self.lookback_secs), limit_count=MOST_EVENTS
@@ -42,6 +42,7 @@ class Sweeper:
         sessions = list(dict.fromkeys(event.session_id for event in events))
         for session_id in sessions:
             self.wake(session_id)
+        await self.store.finish_erasing()
         if events:
             self.feed.publish(Swept(found_count=len(events), sessions_count=len(sessions)))
         return sessions

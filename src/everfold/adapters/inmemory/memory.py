@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 
 from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, write_change
-from everfold.adapters.inmemory.tables import TablesHolder
+from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.core.items import Item, ItemId, ItemStatus, Tier, index_item
 from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.searching import SearchQuery, SearchText, rank_documents
@@ -70,12 +70,14 @@ class InMemoryMemory(TablesHolder):
         wanted = frozenset(identities)
         return [item for item in _newest(self._tables.memory) if item.user_id == user_id and item.identity in wanted]
 
-    async def find_quoting(self, session_id: SessionId, seq: int) -> list[Item]:
+    async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
         """The items that have this message as evidence in any revision, whatever their status."""
         return [
             revisions[-1]
             for revisions in self._tables.memory.items.values()
-            if any(one.session_id == session_id and one.seq == seq for item in revisions for one in item.evidence)
+            if any(
+                one.session_id == session_id and seq in (None, one.seq) for item in revisions for one in item.evidence
+            )
         ]
 
     async def search_items(
@@ -115,6 +117,11 @@ class InMemoryMemory(TablesHolder):
             and revisions[-1].name == name
             and is_for(agent_id, tier=revisions[-1].tier, owner_id=revisions[-1].agent_id)
         ]
+
+    async def list_topic_histories(self, user_id: UserId) -> list[list[Topic]]:
+        """Every topic of a user with all its revisions, whatever its status."""
+        topics = self._tables.memory.topics.values()
+        return [list(revisions) for revisions in topics if revisions[-1].user_id == user_id]
 
     async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
         """The ordinal of the last extraction that a dream has consumed."""
@@ -203,32 +210,46 @@ class InMemoryMemory(TablesHolder):
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket."""
-        held = self._tables.memory
-        held.check_head(user_id, expected)
-        items = [id_ for id_, revisions in held.items.items() if revisions[-1].user_id == user_id]
-        topics = [revisions[-1] for revisions in held.topics.values() if revisions[-1].user_id == user_id]
-        sessions = [id_ for id_ in held.sessions if held.owners[id_] == user_id]
-        extractions = [one.id for one in held.extractions.values() if one.user_id == user_id]
-        dreams = [id_ for id_, dream in held.dreams.items() if dream.user_id == user_id]
-        counts = {
-            "items": len(items),
-            "topics": sum(topic.tier == "user" for topic in topics),
-            "agent_topics": sum(topic.tier == "agent" for topic in topics),
-            "extractions": len(extractions),
-            "dreams": len(dreams),
-            "sessions": len(sessions),
-        }
-        drop(held.items, items)
-        drop(held.written_at, items)
-        drop(held.topics, [topic.id for topic in topics])
-        drop(held.sessions, sessions)
-        drop(held.dreams, dreams)
-        drop(held.extractions, extractions)
-        drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
-        held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
-        forget_snapshots(held, user_id)
-        held.audit.append(replace(entry, counts=tuple(counts.items())))
+        tables = self._tables
+        tables.memory.check_head(user_id, expected)
+        counts = count_memory(tables.memory, user_id)
+        wipe_tables(tables, user_id, expected=expected, entry=replace(entry, counts=tuple(counts.items())))
         return counts
+
+
+def count_memory(held: MemoryTables, user_id: UserId) -> dict[str, int]:
+    """How much a wipe takes from each bucket of memory."""
+    topics = [revisions[-1] for revisions in held.topics.values() if revisions[-1].user_id == user_id]
+    snapshots = [memory for id_, memory in held.sessions.items() if held.owners[id_] == user_id and memory.has_snapshot]
+    return {
+        "items": sum(revisions[-1].user_id == user_id for revisions in held.items.values()),
+        "topics": sum(topic.tier == "user" for topic in topics),
+        "agent_topics": sum(topic.tier == "agent" for topic in topics),
+        "extractions": sum(one.user_id == user_id for one in held.extractions.values()),
+        "dreams": sum(dream.user_id == user_id for dream in held.dreams.values()),
+        "sessions": len(snapshots),
+    }
+
+
+def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> None:
+    """Remove everything that memory has of a user; what was said before is not extracted again."""
+    held = tables.memory
+    items = [id_ for id_, revisions in held.items.items() if revisions[-1].user_id == user_id]
+    drop(held.items, items)
+    drop(held.written_at, items)
+    drop(held.topics, [id_ for id_, revisions in held.topics.items() if revisions[-1].user_id == user_id])
+    drop(held.sessions, [id_ for id_ in held.sessions if held.owners[id_] == user_id])
+    drop(held.dreams, [id_ for id_, dream in held.dreams.items() if dream.user_id == user_id])
+    drop(held.extractions, [one.id for one in held.extractions.values() if one.user_id == user_id])
+    drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
+    held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
+    forget_snapshots(held, user_id)
+    held.audit.append(entry)
+    for record in tables.sessions.values():
+        last_seq = max(tables.messages[record.id], default=record.branch_seq)
+        if record.user_id == user_id and last_seq:
+            held.sessions[record.id] = SessionMemory(session_id=record.id, extracted_seq=last_seq, model_seq=last_seq)
+            held.owners[record.id] = user_id
 
 
 def _newest(held: MemoryTables) -> Iterator[Item]:

@@ -6,6 +6,7 @@ from typing import Self, TypeVar
 
 from everfold.core.items import Item, ItemId
 from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory, forget_snapshot
+from everfold.core.portable import PortableMemory
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic, TopicId
 from everfold.errors import ConflictError
@@ -146,9 +147,9 @@ def _write_records(held: MemoryTables, change: MemoryChange) -> None:
         held.check_snapshot(user_id, change.session)
         held.sessions[change.session.session_id] = change.session
         held.owners[change.session.session_id] = user_id
-    if change.dream is not None:
-        _refuse_taken(change.dream.id, user_id, held.dreams.get(change.dream.id))
-        held.dreams[change.dream.id] = change.dream
+    for dream in (*([] if change.dream is None else [change.dream]), *change.scrubbed):
+        _refuse_taken(dream.id, user_id, held.dreams.get(dream.id))
+        held.dreams[dream.id] = dream
     if change.read_through is not None:
         held.cursors[user_id, change.agent_id] = change.read_through
     held.audit.extend(change.audit)
@@ -165,6 +166,37 @@ def _add_extraction(held: MemoryTables, extraction: Extraction) -> None:
 def _refuse_taken(id_: str, user_id: UserId, found: Dream | None) -> None:
     if found is not None and found.user_id != user_id:
         raise ConflictError(f"the id {id_} is taken; give the new one an id of its own", id=id_)
+
+
+def import_tables(held: MemoryTables, memory: PortableMemory, entry: AuditEntry) -> MemoryTables:
+    """The tables with a whole memory written into them; the given ones stay as they are."""
+    user_id = memory.user_id
+    owners = {revisions[-1].user_id for revisions in held.items.values()}
+    owners |= {revisions[-1].user_id for revisions in held.topics.values()}
+    owners |= {dream.user_id for dream in held.dreams.values()} | {one.user_id for one in held.extractions.values()}
+    if user_id in owners:
+        raise ConflictError(f"user {user_id} has a memory already; wipe it first", user=user_id)
+    new = held.copy()
+    head = held.heads.get(user_id, MemoryHead())
+    new.heads[user_id] = replace(head, revision=head.revision + 1)
+    for item in (one for revisions in memory.items for one in revisions):
+        _put(new.items, item.id, item, forgets=False)
+        new.written_at[item.id] = head.revision + 1
+    for topic in (one for revisions in memory.topics for one in revisions):
+        _put(new.topics, topic.id, topic, forgets=False)
+    for dream in memory.dreams:
+        if dream.id in new.dreams:
+            raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
+        new.dreams[dream.id] = dream
+    for extraction in memory.extractions:
+        if extraction.id in new.extractions:
+            raise ConflictError(f"extraction {extraction.id} is stored already", extraction=extraction.id)
+        new.extractions[extraction.id] = extraction
+    ordinals = [one.ordinal for one in memory.extractions]
+    new.last_ordinals[user_id] = max((held.last_ordinals.get(user_id, 0), *ordinals))
+    new.cursors.update({(user_id, agent_id): through for agent_id, through in memory.cursors})
+    new.audit += [*memory.audit, entry]
+    return new
 
 
 def drop(rows: dict[K, V], keys: Sequence[K]) -> None:

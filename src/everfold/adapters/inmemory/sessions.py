@@ -74,6 +74,8 @@ def give_record(record: SessionRecord) -> SessionRecord:
 
 
 def _check_new(tables: Tables, record: SessionRecord) -> None:
+    for session_id in {record.id, *(part.session_id for part in record.lineage)} & tables.erased:
+        raise ConflictError(f"session {session_id} was erased; begin one of another id", session=session_id)
     if record.id in tables.sessions:
         raise ConflictError(f"session {record.id} exists already; give the new one an id of its own", session=record.id)
     for shared in (*([record.parent_id] if record.parent_id else []), *(part.session_id for part in record.lineage)):

@@ -1,6 +1,7 @@
 """The whole store in the memory of one process."""
 
 from everfold.adapters.inmemory.compaction import InMemoryCompactions, InMemoryWork
+from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
 from everfold.adapters.inmemory.log import InMemoryLog
 from everfold.adapters.inmemory.memory import InMemoryMemory
@@ -20,6 +21,7 @@ class InMemoryStore(
     InMemoryHistory,
     InMemoryUsage,
     InMemoryMemory,
+    InMemoryForgetting,
     InMemoryVectors,
 ):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.

@@ -141,6 +141,7 @@ class Tables:
     digests: dict[str, Digest] = field(default_factory=dict)
     calls: dict[str, ModelCall] = field(default_factory=dict)
     memory: MemoryTables = field(default_factory=MemoryTables)
+    erased: set[SessionId] = field(default_factory=set)
     vectors: dict[tuple[Space, VectorRef], StoredVector] = field(default_factory=dict)
     last_key: int = 0
 

@@ -242,7 +242,8 @@ def lineage_to_text(lineage: Sequence[Segment]) -> str:
     return json.dumps([[segment.session_id, segment.last_seq, segment.last_ordinal] for segment in lineage])
 
 
-def _lineage(text: object) -> tuple[Segment, ...]:
+def lineage_from_text(text: object) -> tuple[Segment, ...]:
+    """The lineage that `lineage_to_text` wrote."""
     rows = json.loads(cast("str", text))
     return tuple(Segment(session_id=id_, last_seq=last, last_ordinal=ordinal) for id_, last, ordinal in rows)
 
@@ -258,7 +259,7 @@ def read_session(row: Row) -> SessionRecord:
         branch_seq=cast("int", branch_seq),
         started_by=cast("StartedBy", started_by),
         created_at=from_micros(created_at),
-        lineage=_lineage(lineage),
+        lineage=lineage_from_text(lineage),
         settings=_settings(settings),
         is_current=bool(is_current),
     )

@@ -30,12 +30,16 @@ from everfold.errors import (
 BUSY_TIMEOUT_MS = 5000
 """Source: docs/adr/0002; as long as a person waits before they ask."""
 
+CHECKPOINT_TIMEOUT_MS = 1000
+"""How long an erase waits for readers to let go of older pages, before it is reported as pending. Source: own choice."""
+
 APPLICATION_ID = 0x45564644
 """`EVFD`: marks a database file as one of ours."""
 
 SqlValue = None | int | float | bytes | str
 """What a column or a binding holds."""
 
+_MOST_MARK = 2**31 - 1
 _HEADER = b"SQLite format 3\x00"
 
 _MIGRATIONS_TABLE = """
@@ -87,6 +91,17 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    def mark_erased(self) -> None:
+        """Note, within the transaction of an erase, that the files hold erased words until the log was emptied.
+
+        The mark is SQLite's `user_version`: it is part of the transaction, and takes no table.
+        """
+        self.connection.execute(f"PRAGMA user_version = {self._read_mark() % _MOST_MARK + 1}")
+
+    def is_erasing(self) -> bool:
+        """Whether an erase is not through yet in the files."""
+        return self._read_mark() != 0
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Every read within it sees the database at one moment."""
@@ -99,10 +114,26 @@ class Database:
     def empty_log(self) -> bool:
         """Bring everything into the database file and cut its write-ahead log to nothing; no transaction may be open.
 
-        False when a reader held on to an older page for longer than `BUSY_TIMEOUT_MS`: then the log is emptied later.
+        False when a reader held on to an older page for longer than `CHECKPOINT_TIMEOUT_MS`: the log is to be emptied
+        later.
         """
-        busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return busy is not None and not busy[0]
+        mark = self._read_mark()
+        self.connection.set_busy_timeout(CHECKPOINT_TIMEOUT_MS)
+        try:
+            busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if busy is None or busy[0]:
+            return False
+        if mark:
+            with self.transaction():
+                if self._read_mark() == mark:  # else another erase came in between, and sees to its own mark
+                    self.connection.execute("PRAGMA user_version = 0")
+        return True
+
+    def _read_mark(self) -> int:
+        row = self.connection.execute("PRAGMA user_version").fetchone()
+        return 0 if row is None else int(row[0])
 
     def shrink_index(self) -> None:
         """Give back the memory that the full-text index took for a large transaction; no transaction may be open.

@@ -11,7 +11,7 @@ from everfold.core.appending import AppendPlan
 from everfold.core.messages import Message, Note
 from everfold.core.sessions import NO_END, SessionId, find_stretches
 from everfold.core.state import SessionState, state_from_bytes, state_to_bytes
-from everfold.errors import ConflictError
+from everfold.errors import ConflictError, NotFoundError
 
 
 def append(database: Database, places: Places, session_id: SessionId, plan: AppendPlan, expected_revision: int) -> None:
@@ -53,7 +53,7 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
 
 
 def _next_message_id(database: Database) -> int:
-    """The id of the next message. No message row is ever deleted and there is one writer, so ids never meet again."""
+    """The id of the next message. There is one writer; ids of erased sessions' messages may come again, nobody knows them."""
     row = database.row("find_last_message_id")
     return 1 + (cast("int", row[0]) if row else 0)
 
@@ -72,6 +72,8 @@ def _refuse_shared_client_ids(database: Database, places: Places, session_id: Se
 def read_state(database: Database, places: Places, session_id: SessionId) -> SessionState:
     """See `LogStore.read_state`."""
     row = database.row("read_state", session_key=places.place(session_id).session_key)
+    if row is None:  # its place is remembered, but it was erased
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
     revision, text = cast("tuple[int, bytes]", row)
     return state_from_bytes(text, revision=revision)
 

@@ -1,5 +1,6 @@
 """Memory in SQLite: its heads, and what changes all of it at once."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -33,7 +34,9 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryHead:
     """See `LedgerStore.change_memory`."""
     user_key = get_user_key(database, change.user_id)
     head = change.next_head
-    _move_head(database, user_key, change.user_id, change.expected, head)
+    if change.is_forgetting:
+        database.mark_erased()
+    move_head(database, user_key, change.user_id, change.expected, head)
     for item in change.items:
         write_item(database, user_key, item, written_revision=head.revision, forgets=change.forgets(item))
     for topic in change.topics:
@@ -44,13 +47,15 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryHead:
         _keep_session(database, user_key, change.session)
     if change.dream is not None:
         write_dream(database, user_key, change.dream)
+    for dream in change.scrubbed:
+        write_dream(database, user_key, dream)
     if change.read_through is not None:
         write_cursor(database, user_key, change.agent_id, change.read_through)
     record_audit(database, change.audit)
     return head
 
 
-def _move_head(database: Database, user_key: int, user_id: UserId, expected: MemoryHead, head: MemoryHead) -> None:
+def move_head(database: Database, user_key: int, user_id: UserId, expected: MemoryHead, head: MemoryHead) -> None:
     """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot."""
     found = read_head(database, user_id)
     if found != expected:
@@ -81,11 +86,19 @@ def _keep_session(database: Database, user_key: int, memory: SessionMemory) -> N
     keep_session_memory(database, session_key, user_key, memory)
 
 
-def wipe_memory(database: Database, user_id: UserId, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
-    """See `MemoryRecordStore.wipe_memory`. O(what the user has)."""
+def wipe_memory(
+    database: Database,
+    user_id: UserId,
+    expected: MemoryHead,
+    entry: AuditEntry,
+    more: Mapping[str, int] | None = None,
+) -> dict[str, int]:
+    """See `MemoryRecordStore.wipe_memory`. O(what the user has). `more` are counts of what went with it."""
     user_key = get_user_key(database, user_id)
     head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
-    _move_head(database, user_key, user_id, expected, head)
+    snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
+    database.mark_erased()
+    move_head(database, user_key, user_id, expected, head)
     wipe_words(database, user_key)
     for name in (
         "wipe_item_revisions",
@@ -93,6 +106,8 @@ def wipe_memory(database: Database, user_id: UserId, expected: MemoryHead, entry
         "wipe_topic_revisions",
         "wipe_dreamt_topics",
         "wipe_cursors",
+        "wipe_session_memory",
+        "pass_over_log",
     ):
         database.run(name, user_key=user_key)
     counts = {
@@ -101,7 +116,8 @@ def wipe_memory(database: Database, user_id: UserId, expected: MemoryHead, entry
         "agent_topics": database.run("wipe_agent_topics", user_key=user_key),
         "extractions": database.run("wipe_extractions", user_key=user_key),
         "dreams": database.run("wipe_dreams", user_key=user_key),
-        "sessions": database.run("wipe_session_memory", user_key=user_key),
+        "sessions": snapshots,
+        **(more or {}),
     }
     record_audit(database, [replace(entry, counts=tuple(counts.items()))])
     return counts

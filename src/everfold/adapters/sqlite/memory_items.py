@@ -176,9 +176,12 @@ def find_same(database: Database, user_id: UserId, identities: Sequence[str]) ->
     return [_read_item(database, key) for key in sorted(keys)]
 
 
-def find_quoting(database: Database, session_id: SessionId, seq: int) -> list[Item]:
+def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> list[Item]:
     """See `LedgerStore.find_quoting`."""
-    rows = database.rows("find_quoting_items", session_id=session_id, seq=seq)
+    if seq is None:
+        rows = database.rows("find_items_of_session", session_id=session_id)
+    else:
+        rows = database.rows("find_quoting_items", session_id=session_id, seq=seq)
     return [_read_item(database, cast("int", row[0])) for row in rows]
 
 

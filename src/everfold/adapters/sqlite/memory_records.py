@@ -75,6 +75,18 @@ def list_topic_revisions(database: Database, user_id: UserId, agent_id: AgentId 
     return revisions
 
 
+def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic]]:
+    """See `TopicStore.list_topic_histories`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    histories: list[list[Topic]] = []
+    for topic_key, newest in database.rows("read_all_topics", user_key=user_key):
+        rows = database.rows("list_topic_revisions", topic_key=topic_key)
+        histories.append([topic_from_bytes(cast("bytes", content)) for content in (*(row[0] for row in rows), newest)])
+    return histories
+
+
 # --- dreams and what they read ----------------------------------------------------------------------------------------
 
 
@@ -121,8 +133,13 @@ def _read_dream(database: Database, dream_key: SqlValue, content: SqlValue) -> D
 
 def add_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
     """Store an extraction under the user's next ordinal; one that is stored already is refused by its id."""
-    agent_key = get_agent_key(database, extraction.agent_id)
     database.run("count_extraction", user_key=user_key)
+    insert_extraction(database, user_key, extraction)
+
+
+def insert_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
+    """Store an extraction under the user's last ordinal."""
+    agent_key = get_agent_key(database, extraction.agent_id)
     database.run(
         "insert_extraction",
         user_key=user_key,

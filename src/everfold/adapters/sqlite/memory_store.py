@@ -57,7 +57,7 @@ class SqliteMemory(Lanes):
         """See the port."""
         return await self._read_at_once(memory_items.find_same, user_id, identities)
 
-    async def find_quoting(self, session_id: SessionId, seq: int) -> list[Item]:
+    async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
         """See the port."""
         return await self._read_at_once(memory_items.find_quoting, session_id, seq)
 
@@ -76,6 +76,10 @@ class SqliteMemory(Lanes):
     async def list_topic_revisions(self, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
         """See the port."""
         return await self._read_at_once(memory_records.list_topic_revisions, user_id, agent_id, name)
+
+    async def list_topic_histories(self, user_id: UserId) -> list[list[Topic]]:
+        """See the port."""
+        return await self._read(memory_records.list_topic_histories, user_id)
 
     async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
         """See the port."""

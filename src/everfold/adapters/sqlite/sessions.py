@@ -12,6 +12,7 @@ from everfold.errors import ConflictError, NotFoundError
 def create_session(database: Database, record: SessionRecord, state: SessionState) -> None:
     """See `SessionStore.create_session`."""
     _expect_epoch(database, record, state)
+    _refuse_erased(database, record)
     database.run("insert_user", user_id=record.user_id, created_at=to_micros(record.created_at))
     database.run("insert_agent", agent_id=record.agent_id)
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
@@ -34,6 +35,13 @@ def create_session(database: Database, record: SessionRecord, state: SessionStat
         settings=settings_to_text(record.settings),
     )
     database.run("insert_state", session_id=record.id, revision=state.revision, state=state_to_bytes(state))
+
+
+def _refuse_erased(database: Database, record: SessionRecord) -> None:
+    """An erased session's id is not used again, and nothing of it can be shared."""
+    for session_id in {record.id, *(part.session_id for part in record.lineage)}:
+        if database.row("find_erased_session", session_id=session_id) is not None:
+            raise ConflictError(f"session {session_id} was erased; begin one of another id", session=session_id)
 
 
 def _expect_current(record: SessionRecord, current: SessionRecord | None) -> None:

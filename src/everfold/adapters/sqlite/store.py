@@ -12,8 +12,8 @@ from typing import Self
 
 import apsw
 
-from everfold.adapters.sqlite import compaction, history, log, sessions, usage, users
-from everfold.adapters.sqlite.connection import Database, reading
+from everfold.adapters.sqlite import compaction, forgetting, history, log, sessions, usage, users
+from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.places import Places
 from everfold.adapters.sqlite.vector_store import SqliteVectors
@@ -23,7 +23,9 @@ from everfold.core.erasing import Erasure
 from everfold.core.events import CompactionEvent, Outcome, WorkState
 from everfold.core.folding import Digest, Fold
 from everfold.core.layout import Layout
+from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.messages import Message, Note
+from everfold.core.portable import PortableMemory
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
@@ -317,6 +319,39 @@ class SqliteStore(SqliteMemory, SqliteVectors):
         """See the port. The write-ahead log is emptied too, unless a reader holds on to it."""
         await self._write(history.erase_message, self._writer.places, erasure, erased_at)
         await self._writer.call(self._writer.database.empty_log)
+
+    # --- forgetting
+
+    async def list_branches(self, session_id: SessionId) -> list[SessionId]:
+        """See the port."""
+        return await self._read(forgetting.list_branches, session_id)
+
+    async def erase_sessions(self, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
+        """See the port. The write-ahead log is emptied too, unless a reader holds on to it."""
+        counts = await self._write(forgetting.erase_sessions, session_ids, change)
+        await self._writer.call(self._writer.database.empty_log)
+        return counts
+
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+        """See the port. The write-ahead log is emptied too, unless a reader holds on to it."""
+        counts = await self._write(forgetting.wipe_user, user_id, expected, entry)
+        await self._writer.call(self._writer.database.empty_log)
+        return counts
+
+    async def import_memory(self, memory: PortableMemory, *, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+        """See the port."""
+        return await self._write(forgetting.import_memory, memory, expected, entry)
+
+    async def is_erasing(self) -> bool:
+        """See the port."""
+        return await self._read(Database.is_erasing)
+
+    async def finish_erasing(self) -> bool:
+        """See the port."""
+        if not await self.is_erasing():
+            return True
+        with translated(self.path):
+            return await self._writer.call(self._writer.database.empty_log)
 
     async def check_integrity(self) -> list[str]:
         """See the port."""

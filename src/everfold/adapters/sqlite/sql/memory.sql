@@ -71,6 +71,9 @@ SELECT key FROM items WHERE user_key = :user_key AND identity = :identity;
 -- name: find_quoting_items
 SELECT item_key FROM item_evidence WHERE session_id = :session_id AND seq = :seq ORDER BY item_key;
 
+-- name: find_items_of_session
+SELECT DISTINCT item_key FROM item_evidence WHERE session_id = :session_id ORDER BY item_key;
+
 -- name: count_item_word
 -- :word has the user's key in front.
 SELECT doc FROM item_index_words WHERE term = :word;
@@ -114,6 +117,9 @@ DELETE FROM topic_revisions WHERE topic_key = :topic_key;
 -- name: list_topics
 SELECT content FROM topics
 WHERE user_key = :user_key AND status = 'active' AND (:place IS NULL OR place IN (0, :place));
+
+-- name: read_all_topics
+SELECT key, content FROM topics WHERE user_key = :user_key ORDER BY key;
 
 -- name: list_named_topics
 SELECT key, content FROM topics

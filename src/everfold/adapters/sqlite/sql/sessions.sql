@@ -17,9 +17,14 @@ SELECT key FROM users WHERE id = :user_id;
 SELECT key FROM agents WHERE id = :agent_id;
 
 -- name: insert_session
+-- A key is never given again; see erased_sessions.
 INSERT INTO sessions (
-    id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings
+    key, id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings
 ) VALUES (
+    1 + max(
+        coalesce((SELECT max(key) FROM sessions), 0),
+        coalesce((SELECT max(key) FROM erased_sessions), 0)
+    ),
     :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings
 );
 

@@ -1,0 +1,117 @@
+"""Whole sessions and users leave SQLite, and a memory comes back from a document."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from everfold.adapters.sqlite.codec import lineage_from_text
+from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.memory import change_memory, move_head, wipe_memory
+from everfold.adapters.sqlite.memory_items import write_item
+from everfold.adapters.sqlite.memory_records import (
+    insert_extraction,
+    record_audit,
+    write_cursor,
+    write_dream,
+    write_topic,
+)
+from everfold.adapters.sqlite.owners import get_user_key
+from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
+from everfold.core.portable import PortableMemory
+from everfold.core.sessions import SessionId, UserId
+from everfold.errors import ConflictError, NotFoundError
+
+_BUCKETS = ("sessions", "messages", "events", "digests")
+
+
+def list_branches(database: Database, session_id: SessionId) -> list[SessionId]:
+    """See `ForgettingStore.list_branches`."""
+    row = database.row("find_keys", session_id=session_id)
+    if row is None:
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
+    rows = database.rows("list_session_lineages", user_key=row[1])
+    return [
+        SessionId(cast("str", id_))
+        for _, id_, lineage in rows
+        if id_ != session_id and any(part.session_id == session_id for part in lineage_from_text(lineage))
+    ]
+
+
+def erase_sessions(database: Database, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
+    """See `ForgettingStore.erase_sessions`."""
+    for session_id in session_ids:
+        others = [id_ for id_ in list_branches(database, session_id) if id_ not in session_ids]
+        if others:
+            raise ConflictError(
+                f"session {session_id}: {', '.join(others)} share messages of it by now; decide again",
+                session=session_id,
+            )
+    counts = dict.fromkeys(_BUCKETS, 0)
+    database.mark_erased()
+    change_memory(database, change)
+    for session_id in session_ids:
+        session_key = cast("tuple[int]", database.row("find_keys", session_id=session_id))[0]
+        for bucket, count in _erase_session(database, session_id, session_key).items():
+            counts[bucket] += count
+    database.run("optimize_search")
+    return counts
+
+
+def _erase_session(database: Database, session_id: SessionId, session_key: int) -> dict[str, int]:
+    """Remove the rows of one session, those that point to others first."""
+    database.run("bury_session", session_key=session_key)
+    database.run("erase_session_words", session_key=session_key)
+    database.run("anonymise_session_calls", session_id=session_id)
+    counts = {
+        "digests": database.run("erase_session_digests", session_key=session_key),
+        "events": database.run("erase_session_events", session_key=session_key),
+        "messages": database.run("erase_session_messages", session_key=session_key),
+    }
+    database.run("erase_session_state", session_key=session_key)
+    database.run("erase_session_memory", session_key=session_key)
+    return {**counts, "sessions": database.run("erase_session_row", session_key=session_key)}
+
+
+def wipe_user(database: Database, user_id: UserId, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    """See `ForgettingStore.wipe_user`."""
+    user_key = get_user_key(database, user_id)
+    rows = database.rows("list_session_lineages", user_key=user_key)
+    kept = dict.fromkeys(("transcripts", *_BUCKETS[1:]), 0)
+    snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
+    calls = database.run("anonymise_user_calls", user_id=user_id)
+    for session_key, id_, _ in rows:
+        for bucket, count in _erase_session(database, SessionId(cast("str", id_)), cast("int", session_key)).items():
+            kept["transcripts" if bucket == "sessions" else bucket] += count
+    if rows:
+        database.run("optimize_search")
+    return wipe_memory(database, user_id, expected, entry, more={"sessions": snapshots, **kept, "calls": calls})
+
+
+def import_memory(database: Database, memory: PortableMemory, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+    """See `ForgettingStore.import_memory`."""
+    user_key = get_user_key(database, memory.user_id)
+    if cast("tuple[int]", database.row("count_memory", user_key=user_key))[0]:
+        raise ConflictError(f"user {memory.user_id} has a memory already; wipe it first", user=memory.user_id)
+    last_ordinal = _read_last_ordinal(database, user_key)
+    head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch)
+    move_head(database, user_key, memory.user_id, expected, head)
+    for item in (one for revisions in memory.items for one in revisions):
+        write_item(database, user_key, item, written_revision=head.revision, forgets=False)
+    for topic in (one for revisions in memory.topics for one in revisions):
+        write_topic(database, user_key, topic, forgets=False)
+    for dream in memory.dreams:
+        if database.row("find_dream", dream_id=dream.id) is not None:
+            raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
+        write_dream(database, user_key, dream)
+    for extraction in memory.extractions:
+        database.run("put_ordinal", user_key=user_key, ordinal=extraction.ordinal)
+        insert_extraction(database, user_key, extraction)
+    database.run("raise_ordinal", user_key=user_key, ordinal=last_ordinal)
+    for agent_id, read_through in memory.cursors:
+        write_cursor(database, user_key, agent_id, read_through)
+    record_audit(database, (*memory.audit, entry))
+    return head
+
+
+def _read_last_ordinal(database: Database, user_key: int) -> int:
+    row = database.row("read_memory_head", user_key=user_key)
+    return 0 if row is None else cast("int", row[3])

@@ -1,0 +1,58 @@
+"""Forgetting stores: what removes whole sessions and users, brings memory back from a document, and clears the files.
+
+Atomicity and errors are those of `everfold.ports.stores`.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
+from everfold.core.portable import PortableMemory
+from everfold.core.sessions import SessionId, UserId
+
+
+class ForgettingStore(Protocol):
+    """The erases that are larger than a message, and what they leave in the store's own files."""
+
+    async def list_branches(self, session_id: SessionId) -> list[SessionId]:
+        """Every other session whose log holds messages that this one stores, in the order of their creation."""
+        ...
+
+    async def erase_sessions(self, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
+        """Remove sessions of one user with all that is stored of them, and write a change of the user's memory.
+
+        Their ids are not used again. Gives how much went from each bucket: `sessions`, `messages`, `events`, `digests`.
+        Extractions stay, and model calls stay without the ids of user, session and event.
+
+        Raises:
+            ConflictError: another session holds messages of one of them, or the head is not the expected one.
+            NotFoundError: one of them is unknown.
+        """
+        ...
+
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+        """What `wipe_memory` does, and all sessions of the user as `erase_sessions` does. The user stays known.
+
+        Buckets: those of `wipe_memory`, where `sessions` is what was kept for sessions, then `transcripts`, `messages`,
+        `events`, `digests` and `calls`, which stay for their cost without the ids.
+
+        Raises:
+            ConflictError: the head is not the expected one.
+        """
+        ...
+
+    async def import_memory(self, memory: PortableMemory, *, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+        """Store all of a memory for a user who has none, ordinals and cursors as they are, and give the new head.
+
+        Raises:
+            ConflictError: the head is not the expected one, the user has a memory, or an id is taken.
+        """
+        ...
+
+    async def is_erasing(self) -> bool:
+        """Whether the store's own files may still hold what was erased."""
+        ...
+
+    async def finish_erasing(self) -> bool:
+        """Clear the files of what was erased; False when a reader holds on to it. Costs one read when nothing is due."""
+        ...
