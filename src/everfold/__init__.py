@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from everfold.engine import Everfold
     from everfold.memory import Because, Memory
     from everfold.ports.hooks import Hooks
+    from everfold.services.erase import Erased
     from everfold.services.memory_tools import MemoryTools, ToolAnswer
+    from everfold.services.prove_absent import WordPlace
     from everfold.services.read import Page
     from everfold.services.search import SearchHit
     from everfold.services.verify import Verification
+    from everfold.services.wipe import ErasedSession, Wiped
     from everfold.session import Session
 
 _HOMES = {
@@ -40,6 +43,8 @@ _HOMES = {
     "CompactionEvent": "everfold.core.events",
     "CompactionReport": "everfold.core.folding",
     "Dream": "everfold.core.topics",
+    "Erased": "everfold.services.erase",
+    "ErasedSession": "everfold.services.wipe",
     "Everfold": "everfold.engine",
     "Evidence": "everfold.core.items",
     "Extraction": "everfold.core.memory",
@@ -69,6 +74,8 @@ _HOMES = {
     "Verification": "everfold.services.verify",
     "Window": "everfold.core.window",
     "WindowReport": "everfold.core.window",
+    "Wiped": "everfold.services.wipe",
+    "WordPlace": "everfold.services.prove_absent",
     "load_settings": "everfold.config",
     "open": "everfold.bootstrap",
     "open_sync": "everfold.bootstrap",
@@ -82,6 +89,8 @@ __all__ = [
     "CompactionEvent",
     "CompactionReport",
     "Dream",
+    "Erased",
+    "ErasedSession",
     "Everfold",
     "Evidence",
     "Extraction",
@@ -111,6 +120,8 @@ __all__ = [
     "Verification",
     "Window",
     "WindowReport",
+    "Wiped",
+    "WordPlace",
     "errors",
     "load_settings",
     "open",

@@ -26,7 +26,7 @@ from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
 from everfold.services.port_memory import export_memory, import_memory
-from everfold.services.prove_absent import Place, prove_absent
+from everfold.services.prove_absent import WordPlace, prove_absent
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.switch import Switcher
 from everfold.services.users import Users
@@ -234,7 +234,7 @@ class Everfold:
         """
         return await self._store.finish_erasing()
 
-    async def verify_erased(self, *, user: str = DEFAULT_USER, words: Sequence[str]) -> list[Place]:
+    async def verify_erased(self, *, user: str = DEFAULT_USER, words: Sequence[str]) -> list[WordPlace]:
         """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
         Letters are compared without case; search finds words of the same stem.

@@ -8,7 +8,7 @@ are left, and erased where there are none. Of all these the older revisions go t
 
 A dream that wrote such a topic loses it; a proposed one that would write it is dropped.
 
-Source: DESIGN G10 and section 4; docs/adr/0015-erase-makes-again.md.
+Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

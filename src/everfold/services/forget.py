@@ -1,6 +1,6 @@
 """Forget: what an erase of messages, sessions, items or topics does to memory, in one change of it.
 
-Source: DESIGN G10 and section 4; docs/adr/0015-erase-makes-again.md.
+Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
 """
 
 from collections.abc import Sequence

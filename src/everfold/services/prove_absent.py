@@ -14,7 +14,7 @@ _PAGE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class WordPlace:
     """Where a word is still read.
 
     Attributes:
@@ -35,7 +35,7 @@ class _Finder:
     """Looks for words in whatever it is shown, in any case, also where JSON escapes them."""
 
     words: tuple[str, ...]
-    places: list[Place] = field(default_factory=list)
+    places: list[WordPlace] = field(default_factory=list)
 
     def look(self, kind: str, id_: str, value: object, *, seq: int = 0) -> None:
         text = str(value)
@@ -43,10 +43,10 @@ class _Finder:
         for word in self.words:
             folded = word.casefold()
             if any(folded in one or json.dumps(folded)[1:-1] in one for one in texts):
-                self.places.append(Place(kind=kind, id=id_, word=word, seq=seq))
+                self.places.append(WordPlace(kind=kind, id=id_, word=word, seq=seq))
 
 
-async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> list[Place]:
+async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> list[WordPlace]:
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
     Looked through are messages, windows, search rows, events, layouts, digests and states of every session, and of
@@ -59,9 +59,9 @@ async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> l
     for word in finder.words:
         query = plan_query(word)
         for hit in await store.search(query, user_id=user_id, agent_id=None, session_id=None, limit_count=_PAGE):
-            finder.places.append(Place(kind="search", id=hit.session_id, word=word, seq=hit.seq))
+            finder.places.append(WordPlace(kind="search", id=hit.session_id, word=word, seq=hit.seq))
         for item, _ in await store.search_items(query, user_id, None, limit_count=_PAGE):
-            finder.places.append(Place(kind="item_search", id=item.id, word=word))
+            finder.places.append(WordPlace(kind="item_search", id=item.id, word=word))
     return list(dict.fromkeys(finder.places))
 
 

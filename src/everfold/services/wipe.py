@@ -1,6 +1,6 @@
 """Wipe: whole sessions and users leave the store, each in one transaction, with what memory has of them.
 
-Source: DESIGN section 4, "Wipe"; REQUIREMENTS OF-34, P-OF-16; docs/adr/0022-forgetting.md.
+Source: DESIGN section 4, "Wipe"; REQUIREMENTS OF-34, P-OF-16; docs/adr/0023-forgetting.md.
 """
 
 from collections.abc import Mapping
