@@ -26,7 +26,7 @@ DIMENSIONS = 384
 SPACE = Space("clusters", DIMENSIONS)
 COUNT = 100_000
 DEPTH = 10
-ASKED_COUNT = 100
+ASKED_COUNT = 300
 EXACT_COUNT = 25
 """How many questions the exact search answers: one reads every float of the user."""
 

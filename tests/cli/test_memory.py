@@ -11,9 +11,6 @@ import pytest
 from typer.testing import Result
 
 import everfold
-from everfold.core.memory import MemoryChange
-from everfold.core.sessions import AgentId
-from everfold.core.topics import Topic, TopicId
 from everfold.testing.builders import assistant, user
 from everfold.testing.fakes import FakeClock
 
@@ -49,6 +46,7 @@ def remembered(here: Path) -> Path:
                 clock.advance(timedelta(minutes=1))
 
     anyio.run(talk)
+    (here / "everfold.toml").write_text('[[agents]]\nname = "shop"\nmemory_system = "structured"\n', "utf-8")
     return here / "a.db"
 
 
@@ -223,45 +221,66 @@ def test_passes_over_messages_are_told(memory: Run) -> None:
     assert "heuristic" in memory("audit", "--extractions").stdout
 
 
-def make_topic(remembered: Path) -> None:
-    """Write a topic into Ilse's memory."""
-
-    async def write() -> None:
-        async with everfold.open(f"sqlite:///{remembered}", settings=SETTINGS) as engine:
-            memory = await engine.memory(user="ilse", agent="shop")
-            item = (await memory.items())[0]
-            topic = Topic(
-                id=TopicId("top_1"),
-                user_id=memory.user_id,
-                agent_id=AgentId("shop"),
-                tier="user",
-                name="pottery",
-                summary="Runs a pottery.",
-                content="Ilse runs a pottery in Bergen.",
-                sources=(item.id,),
-                origin="user",
-                updated_at=item.changed_at,
-            )
-            change = MemoryChange(
-                user_id=memory.user_id, agent_id=AgentId("shop"), expected=await memory.head(), topics=(topic,)
-            )
-            await engine._store.change_memory(change)
-
-    anyio.run(write)
-
-
-def test_topics_are_listed_and_shown_whole(memory: Run, remembered: Path) -> None:
-    """A list has each topic in short; a name gives all of it with its sources; a name that is none says which are."""
-    assert "none yet" in unwrap(memory("topics", "pottery", code=3).stderr)
-    make_topic(remembered)
-    assert "Runs a pottery." in memory("topics").stdout
+def test_a_dream_makes_topics(memory: Run) -> None:
+    """A dream shows what it adds and of which items, and its topics are listed in short and shown whole by name."""
+    assert "no dreams yet" in memory("dreams").stdout
+    [dream] = read(memory("dream", "--agent", "shop", "--json"))["dreams"]
+    assert (dream["state"], dream["generator"], dream["cost_usd"]) == ("applied", "deterministic", None)
+    assert set(dream["items"]) >= {it["id"] for it in list_items(memory).values()}
     [topic] = read(memory("topics", "--json"))["topics"]
-    assert (topic["name"], topic["tier"]) == ("pottery", "user")
-    assert read(memory("topics", "pottery", "--json"))["topics"] == [topic]
-    text = unwrap(memory("topics", "pottery").stdout)
-    assert topic["content"] in text
-    assert topic["sources"][0] in text
-    assert "there are: pottery" in unwrap(memory("topics", "glazes", code=3).stderr)
+    assert topic["dream"] == dream["id"]
+    assert [it["name"] for it in dream["topics"]] == [topic["name"]]
+    assert all(line in topic["content"] for line in dream["topics"][0]["added"])
+    assert topic["name"] in memory("topics").stdout
+    assert read(memory("topics", topic["name"], "--json"))["revisions"] == [topic]
+    text = unwrap(memory("topics", topic["name"]).stdout)
+    assert all(source in text for source in topic["sources"])
+    assert "'glazes'" in unwrap(memory("topics", "glazes", code=3).stderr)
+
+
+def test_a_dream_with_nothing_to_read(memory: Run) -> None:
+    """A second dream, and one of an agent that has not opted in, say that there is nothing to dream of."""
+    memory("dream", "--agent", "shop")
+    for agent in ("shop", "other"):
+        assert "nothing to dream of" in unwrap(memory("dream", "--agent", agent).stderr)
+        assert read(memory("dream", "--agent", agent, "--json"))["dreams"] == []
+    assert len(read(memory("dreams", "--json"))["dreams"]) == 1
+
+
+def test_a_dream_is_reverted(memory: Run) -> None:
+    """After a revert the topics that a dream began are gone, the dream says so, and a second revert is refused."""
+    [dream] = read(memory("dream", "--agent", "shop", "--json"))["dreams"]
+    text = memory("dreams").stdout
+    assert f"{dream['id']}  applied" in text
+    assert SAID[2] in text
+    assert "reverted" in memory("dreams", "revert", dream["id"]).stdout
+    assert read(memory("topics", "--json"))["topics"] == []
+    assert [it["state"] for it in read(memory("dreams", "--json"))["dreams"]] == ["reverted"]
+    assert "it is reverted, expected applied" in unwrap(memory("dreams", "revert", dream["id"], code=4).stderr)
+
+
+def test_a_dream_waits_for_a_person(memory: Run, here: Path) -> None:
+    """Under review a dream changes nothing until it is approved; a rejected one never does."""
+    with (here / "everfold.toml").open("a", encoding="utf-8") as settings:
+        settings.write("memory_review = true\n")
+    [dream] = read(memory("dream", "--agent", "shop", "--json"))["dreams"]
+    assert dream["state"] == "proposed"
+    assert dream["topics"][0]["added"]
+    assert read(memory("topics", "--json"))["topics"] == []
+    [approved] = read(memory("dreams", "approve", dream["id"], "--json"))["dreams"]
+    assert approved["state"] == "applied"
+    assert len(read(memory("topics", "--json"))["topics"]) == 1
+    assert "expected proposed" in unwrap(memory("dreams", "reject", dream["id"], code=4).stderr)
+
+
+def test_a_dream_is_rejected(memory: Run, here: Path) -> None:
+    """A proposal that is rejected leaves no topic and is not proposed again."""
+    with (here / "everfold.toml").open("a", encoding="utf-8") as settings:
+        settings.write("memory_review = true\n")
+    [dream] = read(memory("dream", "--agent", "shop", "--json"))["dreams"]
+    assert "rejected" in memory("dreams", "reject", dream["id"]).stdout
+    assert read(memory("topics", "--json"))["topics"] == []
+    assert read(memory("dream", "--agent", "shop", "--json"))["dreams"] == []
 
 
 @pytest.mark.parametrize(
@@ -276,6 +295,7 @@ def test_topics_are_listed_and_shown_whole(memory: Run, remembered: Path) -> Non
         (("memory", "add", "Late.", "--until", "soon"), 2, "'soon'"),
         (("memory", "add", " "), 2, "it says nothing"),
         (("audit", "--before", "then"), 2, "'then'"),
+        (("dreams", "approve", "drm_0"), 3, "drm_0"),
     ],
 )
 def test_an_error_is_told_in_words(memory: Run, words: tuple[str, ...], code: int, told: str) -> None:
@@ -285,7 +305,7 @@ def test_an_error_is_told_in_words(memory: Run, words: tuple[str, ...], code: in
 
 def test_looking_makes_nobody(run: Run, remembered: Path) -> None:
     """Asking for the memory of a name that nobody has is refused, and nobody has it afterwards; entering something makes them."""
-    for words in (("memory", "list"), ("topics",), ("quarantine",), ("audit",)):
+    for words in (("memory", "list"), ("topics",), ("quarantine",), ("audit",), ("dreams",), ("dream",)):
         assert "'eve'" in run(*words, "--user", "eve", "--db", remembered, code=3).stderr
     assert "there is no database" in run("memory", "list", "--db", "missing.db", code=3).stderr
     assert [it["user"] for it in read(run("users", "--db", remembered, "--json"))["users"]] == ["ilse"]

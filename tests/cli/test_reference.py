@@ -57,10 +57,11 @@ def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
 def test_the_commands_are_those_that_were_promised() -> None:
     """The command line has the commands of the documentation, no more and no fewer."""
     promised = (
-        "audit cancel compact config demo events import memory note quarantine replay retry search sessions show topics "
+        "audit cancel compact config demo dream dreams events import memory note quarantine replay retry search sessions show topics "
         "users verify"
     )
     assert promised.split() == sorted(GROUP.commands)
     assert sorted(BY_NAME["users"].commands) == ["add", "show"]
+    assert sorted(BY_NAME["dreams"].commands) == ["approve", "reject", "revert"]
     inner = "add edit forget list search show undo why"
     assert sorted(BY_NAME["memory"].commands) == inner.split()

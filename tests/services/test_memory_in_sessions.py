@@ -8,6 +8,8 @@ import pytest
 
 import everfold
 from everfold import Everfold, MemoryWrite, Session, Window
+from everfold.config import Overrides
+from everfold.core.json_values import JsonObject
 from everfold.core.window import TextEntry
 from everfold.testing.builders import assistant, user
 from everfold.testing.fakes import CountingIds, FakeClock
@@ -24,7 +26,7 @@ async def opened(
     url: str, *, hooks: tuple[everfold.Hooks, ...] = (), clock: FakeClock | None = None, **memory: object
 ) -> AsyncIterator[Everfold]:
     """An engine whose agents have structured memory."""
-    settings = {"memory": {**STRUCTURED, **memory}, "compaction": {"synchronous": True}}
+    settings: Overrides = {"memory": {**STRUCTURED, **memory}, "compaction": {"synchronous": True}}
     async with everfold.open(
         url, settings=settings, clock=clock or FakeClock(), ids=CountingIds(), hooks=hooks
     ) as engine:
@@ -46,7 +48,7 @@ async def say(session: Session, *texts: str) -> Window:
     return window
 
 
-def chat(count: int, *, first: int) -> list[dict[str, object]]:
+def chat(count: int, *, first: int) -> list[JsonObject]:
     """Messages about nothing that lasts, from a number on: the user on odd ones."""
     return [
         user(f"How does the sea look from here, in case {number}?")
@@ -198,7 +200,7 @@ async def test_recall_rides_at_the_end(url: str) -> None:
 
 async def test_vectors_find_what_words_do_not(url: str) -> None:
     """With an embedder, what was said in other forms of the words is recalled too, and the report says by what."""
-    settings = {
+    settings: Overrides = {
         "memory": {**STRUCTURED, "inject": True},
         "compaction": {"synchronous": True},
         "embed": {"model": "hash:384"},
@@ -232,7 +234,7 @@ async def test_tools_write_and_read(url: str) -> None:
 async def test_idle_sessions_are_dreamed_of(url: str) -> None:
     """Once the user is away for long enough, what was said becomes topics, without anybody asking."""
     clock = FakeClock()
-    settings = {"memory": STRUCTURED, "sessions": {"poll_secs": 0.01}, "compaction": {"synchronous": False}}
+    settings: Overrides = {"memory": STRUCTURED, "sessions": {"poll_secs": 0.01}, "compaction": {"synchronous": False}}
     async with everfold.open(url, settings=settings, clock=clock, ids=CountingIds()) as engine:
         await say(await engine.session(user="ann"), BADGE, "I prefer tea to coffee.", "I live in Graz.")
         memory = await engine.memory(user="ann")

@@ -12,6 +12,8 @@ from everfold.cli import (
     compact,
     config,
     demo,
+    dream,
+    dreams,
     events,
     importing,
     memory,
@@ -72,8 +74,9 @@ for module in (replay, importing, sessions, show, search, events, compact, retry
     app.command(name=module.NAME)(module.run)
 app.add_typer(users.app)
 app.add_typer(memory.app)
-for module in (topics, quarantine, audit):
+for module in (topics, quarantine, audit, dream):
     app.command(name=module.NAME)(module.run)
+app.add_typer(dreams.app)
 
 
 def run() -> None:

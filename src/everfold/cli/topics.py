@@ -10,7 +10,6 @@ from everfold.cli.engine import open_memory, run_async
 from everfold.cli.options import Db, Json, KnownBy, Owner
 from everfold.cli.output import open_console, plain, print_json, print_table
 from everfold.core.topics import Topic
-from everfold.errors import NotFoundError
 
 NAME = "topics"
 
@@ -18,7 +17,7 @@ NAME = "topics"
 def run(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Show this topic whole; all in short when left out.")
+        str | None, typer.Argument(metavar="[NAME]", help="This topic, whole; all in short when left out.")
     ] = None,
     user: Owner = "default",
     agent: KnownBy = None,
@@ -26,7 +25,7 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the topics of a user's memory, or show one whole with the items that it was made of.
+    """List the topics of a user's memory, or show every revision of one with the items that it was made of.
 
     Examples:
     - `everfold topics --user ilse --db everfold.db`
@@ -35,11 +34,11 @@ def run(
 
     async def act() -> list[Topic]:
         async with open_memory(context, db, user, agent) as memory:
-            return _choose(await memory.topics(), name)
+            return await memory.topics() if name is None else await memory.topic(name)
 
     topics = run_async(act)
     if as_json:
-        print_json({"topics": [_to_document(it) for it in topics]})
+        print_json({"topics" if name is None else "revisions": [_to_document(it) for it in topics]})
     elif name is None:
         print_table(
             ("topic", "tier", "in short", "updated", "until"),
@@ -49,19 +48,10 @@ def run(
         _print_whole(topics)
 
 
-def _choose(topics: list[Topic], name: str | None) -> list[Topic]:
-    """All topics, or those with a name: one of each tier and agent."""
-    found = [it for it in topics if name is None or it.name == name]
-    if not found and name is not None:
-        known = ", ".join(dict.fromkeys(it.name for it in topics)) or "none yet; dreams make them"
-        raise NotFoundError(f"there is no topic {name!r}; there are: {known}", topic=name)
-    return found
-
-
 def _print_whole(topics: Sequence[Topic]) -> None:
     console = open_console()
     for topic in topics:
-        facts = f"{topic.tier}, revision {topic.revision}, {topic.updated_at:%Y-%m-%d %H:%M}"
+        facts = f"{topic.tier}, revision {topic.revision}, {topic.updated_at:%Y-%m-%d %H:%M}, {topic.status}"
         console.print(Text(topic.name, style="bold"), Text(facts, style="dim"))
         console.print(Text(plain(topic.summary)), soft_wrap=True)
         console.print(Text(plain(topic.content)), soft_wrap=True)
@@ -86,5 +76,6 @@ def _to_document(topic: Topic) -> dict[str, object]:
         "updated_at": topic.updated_at,
         "expires_at": topic.expires_at,
         "revision": topic.revision,
+        "status": topic.status,
         "dream": topic.dream_id,
     }

@@ -64,7 +64,8 @@ class PrefixBreak:
     """One change of a request before its end.
 
     Attributes:
-        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, or `session`.
+        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, or
+            `memory` (its snapshot was written again for an erase in it, or was turned on).
         cost_tokens: What can no longer come from the provider's cache.
     """
 

@@ -320,8 +320,10 @@ class PrefixWatch:
         )
         breaks = (settings, epoch, window.report.watermark, past)
         old_breaks, old = self._seen.get(key, (None, ()))
+        is_other_memory = any(one.reason == "memory" for one in window.report.breaks)
         _hold(
-            breaks != old_breaks or flat[: len(old)] == old, f"G5: session {key}: the beginning of the request changed"
+            breaks != old_breaks or is_other_memory or flat[: len(old)] == old,
+            f"G5: session {key}: the beginning of the request changed",
         )
         has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
         if has_messages:

@@ -248,7 +248,12 @@ def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryHead, entry:
     for record in tables.sessions.values():
         last_seq = max(tables.messages[record.id], default=record.branch_seq)
         if record.user_id == user_id and last_seq:
-            held.sessions[record.id] = SessionMemory(session_id=record.id, extracted_seq=last_seq, model_seq=last_seq)
+            held.sessions[record.id] = SessionMemory(
+                session_id=record.id,
+                extracted_seq=last_seq,
+                model_seq=last_seq,
+                snapshot_revision=expected.revision + 1,
+            )
             held.owners[record.id] = user_id
 
 

@@ -107,9 +107,9 @@ def wipe_memory(
         "wipe_dreamt_topics",
         "wipe_cursors",
         "wipe_session_memory",
-        "pass_over_log",
     ):
         database.run(name, user_key=user_key)
+    database.run("pass_over_log", user_key=user_key, revision=head.revision)
     counts = {
         "items": database.run("wipe_items", user_key=user_key),
         "topics": database.run("wipe_topics", user_key=user_key),

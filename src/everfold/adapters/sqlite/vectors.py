@@ -37,9 +37,9 @@ from everfold.errors import InvalidInputError
 
 OVERSAMPLING = 20
 """How many candidates by code are ranked again by their floats, for each answer that is asked for."""
-LEAST_CANDIDATES = 400
-"""Source for both: bench/vectors.py: recall at 10 of the exact search is 0.98 or more, and a candidate costs some 10
-microseconds beside the 0.2 of each code that is read."""
+LEAST_CANDIDATES = 1_000
+"""Source for both: our measurement, docs/adr/0022: 200 candidates are enough for clusters, the hashed words of real talk
+want 1,000; a candidate costs some 6 microseconds beside the 0.2 of each code that is read."""
 
 
 class Source(NamedTuple):

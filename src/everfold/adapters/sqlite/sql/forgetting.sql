@@ -40,12 +40,12 @@ DELETE FROM sessions WHERE key = :session_key;
 SELECT count(*) FROM session_memory WHERE user_key = :user_key AND has_snapshot = 1;
 
 -- name: pass_over_log
--- After a wipe: what was said before it is not extracted again.
+-- After a wipe: what was said before it is not extracted again, and that a snapshot was taken away is known.
 INSERT INTO session_memory (
     session_key, user_key, extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision,
     snapshot_event, has_snapshot
 )
-SELECT key, user_key, last_seq, last_seq, 0, 0, x'', 0, '', 0
+SELECT key, user_key, last_seq, last_seq, 0, 0, x'', :revision, '', 0
 FROM (
     SELECT
         key, user_key,
