@@ -455,6 +455,16 @@ async def test_a_proposed_dream_is_dropped(url: str, clock: FakeClock) -> None:
 # --- verify
 
 
+async def test_a_word_is_not_found_by_a_part_of_it(engine: Everfold) -> None:
+    """A mark of several parts is there only as a whole: others that share a part are no place of it."""
+    session = await engine.session(user="ada")
+    seqs = await say(session, "Remember: the first mark is BX-17.", "Remember: the second mark is BX-42.")
+    await session.erase(seqs[0])
+    assert await engine.verify_erased(user="ada", words=["BX-17", "first mark is BX-17"]) == []
+    kinds = {place.kind for place in await engine.verify_erased(user="ada", words=["second mark is BX-42"])}
+    assert {"message", "search", "item"} <= kinds
+
+
 async def test_verify_erased_names_every_place(engine: Everfold) -> None:
     """A word that is there is found in whatever case, with where it is; one that is not there is nowhere."""
     session = await engine.session(user="ada")
