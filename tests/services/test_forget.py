@@ -3,15 +3,18 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import anyio
 import apsw
 import pytest
 
 import everfold
 from everfold import Everfold
-from everfold.core.items import Item
+from everfold.core.items import Item, ItemId
+from everfold.core.memory import MemoryChange
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.session import Session
 from everfold.testing.builders import assistant, talk, user
@@ -375,7 +378,91 @@ async def test_a_reader_makes_an_erase_pending(tmp_path: Path, file_url: str) ->
         reader.close()
 
 
+async def test_a_sweep_finishes_what_was_pending(tmp_path: Path, file_url: str) -> None:
+    """Once the reader is gone the next sweep clears the files, also in an engine that knows nothing of the erase."""
+    reader = apsw.Connection(str(tmp_path / "everfold.db"))
+    async with everfold.open(file_url, settings=ON) as engine:
+        session = await engine.session(user="ada")
+        (seq,) = await say(session, f"The first {NEEDLE}.")
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM messages").fetchall()
+        assert (await session.erase(seq)).is_pending
+    assert find_files(tmp_path)
+    reader.execute("COMMIT")
+    async with everfold.open(file_url, settings=ON) as engine:
+        sweeper = engine._background.sweeper
+        await sweeper.sweep()
+        assert find_files(tmp_path) == []
+    reader.close()
+
+
+async def test_erases_at_once_lose_nothing_and_leave_nothing(engine: Everfold) -> None:
+    """Erases of several messages, a dream, turns and a forgotten item at the same moment all come through."""
+    session = await engine.session(user="ada", limit=3000)
+    seqs = await say(session, *(f"Remember: boat {n} is called {NEEDLE}{n}." for n in range(4)))
+    await say(session, "Remember: the crane is blue.")
+    memory = await engine.memory(user="ada")
+    item = (await find_items(engine, f"{NEEDLE}3"))[0]
+    handles = [await engine.get_session(session.id) for _ in range(4)]
+    async with anyio.create_task_group() as group:
+        for seq, handle in zip(seqs[:3], handles, strict=False):
+            group.start_soon(handle.erase, seq)
+        group.start_soon(memory.dream)
+        group.start_soon(memory.forget, item.id)
+        group.start_soon(say, handles[3], "Remember: the berth is dear.")
+    await session.erase(seqs[3])
+    await memory.dream()
+    await check_gone(engine)
+    told = str([one.statement for one in await memory.items()])
+    assert "crane" in told
+    assert "berth" in told
+    assert (await session.verify()).is_sound
+
+
+async def test_a_failed_proof_is_no_proof(engine: Everfold) -> None:
+    """`Session.verify` finds an item that still quotes an erased message."""
+    session = await engine.session(user="ada")
+    (seq,) = await say(session, f"Remember: my boat is called {NEEDLE}.")
+    (item,) = await find_items(engine, NEEDLE)
+    await session.erase(seq)
+    store, user_id = engine._store, session.record.user_id
+    head = await store.read_head(user_id)
+    back = replace(item, id=ItemId("itm_back"))
+    await store.change_memory(
+        MemoryChange(user_id=user_id, agent_id=session.record.agent_id, expected=head, items=(back,))
+    )
+    (finding,) = (await session.verify()).findings
+    assert (finding.seq, "itm_back" in finding.problem) == (seq, True)
+
+
+async def test_a_proposed_dream_is_dropped(url: str, clock: FakeClock) -> None:
+    """A dream that waits for approval, and would write what was erased, holds nothing of it and can not be approved."""
+    settings = {"memory": {"system": "structured", "review": True}}
+    async with everfold.open(url, clock=clock, ids=CountingIds(), settings=settings) as engine:
+        session = await engine.session(user="ada")
+        (seq,) = await say(session, f"Remember: my boat is called {NEEDLE}.")
+        memory = await engine.memory(user="ada")
+        dream = await memory.dream()
+        assert dream is not None
+        assert (dream.state, NEEDLE in str(dream)) == ("proposed", True)
+        await session.erase(seq)
+        assert (await memory.get_dream(dream.id)).state == "failed"
+        with pytest.raises(ConflictError):
+            await memory.approve(dream.id)
+        await check_gone(engine)
+
+
 # --- verify
+
+
+async def test_a_word_is_not_found_by_a_part_of_it(engine: Everfold) -> None:
+    """A mark of several parts is there only as a whole: others that share a part are no place of it."""
+    session = await engine.session(user="ada")
+    seqs = await say(session, "Remember: the first mark is BX-17.", "Remember: the second mark is BX-42.")
+    await session.erase(seqs[0])
+    assert await engine.verify_erased(user="ada", words=["BX-17", "first mark is BX-17"]) == []
+    kinds = {place.kind for place in await engine.verify_erased(user="ada", words=["second mark is BX-42"])}
+    assert {"message", "search", "item"} <= kinds
 
 
 async def test_verify_erased_names_every_place(engine: Everfold) -> None:

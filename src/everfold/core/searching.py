@@ -178,6 +178,14 @@ def plan_query(question: str) -> SearchQuery:
     return SearchQuery(terms=tuple(dict.fromkeys(terms))[:MAX_TERMS])
 
 
+def plan_exact_query(text: str) -> SearchQuery:
+    """What finds the rows that hold all index words of a text in a row; no terms for stop words alone."""
+    words = tuple(read_matter(text[:MAX_QUESTION_CHARS]).split())
+    if len(words) == 1:
+        return SearchQuery(terms=(_single(words[0]),))
+    return SearchQuery(terms=(SearchTerm(words=words),) if words else ())
+
+
 def _single(word: str) -> SearchTerm:
     return SearchTerm(words=(word,), is_prefix=len(word) == 1 and not word.isascii())
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from everfold.core.searching import plan_query
+from everfold.core.searching import plan_exact_query
 from everfold.core.sessions import NO_END, EventId, SessionRecord, UserId
 from everfold.ports.stores import Store
 from everfold.services.live import load_session
@@ -50,14 +50,14 @@ async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> l
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
     Looked through are messages, windows, search rows, events, layouts, digests and states of every session, and of
-    memory items, topics, dreams, extractions, snapshots, search and audit, with all revisions. Search is by word stems.
+    memory items, topics, dreams, extractions, snapshots, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
     """
     finder = _Finder(words=tuple(word for word in words if word.strip()))
     for record in await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END):
         await _look_at_session(store, record, finder)
     await _look_at_memory(store, user_id, finder)
     for word in finder.words:
-        query = plan_query(word)
+        query = plan_exact_query(word)
         for hit in await store.search(query, user_id=user_id, agent_id=None, session_id=None, limit_count=_PAGE):
             finder.places.append(WordPlace(kind="search", id=hit.session_id, word=word, seq=hit.seq))
         for item, _ in await store.search_items(query, user_id, None, limit_count=_PAGE):

@@ -13,7 +13,7 @@ from everfold.core.certificate import (
     hash_text,
 )
 from everfold.core.layout import EMPTY_LAYOUT
-from everfold.core.sessions import EventId, SessionId, SessionRecord
+from everfold.core.sessions import EventId, SessionId, SessionRecord, find_holder
 from everfold.ports.stores import Store
 
 _PAGE = 100
@@ -42,6 +42,7 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
     state = await store.read_state(record.id)
     erased: set[int] = set()
     findings = [finding async for finding in _check_messages(store, record.id, state.last_seq, erased)]
+    findings += await _check_memory(store, record, erased)
     certificates: list[Certificate] = []
     next_seq = 1
     async for certificate in _certificates(store, record.id, state.events_count):
@@ -115,6 +116,15 @@ async def _check_event(store: Store, session_id: SessionId, certificate: Certifi
         message_hashes=hashes,
         digest_hashes={id_: hash_text(digest.text) for id_, digest in digests.items()},
     )
+
+
+async def _check_memory(store: Store, record: SessionRecord, erased: set[int]) -> list[Finding]:
+    """No item quotes an erased message, in no revision."""
+    return [
+        Finding(event_id="", seq=seq, problem=f"it was erased, but item {item.id} of memory still quotes it")
+        for seq in sorted(erased)
+        for item in await store.find_quoting(find_holder(record.lineage, seq), seq)
+    ]
 
 
 async def _check_erased(store: Store, certificate: Certificate, erased: set[int]) -> list[Finding]:

@@ -15,6 +15,7 @@ Needs `pytest`.
 
 from everfold.testing.contract_compaction import CompactionContract
 from everfold.testing.contract_erase import EraseContract
+from everfold.testing.contract_forgetting import ForgettingContract
 from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_memory import LedgerContract
@@ -34,6 +35,7 @@ class StoreContract(
     WorkContract,
     HistoryContract,
     EraseContract,
+    ForgettingContract,
     UsageContract,
     LedgerContract,
     MemoryRecordContract,

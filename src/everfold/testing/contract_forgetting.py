@@ -1,0 +1,182 @@
+"""What every store holds to about whole sessions and users, and memory from a document. See `everfold.testing.contract`."""
+
+# ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
+
+from dataclasses import replace
+
+import pytest
+
+from everfold.core.memory import MemoryChange, MemoryHead, SessionMemory
+from everfold.core.portable import PortableMemory
+from everfold.core.sessions import SessionId
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.testing.builders import (
+    ADA,
+    BEN,
+    GUIDE,
+    append_wires,
+    assistant,
+    branch_session,
+    compact,
+    open_session,
+    session_record,
+    talk,
+    user,
+)
+from everfold.testing.contract_history import find, places
+from everfold.testing.memory_builders import audit, dream, evidence, extraction, item, put, topic
+
+BARE = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryHead(), has_erased=True)
+SOME = PortableMemory(
+    user_id=ADA,
+    items=(
+        (item("itm_1", "The berth \ud83d.", evidence("berth")), item("itm_1", "The crane.", revision=4)),
+        (item("itm_2", tier="agent"),),
+    ),
+    topics=((topic("top_1"), replace(topic("top_1"), content="The crane.", revision=2)),),
+    dreams=(dream("drm_1", topic("top_1")), dream("drm_2")),
+    extractions=(replace(extraction("ext_1"), ordinal=3), replace(extraction("ext_2"), ordinal=7)),
+    cursors=((GUIDE, 3),),
+    audit=(audit(at=1), audit(at=2)),
+)
+
+
+async def erasing(store: Store, **more: object) -> MemoryChange:
+    """A change of Ada's memory that only raises the epoch, over the head that there is."""
+    return replace(BARE, expected=await store.read_head(ADA), **more)  # type: ignore[arg-type]  # a change's own fields
+
+
+class ForgettingContract:
+    """Sessions and users leave with all that is theirs and nothing else, and a memory comes back as it was."""
+
+    async def test_erased_sessions_are_gone(self, store: Store) -> None:
+        """No read gives anything of the session, its counts are right, and another one of the user is untouched."""
+        record = await open_session(store, None, *talk(4), user("The alibi is false."))
+        await compact(store, record.id, "evt_1")
+        other = await open_session(store, session_record("ses_other", parent=record), user("The alibi is true."))
+        await store.write_session_memory(
+            SessionMemory(session_id=record.id, extracted_seq=1), expected=SessionMemory(session_id=record.id)
+        )
+        events = await store.list_events(record.id, after_ordinal=0, limit_count=9)
+        counts = await store.erase_sessions([record.id], await erasing(store))
+        assert counts["sessions"] == 1
+        assert counts["messages"] >= 5
+        assert counts["events"] == len(events) == 1
+        for ask in (store.get_session, store.read_state, store.read_session_memory, store.list_branches):
+            with pytest.raises(NotFoundError):
+                await ask(record.id)
+        with pytest.raises(NotFoundError):
+            await store.get_event(events[0].id)
+        assert await store.read_digests([f"dig_{events[0].id}"]) == {}
+        assert places(await find(store, "alibi false true")) == {(other.id, 1)}
+        assert await store.list_sessions(user_id=ADA, agent_id=None, after=None, limit_count=9) == [
+            await store.get_session(other.id)
+        ]
+        assert (await store.read_head(ADA)).epoch == 1
+        assert await store.check_integrity() == []
+
+    async def test_an_erased_session_does_not_come_again(self, store: Store) -> None:
+        """Its id is refused for a new session; the next session has nothing of it."""
+        record = await open_session(store, None, user("The alibi is false."), assistant("Hm."))
+        await store.erase_sessions([record.id], await erasing(store))
+        with pytest.raises(ConflictError):
+            await open_session(store, None)
+        follower = await open_session(store, session_record("ses_next"), user("Hello."))
+        assert [one.seq for one in await store.read_messages(follower.id, range(1, 9))] == [1]
+        with pytest.raises((NotFoundError, ConflictError)):
+            await append_wires(store, record.id, user("Me again."))
+
+    async def test_shared_messages_hold_a_session(self, store: Store) -> None:
+        """A session that a branch shares messages with goes only together with it; nothing happens otherwise."""
+        parent = await open_session(store, None, user("p1"), user("p2"))
+        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
+        assert await store.list_branches(parent.id) == [child.id]
+        assert await store.list_branches(child.id) == []
+        head = await store.read_head(ADA)
+        with pytest.raises(ConflictError):
+            await store.erase_sessions([parent.id], await erasing(store))
+        assert await store.read_head(ADA) == head
+        assert len(await store.read_messages(child.id, [1, 2])) == 2
+        assert (await store.erase_sessions([parent.id, child.id], await erasing(store)))["messages"] == 2
+
+    async def test_an_erase_of_a_session_over_another_head_is_refused(self, store: Store) -> None:
+        """When memory has moved since it was looked at, nothing of the session goes."""
+        record = await open_session(store, None, user("p1"))
+        change = await erasing(store)
+        await put(store, item("itm_1"))
+        with pytest.raises(ConflictError):
+            await store.erase_sessions([record.id], change)
+        assert len(await store.read_messages(record.id, [1])) == 1
+        assert await store.list_revisions(item("itm_1").id) == [item("itm_1")]
+
+    async def test_a_wiped_user_has_nothing(self, store: Store) -> None:
+        """Sessions and memory go at once with their counts, and again nothing; another user is untouched."""
+        for user_id in (ADA, BEN):
+            record = await open_session(
+                store, session_record(f"ses_{user_id}", user_id=user_id), *talk(4), user("The alibi is false.")
+            )
+            await compact(store, record.id, f"evt_{user_id}")
+            await put(store, item(f"itm_{user_id}", "The alibi.", user_id=user_id))
+        head = await store.read_head(ADA)
+        with pytest.raises(ConflictError):
+            await store.wipe_user(ADA, expected=MemoryHead(), entry=audit("wipe"))
+        counts = await store.wipe_user(ADA, expected=head, entry=audit("wipe"))
+        assert (counts["items"], counts["transcripts"], counts["events"]) == (1, 1, 1)
+        assert counts["messages"] >= 5
+        assert await store.read_head(ADA) == MemoryHead(revision=head.revision + 1, epoch=head.epoch + 1)
+        assert await find(store, "alibi") == []
+        assert await store.find_current_session(ADA, GUIDE) is None
+        again = await store.wipe_user(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+        assert set(again.values()) == {0}
+        assert again.keys() == counts.keys()
+        bens = SessionId(f"ses_{BEN}")
+        assert len(await store.list_events(bens, after_ordinal=0, limit_count=9)) == 1
+        assert {hit.session_id for hit in await find(store, "alibi", user_id=BEN)} == {bens}
+        assert await store.check_integrity() == []
+
+    async def test_a_wipe_of_memory_passes_over_the_log(self, store: Store) -> None:
+        """What was said before a wipe of memory alone counts as looked at, in each session to its own end."""
+        record = await open_session(store, None, user("p1"), user("p2"))
+        await store.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+        kept = await store.read_session_memory(record.id)
+        assert (kept.extracted_seq, kept.model_seq, kept.tokens_count) == (2, 2, 0)
+        assert (kept.snapshot, kept.has_snapshot) == ("", False)
+
+    async def test_an_imported_memory_is_as_it_was(self, store: Store) -> None:
+        """Revisions, ordinals, cursors, order and words are those of the memory; one change of the head."""
+        head = await store.import_memory(SOME, expected=MemoryHead(), entry=audit("import", at=9))
+        assert head == await store.read_head(ADA) == MemoryHead(revision=1)
+        assert [one.id for one in await store.list_items(ADA, None, limit_count=9)] == ["itm_1", "itm_2"]
+        assert await store.list_revisions(SOME.items[0][0].id) == list(SOME.items[0])
+        assert await store.list_topic_histories(ADA) == [list(SOME.topics[0])]
+        assert await store.list_dreams(ADA, None, limit_count=9) == list(reversed(SOME.dreams))
+        found = await store.list_extractions(ADA, None, after_ordinal=0, limit_count=9)
+        assert [one.ordinal for one in found] == [3, 7]
+        assert await store.read_cursor(ADA, GUIDE) == 3
+        assert await store.list_audit(ADA, limit_count=9) == [audit("import", at=9), *reversed(SOME.audit)]
+        assert [one.id for one in await store.find_quoting(SessionId("ses_1"), None)] == ["itm_1"]
+
+    async def test_an_import_never_meets_another_memory(self, store: Store) -> None:
+        """A user with a memory, and ids that another user has, are refused, and nothing is written."""
+        await store.import_memory(SOME, expected=MemoryHead(), entry=audit("import"))
+        with pytest.raises(ConflictError):
+            await store.import_memory(SOME, expected=await store.read_head(ADA), entry=audit("import"))
+        taken = [
+            PortableMemory(user_id=BEN, items=((item("itm_2", user_id=BEN),),)),
+            PortableMemory(user_id=BEN, topics=((topic("top_1", user_id=BEN),),)),
+            PortableMemory(user_id=BEN, dreams=(dream("drm_2", user_id=BEN),)),
+            PortableMemory(user_id=BEN, extractions=(replace(extraction("ext_2", user_id=BEN), ordinal=1),)),
+        ]
+        for memory in taken:
+            with pytest.raises(ConflictError):
+                await store.import_memory(memory, expected=MemoryHead(), entry=audit("import", user_id=BEN))
+            assert await store.read_head(BEN) == MemoryHead()
+            assert await store.list_audit(BEN, limit_count=9) == []
+
+    async def test_an_erase_is_finished(self, store: Store) -> None:
+        """Where nobody reads, an erase is through in the store's files when it returns."""
+        record = await open_session(store, None, user("p1"))
+        await store.erase_sessions([record.id], await erasing(store))
+        assert not await store.is_erasing()
+        assert await store.finish_erasing()

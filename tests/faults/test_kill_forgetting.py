@@ -1,0 +1,98 @@
+"""A process killed inside an erase has erased nothing, and one killed behind it everything; the rest is finished later."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import everfold
+from everfold import Everfold
+from everfold.testing.builders import assistant, talk, user
+
+FORGETTER = Path(__file__).with_name("forgetter.py")
+NEEDLE = "zugzwang"
+ON = {"memory": {"system": "structured"}}
+POINTS = [
+    ("wipe", "anonymise_user_calls"),
+    ("wipe", "bury_session"),
+    ("wipe", "erase_session_words"),
+    ("wipe", "erase_session_messages"),
+    ("wipe", "erase_session_row"),
+    ("wipe", "optimize_search"),
+    ("wipe", "write_memory_head"),
+    ("wipe", "wipe_items"),
+    ("wipe", "wipe_session_memory"),
+    ("wipe", "insert_audit"),
+    ("session", "update_item"),
+    ("session", "erase_session_digests"),
+    ("session", "optimize_search"),
+    ("message", "erase_message"),
+    ("message", "delete_evidence"),
+    ("message", "optimize_search"),
+]
+
+
+async def fill(path: Path) -> dict[str, object]:
+    """A database in which the word is nearly everywhere, and what can be read of it."""
+    async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
+        session = await engine.session(user="ada", limit=3000)
+        await session.append([user(f"Remember: my boat is called {NEEDLE}."), assistant("Noted.")])
+        await session.append(talk(30))
+        await session.window()
+        await (await engine.memory(user="ada")).dream()
+        return await read(engine)
+
+
+async def read(engine: Everfold) -> dict[str, object]:
+    """What memory and the log hold."""
+    document = await engine.export_user("ada")
+    sessions = [await engine.get_session(record.id) for record in await engine.list_sessions(user="ada")]
+    logs = [[message.view.text for message in await session.history(1, 99)] for session in sessions]
+    return {**document, "audit": None, "logs": logs}
+
+
+def run_forgetter(path: Path, what: str, statement: str) -> None:
+    """Run an erase until it is killed."""
+    done = subprocess.run(
+        [sys.executable, str(FORGETTER), str(path), what, statement],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == -signal.SIGKILL, f"{statement} was never reached: {done.stderr[-800:]}"
+
+
+@pytest.mark.parametrize(("what", "statement"), POINTS)
+async def test_an_erase_killed_within_has_erased_nothing(what: str, statement: str, tmp_path: Path) -> None:
+    """Everything is as it was, whatever the erase had done by then; done again it is whole."""
+    path = tmp_path / "log.db"
+    before = await fill(path)
+    run_forgetter(path, what, statement)
+    async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
+        assert await engine.check_store() == []
+        assert await read(engine) == before
+        await engine.wipe("ada", transcripts=True)
+        assert await engine.verify_erased(user="ada", words=[NEEDLE]) == []
+        assert not _holds(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["wipe", "session", "message"])
+async def test_an_erase_killed_behind_its_commit_is_finished_later(what: str, tmp_path: Path) -> None:
+    """Nothing of it can be read, and a later pass clears the files."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    run_forgetter(path, what, "after")
+    async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
+        assert await engine.verify_erased(user="ada", words=[NEEDLE]) == []
+        assert await engine.finish_erasing()
+        assert not _holds(tmp_path)
+        assert await engine.check_store() == []
+
+
+def _holds(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir() if NEEDLE.encode() in file.read_bytes().lower()]
