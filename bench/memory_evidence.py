@@ -27,9 +27,12 @@ from bench.memory_filling import unsynced
 from bench.opening import INLINE_SETTINGS, temporary_folder
 from bench.recall import DATA, Question, Turn, read_locomo
 from bench.report import Row
+from everfold.core.evidence import RECALL_TITLE
 from everfold.core.messages import Message
 from everfold.core.recalling import RecallCap
+from everfold.core.snapshots import DELTA_TITLE
 from everfold.core.speech import clean_text
+from everfold.core.tokens import estimate_text_tokens
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError
@@ -53,6 +56,8 @@ class Shares:
         anywhere: Its whole text stands anywhere in the window: in digests, the standing block or the snapshot as well.
         sliding: A sliding window.
         recalled: Recall alone.
+        entries_count: How many entries of recall the window's suffix has.
+        delta_tokens: What of the suffix the delta takes before them.
     """
 
     window: float
@@ -60,6 +65,8 @@ class Shares:
     anywhere: float
     sliding: float
     recalled: float
+    entries_count: int
+    delta_tokens: int
 
 
 _WAYS = {
@@ -110,14 +117,17 @@ async def _measure_half(samples: Sequence[tuple[str, list[Turn], list[Question]]
                 value = f"no room beside the fixed part; the smallest limit is {smallest} tokens"
                 return [Row(figure=f"evidence at {limit:,} tokens, {half}", value=value)]
             shares += [await said.ask(question, folder / "asked.db") for question in questions]
-    count = f"{len(shares)} questions"
-    return [
-        Row(
-            figure=f"evidence at {limit:,} tokens, {half} ({count}): {title}",
-            value=statistics.fmean(getattr(one, way) for one in shares),
-            digits=3,
-        )
+    at = f"evidence at {limit:,} tokens, {half} ({len(shares)} questions)"
+    rows = [
+        Row(figure=f"{at}: {title}", value=statistics.fmean(getattr(one, way) for one in shares), digits=3)
         for way, title in _WAYS.items()
+    ]
+    entries_count = statistics.fmean(one.entries_count for one in shares)
+    delta_tokens = statistics.fmean(one.delta_tokens for one in shares)
+    return [
+        *rows,
+        Row(figure=f"{at}: entries of recall in the window, mean", value=entries_count, digits=1),
+        Row(figure=f"{at}: delta before them, mean", value=delta_tokens, unit="tokens", digits=0),
     ]
 
 
@@ -158,6 +168,8 @@ class Said:
             anywhere=self._share(question, seqs, texts),
             sliding=self._share(question, _slide(self.log, left_tokens), ""),
             recalled=self._share(question, (), block),
+            entries_count=sum(line.startswith("recall: ") for line in window.report.memory),
+            delta_tokens=_measure_delta(window),
         )
 
     def _share(self, question: Question, seqs: Iterable[int], text: str) -> float:
@@ -240,6 +252,12 @@ def _read_window(window: Window) -> tuple[set[int], str, str]:
             texts.append(entry.text)
             suffix = entry.text if entry.slice == "volatile" else suffix
     return seqs, squeeze(suffix), squeeze("\n".join(texts))
+
+
+def _measure_delta(window: Window) -> int:
+    """The tokens of the suffix before recall's own."""
+    suffix = next((it.text for it in window.entries if isinstance(it, TextEntry) and it.slice == "volatile"), "")
+    return estimate_text_tokens(suffix.partition(RECALL_TITLE)[0]) if suffix.startswith(DELTA_TITLE) else 0
 
 
 def squeeze(text: str) -> str:
