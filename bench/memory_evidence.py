@@ -42,7 +42,10 @@ from everfold.session import Session, iterate_log
 from everfold.testing.fakes import FakeClock
 
 LIMITS_TOKENS = (2_000, 4_000, 8_000)
-QUICK_QUESTIONS = 15
+ASKED_COUNTS = {"report, last two": 50, "looked at before, first two": 25, "quick": 15}
+"""Questions of each conversation, from all over it; all of them would take ten minutes."""
+LEAST_ENTRY_TOKENS = 16
+"""What an entry of recall has at least: who said it, when and where."""
 SETTINGS = {**INLINE_SETTINGS, "memory": {"system": "structured", "inject": True}}
 
 
@@ -79,21 +82,20 @@ _WAYS = {
 
 
 def measure_evidence(*, is_quick: bool) -> tuple[list[Row], list[str]]:
-    """The table: both halves of the file at every limit; a quick run asks some questions of the last conversation."""
+    """The table: both halves of the file at every limit; a quick run takes the shortest conversation alone."""
     if not (DATA / "locomo-dev.json").exists():
         return [Row(figure="evidence in the window", value="not measured: no EVERFOLD_DATA with locomo-dev.json")], []
     samples = read_locomo()
     halves = {"report, last two": samples[2:4], "looked at before, first two": samples[:2]}
     if is_quick:
-        name, turns, questions = samples[3]
-        halves = {"quick": [(name, turns, pick_evenly(questions, QUICK_QUESTIONS))]}
+        halves = {"quick": samples[1:2]}
     rows: list[Row] = []
     for half, chosen in halves.items():
         for limit_tokens in LIMITS_TOKENS:
             rows += asyncio.run(_measure_half(chosen, half, limit_tokens))
     note = (
-        "Evidence: all turns of a LoCoMo conversation are said in one session with a limit, then each question of the "
-        "categories 1 to 4 is asked in a copy of it. The share of a question's evidence turns that are shown as messages "
+        "Evidence: all turns of a LoCoMo conversation are said in one session with a limit, then questions of the "
+        "categories 1 to 4, taken evenly, are asked in copies of it. The share of a question's evidence turns that are shown as messages "
         "or with their whole text in the suffix, mean over the questions. The other two ways have the same budget, the "
         "limit without the room for an answer, to themselves."
     )
@@ -116,7 +118,8 @@ async def _measure_half(samples: Sequence[tuple[str, list[Turn], list[Question]]
                 smallest = error.ids["smallest_limit_tokens"]
                 value = f"no room beside the fixed part; the smallest limit is {smallest} tokens"
                 return [Row(figure=f"evidence at {limit:,} tokens, {half}", value=value)]
-            shares += [await said.ask(question, folder / "asked.db") for question in questions]
+            asked = pick_evenly(questions, ASKED_COUNTS[half])
+            shares += [await said.ask(question, folder / "asked.db") for question in asked]
     at = f"evidence at {limit:,} tokens, {half} ({len(shares)} questions)"
     rows = [
         Row(figure=f"{at}: {title}", value=statistics.fmean(getattr(one, way) for one in shares), digits=3)
@@ -219,7 +222,7 @@ async def _recall_alone(engine: Everfold, session: Session, asked: Message, toke
         user_id=record.user_id,
         agent_id=record.agent_id,
         now=session._clock.now(),  # noqa: SLF001 - the fake clock of this copy
-        limit_count=MOST_HITS,
+        limit_count=min(MOST_HITS, tokens // LEAST_ENTRY_TOKENS),
         exclude=Shown(session=record, seqs=[asked.seq]),
         cap=RecallCap(chars=tokens * 10, tokens=tokens),
     )
