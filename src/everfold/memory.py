@@ -123,8 +123,10 @@ class Memory:
     ) -> Item:
         """Add what a person enters, word for word. What says the same already is only seen again.
 
+        What a scan finds a threat in is quarantined: it comes back with that status.
+
         Raises:
-            InvalidInputError: it is empty, or a scan finds a threat in it.
+            InvalidInputError: it is empty, or says what was forgotten, or what an item of more authority denies.
         """
         done = await self._memory.rememberer.add(
             statement,

@@ -207,6 +207,9 @@ class Session:
         if dry_run:
             preview = self._background.worker.compactor(await self._preview_copy(), is_preview=True)
             return await preview.compact(demand=demand)
+        if self._attendant is not None:
+            await self._live.reload(self._store)
+            await self._attendant.catch_up(self._live)  # nothing is folded before it was looked at
         return await self._background.worker.work_now(self._live, demand)
 
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:

@@ -428,7 +428,7 @@ async def test_a_turn_never_fails_for_it() -> None:
         )
         rememberer = Rememberer(store=store, clock=clock, ids=worker.ids, policy=MemoryPolicy(system="structured"))
         extractor = ModelExtractor(caller=asking, rememberer=rememberer, log=store)
-        background.worker = replace(worker, extract=extractor)
+        background.worker = replace(worker, extract=extractor, extracts=lambda _: True)
         session = await engine.session(limit=LONG)
         await rememberer.add("Ada has a dog.", user_id=session.record.user_id, agent_id=GUIDE, tier="user")
         for count in range(1, 30):

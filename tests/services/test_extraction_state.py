@@ -40,7 +40,7 @@ async def write_digest(task: Task) -> Written:
 def equip(engine: Everfold, extract: Extraction) -> None:
     """Give an engine's worker both parts of the work."""
     background = engine._background
-    background.worker = replace(background.worker, write_digest=write_digest, extract=extract)
+    background.worker = replace(background.worker, write_digest=write_digest, extract=extract, extracts=lambda _: True)
 
 
 async def talk_until_compacted(session: Session) -> None:

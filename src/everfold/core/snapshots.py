@@ -165,11 +165,23 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
         line = render_item_line(item)
         if item.is_current(now) and line not in snapshot:
             lines.append(_Line(line, item.origin, item))
-        elif item.status in {"superseded", "expired"} and line in snapshot:
+        elif item.status in {"superseded", "expired"} and _begin(item) in snapshot:
             lines.append(_Line(f"- no longer so: {line.removeprefix('- ')}", item.origin, item))
-    while lines:
-        text = "\n".join([DELTA_TITLE, *_fence_low(reversed(lines), key=key)])
+    chosen: list[_Line] = []
+    left = cap_chars - len(DELTA_TITLE)
+    for newest in lines:
+        left -= len(newest.text) + 1
+        if left < 0:
+            break
+        chosen.append(newest)
+    while chosen:
+        text = "\n".join([DELTA_TITLE, *_fence_low(reversed(chosen), key=key)])
         if len(text) <= cap_chars:
             return text
-        lines.pop()
+        chosen.pop()  # the marks of a fence want room too
     return ""
+
+
+def _begin(item: Item) -> str:
+    """The beginning of an item's line: its end tells until when it was so, which the snapshot could not know."""
+    return f"- {' '.join(item.statement.split())} ("

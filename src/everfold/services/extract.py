@@ -87,14 +87,38 @@ async def extract_said(
 
 
 async def store_progress(rememberer: Rememberer, progress: Progress) -> Progress:
-    """Have the store hold what is so.
+    """Have the store hold what is so. What others have changed beside the cursor stays as they left it.
 
     Raises:
-        ConflictError: another process moved the session's cursors meanwhile.
+        ConflictError: others were first each time.
     """
-    if progress.now != progress.stored:
-        await rememberer.store.write_session_memory(progress.now, expected=progress.stored)
-    return Progress(stored=progress.now, now=progress.now)
+    for _ in range(_MOST_TRIES):
+        if progress.now == progress.stored:
+            return progress
+        try:
+            await rememberer.store.write_session_memory(progress.now, expected=progress.stored)
+        except ConflictError:
+            progress = _rebase(progress, await rememberer.store.read_session_memory(progress.now.session_id))
+            continue
+        return Progress(stored=progress.now, now=progress.now)
+    raise ConflictError(
+        f"session {progress.now.session_id}: others changed what is kept of its memory {_MOST_TRIES} times in a row",
+        session=progress.now.session_id,
+    )
+
+
+def _rebase(progress: Progress, found: SessionMemory) -> Progress:
+    """The same progress over what the store holds by now; nothing to do where it is as far already."""
+    before, now = progress.stored, progress.now
+    if found.extracted_seq >= now.extracted_seq:
+        return Progress(stored=found, now=found)
+    moved = replace(
+        found,
+        extracted_seq=now.extracted_seq,
+        tokens_count=found.tokens_count + max(now.tokens_count - before.tokens_count, 0),
+        calls_count=found.calls_count + max(now.calls_count - before.calls_count, 0),
+    )
+    return Progress(stored=found, now=moved)
 
 
 async def _begin(rememberer: Rememberer, record: SessionRecord) -> Progress:

@@ -10,6 +10,7 @@ from everfold.core.appending import AppendPlan
 from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
+from everfold.core.items import Item, ItemId
 from everfold.core.layout import EMPTY_LAYOUT, Layout
 from everfold.core.memory import RecallShown
 from everfold.core.messages import Message, make_tombstone
@@ -37,6 +38,7 @@ class LiveSession:
     messages: dict[int, Message] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
+    changed: tuple[tuple[int, str, int], int, dict[ItemId, Item]] | None = None
     recollected: tuple[tuple[SessionId, int, int], str, RecallShown] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None

@@ -10,9 +10,10 @@ Source: DESIGN section 4, "Snapshot and delta", and 3.6, the volatile suffix.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from everfold.core.items import Item, ItemId
 from everfold.core.memory import MemoryHead, RecallShown, SessionMemory
 from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.snapshots import Snapshot, compose_delta, compose_snapshot
+from everfold.core.snapshots import RESERVE_CHARS_PER_TOKEN, Snapshot, compose_delta, compose_snapshot
 from everfold.core.state import WHOLE_WINDOW
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.errors import ConflictError
@@ -27,6 +28,10 @@ MOST_BLOCK_ITEMS = 500
 MOST_CHANGED_ITEMS = 1000
 """What more has changed since the snapshot than this is left to recall."""
 
+
+RECALL_SHARE = 0.5
+"""What the delta may take of the space where recall is to have some too. Source: `bench/memory.py`: a delta that takes all
+of it costs more evidence than it shows."""
 
 NOTHING = RecallShown()
 
@@ -78,8 +83,7 @@ class Recollector:
         else:
             space = live.room(limit_tokens).volatile_tokens - MESSAGE_OVERHEAD_TOKENS
             space -= estimate_text_tokens(own) if own else 0
-            delta = await self._delta(live, kept, head)
-            delta = delta if estimate_text_tokens(delta) <= space else ""
+            delta = await self._delta(live, kept, head, space_tokens=space)
             recalled = await self._recall(live, space - estimate_text_tokens(delta))
             live.recollected = (turn, delta, recalled)
         return Recollection(snapshot=kept.snapshot, delta=delta, recalled=recalled, why=_explain(kept, delta, recalled))
@@ -118,23 +122,36 @@ class Recollector:
             now=self.clock.now(),
         )
 
-    async def _delta(self, live: LiveSession, kept: SessionMemory, head: MemoryHead) -> str:
+    async def _delta(self, live: LiveSession, kept: SessionMemory, head: MemoryHead, *, space_tokens: int) -> str:
         if head.revision == kept.snapshot_revision:
             return ""
-        changed = await self.store.list_items(
-            live.record.user_id,
-            live.record.agent_id,
-            statuses=("active", "superseded", "expired"),
-            changed_after=kept.snapshot_revision,
-            limit_count=MOST_CHANGED_ITEMS,
-        )
-        return compose_delta(
-            changed,
+        share = RECALL_SHARE if self.policy.inject else 1.0
+        delta = compose_delta(
+            list((await self._list_changed(live, kept, head)).values()),
             snapshot=kept.snapshot,
-            cap_chars=self.policy.delta_max_chars,
+            cap_chars=min(self.policy.delta_max_chars, int(max(space_tokens, 0) * share * RESERVE_CHARS_PER_TOKEN)),
             key=live.record.id,
             now=self.clock.now(),
         )
+        return delta if estimate_text_tokens(delta) <= space_tokens else ""
+
+    async def _list_changed(self, live: LiveSession, kept: SessionMemory, head: MemoryHead) -> dict[ItemId, Item]:
+        """What has changed since the snapshot; only what is new since the last look is read."""
+        since = (kept.snapshot_revision, kept.snapshot_event, head.epoch)
+        if live.changed is None or live.changed[0] != since:
+            live.changed = (since, kept.snapshot_revision, {})
+        _, looked_at, items = live.changed
+        if head.revision > looked_at:
+            found = await self.store.list_items(
+                live.record.user_id,
+                live.record.agent_id,
+                statuses=("active", "superseded", "expired", "quarantined"),
+                changed_after=looked_at,
+                limit_count=MOST_CHANGED_ITEMS,
+            )
+            items.update({item.id: item for item in found})
+            live.changed = (since, head.revision, items)
+        return items
 
     async def _recall(self, live: LiveSession, space_tokens: int) -> RecallShown:
         seq = live.state.turn_seq

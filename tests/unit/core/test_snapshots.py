@@ -137,7 +137,7 @@ def test_delta_says_what_is_new_and_what_is_no_longer() -> None:
     snapshot = compose(tea, graz).text
     linz = item(0, "Ann lives in Linz")
     delta = compose_delta(
-        [tea, replace(graz, status="superseded", changed_at=NOW), linz],
+        [tea, replace(graz, status="superseded", changed_at=NOW, valid_to=NOW), linz],
         snapshot=snapshot,
         cap_chars=1200,
         key="ses_1",
