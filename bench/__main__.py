@@ -20,6 +20,7 @@ NAMES = (
     "tokens",
     "statements",
     "extraction",
+    "memory",
     "digests",
     "threats",
     "vectors",

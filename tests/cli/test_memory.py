@@ -283,6 +283,53 @@ def test_a_dream_is_rejected(memory: Run, here: Path) -> None:
     assert read(memory("dream", "--agent", "shop", "--json"))["dreams"] == []
 
 
+def test_a_memory_is_taken_along(memory: Run, run: Run, here: Path) -> None:
+    """An export, read by `import` as the memory of another user in another database, exports as the same but for whose it is."""
+    memory("memory", "edit", list_items(memory)[SAID[2]]["id"], "The shop opens in May.")
+    memory("dream", "--agent", "shop")
+    printed = read(memory("export", "--json"))
+    memory("export", "--out", str(here / "ilse.json"))
+    document = json.loads((here / "ilse.json").read_text("utf-8"))
+    assert document["items"] == printed["items"]
+    told = read(run("import", "ilse.json", "--user", "eve", "--db", "b.db", "--json"))
+    assert (told["user"], told["memory"]["epoch"]) == ("eve", 0)
+    again = read(run("export", "--user", "eve", "--db", "b.db"))
+    for bucket in ("items", "topics", "dreams", "extractions"):
+        assert len(again[bucket]) == len(document[bucket]) > 0
+        assert json.dumps(again[bucket]).replace(again["user_id"], document["user_id"]) == json.dumps(document[bucket])
+    assert "wipe it first" in unwrap(run("import", "ilse.json", "--user", "eve", "--db", "b.db", code=4).stderr)
+    assert "revision" in unwrap(run("import", "ilse.json", "--user", "ben", "--db", "c.db").stdout)
+
+
+def test_import_tells_an_export_from_a_transcript(run: Run, here: Path) -> None:
+    """A transcript that speaks of exports is a transcript, and a broken export is refused as one."""
+    talk = [{"role": "user", "content": 'The format is "everfold.user".'}, {"role": "assistant", "content": "I see."}]
+    (here / "talk.json").write_text(json.dumps(talk), "utf-8")
+    assert read(run("import", "talk.json", "--db", "b.db", "--json"))["sessions"][0]["stored_count"] == 2
+    (here / "broken.json").write_text('{"format": "everfold.user", "version": 1', "utf-8")
+    assert "broken export" in unwrap(run("import", "broken.json", "--db", "b.db", code=2).stderr)
+    (here / "newer.json").write_text('{"format": "everfold.user", "version": 99}', "utf-8")
+    assert "version 99" in unwrap(run("import", "newer.json", "--db", "b.db", code=2).stderr)
+
+
+def test_a_wipe_forgets_a_user(run: Run, memory: Run, remembered: Path) -> None:
+    """A wipe that is meant empties memory and counts it, a second one counts nothing, and transcripts go when asked for."""
+
+    def wipe(*options: str, code: int = 0) -> Result:
+        return run("wipe", "ilse", "--db", remembered, *options, code=code)
+
+    assert "--yes" in unwrap(wipe(code=2).stderr)
+    assert list_items(memory)
+    assert read(wipe("--yes", "--json"))["counts"]["items"] == 3
+    assert list_items(memory, "--status", "all") == {}
+    assert read(memory("search", "web shop", "--json"))["hits"]
+    assert set(read(wipe("--yes", "--json"))["counts"].values()) == {0}
+    assert "transcripts" in wipe("--yes", "--transcripts").stdout
+    assert read(memory("search", "web shop", "--json"))["hits"] == []
+    assert read(memory("audit", "-n", "1", "--json"))["audit"][0]["action"] == "wipe"
+    assert "'eve'" in run("wipe", "eve", "--yes", "--db", remembered, code=3).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

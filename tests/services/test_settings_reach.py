@@ -89,19 +89,6 @@ async def remembered(session: Session) -> object:
     return window.render("openai")["messages"], window.report.memory
 
 
-async def dreamt(session: Session) -> object:
-    """What becomes of a dream."""
-    dream = await session._memories.dreamer.dream(session.record.user_id, session.record.agent_id)
-    return dream and dream.state
-
-
-async def dreamt_when_away(session: Session) -> object:
-    """For whom there is to be dreamt when the user has been away for ten minutes."""
-    assert isinstance(session._clock, FakeClock)
-    session._clock.advance(timedelta(minutes=10))
-    return await session._background.dreaming.poll()
-
-
 async def noted(session: Session) -> object:
     """What becomes of an agent's note of some hundred characters."""
     return await session.memory_tools().memory_add("The back door sticks in the rain. " * 3)
@@ -123,8 +110,6 @@ FACTS = [
     for wire in (user(said), assistant("Noted."))
 ]
 STRUCTURED = {"memory.system": "structured"}
-INJECT = {"memory.inject": True}
-ASKED = user("When is the kiln fired, and which door sticks?")
 
 
 async def origin_of(session: Session) -> object:
@@ -192,10 +177,6 @@ CASES: dict[str, Case] = {
     "memory.user_char_limit": Case(value=40, look=remembered, wires=[*FACTS, user("And?")], given=STRUCTURED),
     "memory.agent_char_limit": Case(value=80, look=noted, wires=FACTS[:2], given=STRUCTURED),
     "memory.delta_max_chars": Case(value=150, look=remembered, wires=[*FACTS, user("And?")], given=STRUCTURED),
-    "memory.inject": Case(value=True, look=remembered, wires=[*FACTS, ASKED], given=STRUCTURED),
-    "memory.recall_max": Case(value=1, look=remembered, wires=[*FACTS, ASKED], given={**STRUCTURED, **INJECT}),
-    "memory.review": Case(value=True, look=dreamt, wires=FACTS, given=STRUCTURED),
-    "sessions.gap_secs": Case(value=3600, look=dreamt_when_away, wires=FACTS, given=STRUCTURED),
 }
 
 
@@ -469,13 +450,9 @@ async def test_a_user_is_as_the_settings_say(changed: dict[str, object]) -> None
     assert await look(changed) != plain
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"name": "desk"}, {"memory_system": "summarization"}, {"memory_inject": True}, {"memory_review": True}],
-    ids=repr,
-)
-async def test_an_agent_remembers_as_its_settings_say(changed: Mapping[str, object]) -> None:
-    """Changing a key of an agent alone changes what it remembers, shows or dreams; leaving all alone changes nothing."""
+@pytest.mark.parametrize("changed", [{"name": "desk"}, {"memory_system": "summarization"}])
+async def test_it_changes_which_agents_remember(changed: Mapping[str, object]) -> None:
+    """Changing this key of an agent alone changes whether it remembers, and leaving it alone changes nothing."""
 
     async def look(entry: Mapping[str, object]) -> object:
         agents: list[Mapping[str, object]] = [{"name": "shop", "memory_system": "structured", **entry}]
@@ -483,45 +460,12 @@ async def test_an_agent_remembers_as_its_settings_say(changed: Mapping[str, obje
             "memory://", settings={"agents": agents}, clock=FakeClock(), ids=CountingIds()
         ) as engine:
             session = await engine.session(agent="shop")
-            await session.append([*FACTS, ASKED])
-            return await remembered(session), await dreamt(session)
+            await session.append(FACTS)
+            return await remembered(session)
 
     plain = await look({})
     assert await look({}) == plain
     assert await look(changed) != plain
-
-
-@pytest.mark.parametrize(
-    ("changed", "calls_count"),
-    [({}, 0), ({"memory.extract_ratio": 0.01}, 1), ({"memory.extract_tool_calls": 2}, 1)],
-    ids=repr,
-)
-async def test_it_changes_when_a_model_looks(changed: Mapping[str, object], calls_count: int, tmp_path: Path) -> None:
-    """Changing either key alone has a model look for what to remember after two short calls, and else none does."""
-    (tmp_path / "model").write_text('{"text": "{}"}', "utf-8")
-    settings = by_section({**STRUCTURED, "model.name": f"script:{tmp_path / 'model'}", **changed})
-    async with everfold.open("memory://", settings=settings) as engine:
-        session = await engine.session(limit=LIMIT)
-        await session.append([*FACTS, user("go"), calls("a", "b"), result("a", "fine"), result("b", "fine")])
-        found = await session.calls()
-        assert (len({it.event_id for it in found}), {it.purpose for it in found} <= {"extraction"}) == (
-            calls_count,
-            True,
-        )
-
-
-@pytest.mark.parametrize(("poll_secs", "dreams_count"), [(0.01, 1), (30.0, 0)])
-async def test_it_changes_how_soon_it_is_dreamt(poll_secs: float, dreams_count: int) -> None:
-    """Changing `sessions.poll_secs` changes whether it is seen within a moment that a user has gone away."""
-    clock = FakeClock()
-    settings = by_section({**STRUCTURED, "compaction.synchronous": False, "sessions.poll_secs": poll_secs})
-    async with everfold.open("memory://", settings=settings, clock=clock) as engine:
-        session = await engine.session()
-        await anyio.sleep(0.02)  # the look at the start
-        await session.append(FACTS)
-        clock.advance(timedelta(minutes=10))
-        await anyio.sleep(0.2)
-        assert len(await (await engine.memory()).dreams()) == dreams_count
 
 
 class Slow(Hooks):

@@ -15,6 +15,7 @@ from everfold.cli import (
     dream,
     dreams,
     events,
+    export,
     importing,
     memory,
     note,
@@ -27,6 +28,7 @@ from everfold.cli import (
     topics,
     users,
     verify,
+    wipe,
 )
 from everfold.cli.engine import Invocation, invocation_of
 from everfold.cli.output import say
@@ -74,7 +76,7 @@ for module in (replay, importing, sessions, show, search, events, compact, retry
     app.command(name=module.NAME)(module.run)
 app.add_typer(users.app)
 app.add_typer(memory.app)
-for module in (topics, quarantine, audit, dream):
+for module in (topics, quarantine, audit, export, wipe, dream):
     app.command(name=module.NAME)(module.run)
 app.add_typer(dreams.app)
 

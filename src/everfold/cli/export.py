@@ -1,0 +1,42 @@
+"""`everfold export`: take a user's memory along."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everfold.cli.engine import open_engine, run_async
+from everfold.cli.options import Db, Json, Owner
+from everfold.cli.output import print_json, say, write_json
+from everfold.core.json_values import JsonObject
+
+NAME = "export"
+
+
+def run(
+    context: typer.Context,
+    user: Owner = "default",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it here; printed when left out.")] = None,
+    db: Db = None,
+    *,
+    as_json: Json = False,  # noqa: ARG001 - it is one already
+) -> None:
+    """Give all that memory has of a user as one JSON document; `everfold import` reads it.
+
+    It holds items and topics with all revisions and quotes, dreams, extractions and the audit, and no messages.
+
+    Examples:
+    - `everfold export --user ilse --out ilse.json --db everfold.db`
+    - `everfold export --user ilse --json > ilse.json`
+    """
+
+    async def act() -> JsonObject:
+        async with open_engine(context, db) as engine:
+            return await engine.export_user(user)
+
+    document = run_async(act)
+    if out is None:
+        print_json(document)
+    else:
+        write_json(out, document)
+        say(f"wrote {out}")
