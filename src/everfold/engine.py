@@ -221,7 +221,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text names no user.
-            NotFoundError: nobody has that name.
+            NotFoundError: nobody has that name or that id.
         """
         return await wipe_user(
             self._store, await self._get_user_id(user), clock=self._clock, transcripts=transcripts, actor=actor
@@ -253,7 +253,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text names no user.
-            NotFoundError: nobody has that name.
+            NotFoundError: nobody has that name or that id.
         """
         return await export_memory(self._store, await self._get_user_id(user), clock=self._clock, actor=actor)
 
@@ -355,9 +355,11 @@ class Everfold:
         return await self._users.find_id(user) or UserId(user)
 
     async def _get_user_id(self, user: str) -> UserId:
-        """The id of whom a text names, who need not have said anything yet."""
+        """The id of whom a text names, who is known to the store or has a memory in it."""
         user_id = await self._users.find_id(user)
-        return (await self._users.get(user)).id if user_id is None else user_id
+        if user_id is not None and await self._store.read_head(user_id) != MemoryHead():
+            return user_id
+        return (await self._users.get(user)).id
 
     def _defaults_of(self, agent: str) -> SessionSettings:
         """What a new session of an agent holds: where it has structured memory, room is kept for the snapshot."""
