@@ -168,6 +168,14 @@ def make_background(memories: Memories, settings: Settings) -> Background:
     def wake(session_id: SessionId) -> None:
         background.wake(session_id)
 
+    dreaming = DreamLoop(
+        store=store,
+        clock=clock,
+        dreamer=memories.dreamer,
+        dispatcher=dispatcher,
+        gap_secs=settings.sessions.gap_secs,
+        poll_secs=settings.sessions.poll_secs,
+    )
     background = Background(
         worker=worker,
         close_models=memories.close_models,
@@ -180,15 +188,7 @@ def make_background(memories: Memories, settings: Settings) -> Background:
             lookback_secs=sweep.lookback_secs,
             every_secs=sweep.every_secs,
         ),
-        has_memory=settings.has_memory,
-        dreaming=DreamLoop(
-            store=store,
-            clock=clock,
-            dreamer=memories.dreamer,
-            dispatcher=dispatcher,
-            gap_secs=settings.sessions.gap_secs,
-            poll_secs=settings.sessions.poll_secs,
-        ),
+        dreaming=dreaming if settings.has_memory else None,
     )
     return background
 

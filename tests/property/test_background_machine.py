@@ -29,6 +29,8 @@ from hypothesis.stateful import (
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
+from everfold.bootstrap import make_memories
+from everfold.config import load_settings
 from everfold.core.certificate import hash_text
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent
@@ -60,6 +62,7 @@ T = TypeVar("T")
 Behaviour = Literal["good", "refused", "error"]
 BEHAVIOURS = st.sampled_from(["good", "good", "refused", "error"])
 MOST_SESSIONS = 3
+SETTINGS = load_settings()
 GRACE_SECS = 600.0
 MOST_CALLS = 24
 MOST_WORK = 200
@@ -242,6 +245,7 @@ class BackgroundMachine(RuleBasedStateMachine):
             defaults=SessionSettings(policy=Policy(min_fold_tokens=100)),
             observers=Observers(),
             background=Background(worker=worker, dispatcher=dispatcher, sweeper=sweeper),
+            memories=make_memories(store, SETTINGS, clock=self.clock, ids=self.ids, observers=Observers()),
         )
         return Process(
             store=mortal, engine=engine, worker=worker, sweeper=sweeper, dispatcher=dispatcher, script=script
@@ -601,6 +605,7 @@ class BackgroundMachine(RuleBasedStateMachine):
             defaults=SessionSettings(),
             observers=Observers(),
             background=self.process.engine._background,
+            memories=self.process.engine._memories,
         )
         session, log = await engine.get_session(session_id), self.logs[session_id]
         state = await session.state()

@@ -241,6 +241,7 @@ async def test_idle_sessions_are_dreamed_of(url: str) -> None:
         assert await memory.topics() == []
         clock.advance(timedelta(minutes=10))
         loop = engine._background.dreaming
+        assert loop is not None
         await loop.poll()
         await loop.dispatcher.join()
         topics = await memory.topics()

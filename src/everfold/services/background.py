@@ -18,9 +18,8 @@ class Background:
     worker: Worker
     dispatcher: Dispatcher
     sweeper: Sweeper
-    dreaming: DreamLoop
-    close_models: Callable[[], Awaitable[None]]
-    has_memory: bool = False
+    dreaming: DreamLoop | None = None
+    close_models: Callable[[], Awaitable[None]] | None = None
     _looking: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
     @property
@@ -34,7 +33,7 @@ class Background:
             return
         loop = asyncio.get_running_loop()
         self._looking.append(loop.create_task(self.sweeper.sweep_forever(), name="everfold sweep"))
-        if self.dreaming.gap_secs and self.has_memory:
+        if self.dreaming is not None and self.dreaming.gap_secs:
             self._looking.append(loop.create_task(self.dreaming.poll_forever(), name="everfold dreams"))
 
     def wake(self, session_id: SessionId) -> None:
@@ -48,5 +47,6 @@ class Background:
         if self._looking:
             await asyncio.wait(self._looking)
         stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
-        await self.close_models()
+        if self.close_models is not None:
+            await self.close_models()
         return stopped_count
