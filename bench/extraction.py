@@ -4,17 +4,22 @@ Run: python -m bench extraction; python -m bench.extraction prints what it misse
 """
 
 import json
+import random
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict
 
 from bench.report import DATA, Row
 from everfold.adapters.transcripts import read_transcript
 from everfold.core.extracts import ExtractLine, find_extract_lines
+from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.origins import Origin
 from everfold.core.remembering import find_memory_kind
+from everfold.core.snapshots import RESERVE_CHARS_PER_TOKEN
+from everfold.core.tokens import estimate_text_tokens
 
 TITLE = "what heuristic extraction takes for memory, on labelled utterances"
 LEAST_PRECISION = 0.8
@@ -54,6 +59,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     rows = [row for split in _SPLITS for row in rate_split(labels, split)]
     rows += rate_cost(labels, times_count=5 if is_quick else 25)
     rows += rate_real_cost(times_count=3 if is_quick else 9)
+    rows += rate_blocks(labels, draws_count=500)
     domains, styles = ({label["domain"] for label in labels}, {label["style"] for label in labels})
     note = (
         f"{len(labels)} utterances of {len(domains)} domains in {len(styles)} styles; precision of a kind over the"
@@ -136,6 +142,21 @@ def rate_cost(labels: Sequence[Label], *, times_count: int) -> list[Row]:
             digits=1,
         ),
     ]
+
+
+def rate_blocks(labels: Sequence[Label], *, draws_count: int) -> list[Row]:
+    """How many characters a token has in full blocks of memory, drawn from what users say that is to be remembered."""
+    lines = [f"- {' '.join(label['text'].split())} (preference, 2026-03-05)" for label in labels if label["kinds"]]
+    rng = random.Random(1)
+    limit_chars = MemoryPolicy().user_char_limit + MemoryPolicy().agent_char_limit
+    ratios = []
+    for _ in range(draws_count):
+        rng.shuffle(lines)
+        ends = accumulate(len(line) + 1 for line in lines)
+        block = "\n".join(lines[: sum(end <= limit_chars for end in ends)])
+        ratios.append(len(block) / estimate_text_tokens(block))
+    figure = f"characters a token, the costliest of {draws_count} full blocks of memory"
+    return [Row(figure=figure, value=min(ratios), least=RESERVE_CHARS_PER_TOKEN)]
 
 
 def rate_real_cost(*, times_count: int) -> list[Row]:

@@ -184,13 +184,16 @@ class Everfold:
     async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None) -> Memory:
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
 
+        Looking makes nobody: a session, `add_user` or an import makes a user. A UUID is taken as it is.
+
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
+            NotFoundError: nobody has that name.
         """
         agent_id = AgentId(_name(DEFAULT_AGENT if agent is None else agent, "agent"))
         return Memory(
             store=self._store,
-            user_id=await self._users.ensure_id(user),
+            user_id=await self._users.find_id(user) or (await self._users.get(user)).id,
             agent_id=agent_id,
             is_owner=agent is None,
             memory=self._memories.get(agent_id),

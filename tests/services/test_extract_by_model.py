@@ -21,6 +21,7 @@ from everfold.errors import ConflictError, ModelReplyError, ModelUnavailableErro
 from everfold.ports.models import ModelReply, ModelRequest
 from everfold.services.call_model import ModelCaller
 from everfold.services.extract_by_model import MOST_FAULTS, ModelExtractor
+from everfold.services.forget import Forgetter
 from everfold.services.remember import Rememberer
 from everfold.services.work import Task
 from everfold.testing.builders import (
@@ -362,7 +363,9 @@ async def test_words_erased_meanwhile_do_not_come_back() -> None:
     added = await desk.extractor.rememberer.add("Ada has a dog.", user_id=ADA, agent_id=GUIDE, tier="user")
 
     async def forget() -> None:
-        await desk.extractor.rememberer.forget(added.seen[0], user_id=ADA, agent_id=GUIDE)
+        await Forgetter(desk.store, desk.extractor.rememberer.clock).forget_item(
+            added.seen[0], user_id=ADA, agent_id=GUIDE
+        )
 
     model.happens = forget
     with pytest.raises(ConflictError):

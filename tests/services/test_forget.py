@@ -132,6 +132,7 @@ async def test_what_was_read_before_an_erase_brings_nothing_back(engine: Everfol
 
 async def test_what_was_entered_by_hand_stays(engine: Everfold) -> None:
     """An item that a person entered, and a message said again, loses the quote and stays."""
+    await engine.add_user("ada")
     memory = await engine.memory(user="ada")
     entered = await memory.add("The boat lies at berth 42.")
     session = await engine.session(user="ada")
@@ -362,6 +363,7 @@ async def test_no_file_holds_it(tmp_path: Path, file_url: str, what: str) -> Non
 async def test_forgotten_items_and_topics_leave_the_file(tmp_path: Path, file_url: str) -> None:
     """Where no message says it, forgetting the item, or first the topic, leaves no byte of the word in any file."""
     async with everfold.open(file_url, settings=ON) as engine:
+        await engine.add_user("ada")
         memory = await engine.memory(user="ada")
         item = await memory.add(f"The {NEEDLE} has two masts.")
         await memory.edit(item.id, f"The {NEEDLE} has three masts.")

@@ -86,6 +86,7 @@ async def test_nothing_is_lost_or_doubled(url: str, seed: int) -> None:
     """Two agents, edits and dreams at once: an edit that succeeded stands until something replaces it."""
     clock, rng = FakeClock(), random.Random(seed)
     async with opened(url, clock) as engine:
+        await engine.add_user("ann")
         memory, desk = await engine.memory(user="ann"), await engine.memory(user="ann", agent="desk")
         said, *_ = await asyncio.gather(
             edit_on(memory, rng, rounds=25),
@@ -104,6 +105,7 @@ async def test_a_wipe_lets_nothing_back(url: str, seed: int) -> None:
     """What was said before a wipe is in no item, topic or window after it, whatever was on its way meanwhile."""
     clock, rng = FakeClock(), random.Random(seed)
     async with opened(url, clock) as engine:
+        await engine.add_user("ann")
         memory, desk = await engine.memory(user="ann"), await engine.memory(user="ann", agent="desk")
         before = asyncio.gather(
             edit_on(memory, rng, rounds=20),

@@ -16,6 +16,7 @@ from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.sessions import SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
+from everfold.services.forget import Forgetter
 from everfold.services.remember import Pass, Remembered, Rememberer
 from everfold.testing.builders import ADA, BEN, CLERK, GUIDE, minute, open_session
 from everfold.testing.fakes import CountingIds, FakeClock
@@ -93,7 +94,7 @@ async def test_nothing_found_writes_nothing(store: Store, rememberer: Rememberer
 async def test_what_was_erased_meanwhile_is_dropped(store: Store, rememberer: Rememberer) -> None:
     """What was found before an erase is not written after it."""
     (first,) = (await _take(rememberer, OLD, epoch=0)).seen
-    gone = await rememberer.forget(first, user_id=ADA, agent_id=None)
+    gone = await Forgetter(store, FakeClock(NOW)).forget_item(first, user_id=ADA, agent_id=None)
     dropped = await _take(rememberer, NEW, epoch=0)
     assert (gone.status, gone.statement, dropped.is_dropped, dropped.items) == ("erased", "", True, ())
     assert await _list(store) == []
@@ -152,11 +153,11 @@ async def test_edit_expects_the_revision_that_was_seen(store: Store, rememberer:
     with pytest.raises(ConflictError, match="The budget is open"):
         await rememberer.edit(item_id, "Something else.", user_id=ADA, agent_id=None, expected_revision=1)
     with pytest.raises(ConflictError):
-        await rememberer.forget(item_id, user_id=ADA, agent_id=None, expected_revision=1)
+        await Forgetter(store, FakeClock(NOW)).forget_item(item_id, user_id=ADA, agent_id=None, expected_revision=1)
     assert [item.statement for item in await _list(store)] == ["The budget is open."]
 
 
-async def test_items_of_others_are_not_there(rememberer: Rememberer) -> None:
+async def test_items_of_others_are_not_there(store: Store, rememberer: Rememberer) -> None:
     """Neither another user nor, for a note, another agent can reach an item by its id."""
     (person,) = (await _take(rememberer, OLD)).seen
     (note,) = (await _take(rememberer, finding("The server is Oslo.", tier="agent"))).seen
@@ -165,7 +166,9 @@ async def test_items_of_others_are_not_there(rememberer: Rememberer) -> None:
     with pytest.raises(NotFoundError):
         await rememberer.undo(note, user_id=ADA, agent_id=CLERK)
     with pytest.raises(NotFoundError):
-        await rememberer.forget(ItemId("itm_none"), user_id=ADA, agent_id=None)
+        await Forgetter(store, FakeClock(NOW)).forget_item(note, user_id=ADA, agent_id=CLERK)
+    with pytest.raises(NotFoundError):
+        await Forgetter(store, FakeClock(NOW)).forget_item(ItemId("itm_none"), user_id=ADA, agent_id=None)
 
 
 async def test_findings_name_no_items_of_others(store: Store, rememberer: Rememberer) -> None:

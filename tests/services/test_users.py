@@ -306,3 +306,11 @@ async def test_applying_twice_writes_nothing(engine: Everfold) -> None:
     await users.apply(entries)
     assert await engine.list_users() == before
     assert await users.find_id("Ilse") == UserId(before[0].id)
+
+
+async def test_looking_into_memory_makes_nobody(engine: Everfold) -> None:
+    """The memory of a name that nobody has is refused, and nobody has it afterwards; a UUID is taken as it is."""
+    with pytest.raises(NotFoundError, match="eve"):
+        await engine.memory(user="eve")
+    await engine.memory(user="6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b")
+    assert await engine.list_users() == []

@@ -62,14 +62,18 @@ async def open_engine(
 async def open_memory(
     context: typer.Context, db: Path | None, user: str, agent: str | None = None, *, must_exist: bool = True
 ) -> AsyncIterator[Memory]:
-    """What is known of a user.
+    """What is known of a user; who need not exist is made.
 
     Raises:
         NotFoundError: the database, or the user, must exist and does not.
     """
     async with open_engine(context, db, must_exist=must_exist) as engine:
-        if must_exist:
-            await engine.get_user(user)  # looking makes nobody
+        try:
+            await engine.get_user(user)
+        except NotFoundError:
+            if must_exist:
+                raise
+            await engine.add_user(user)
         yield await engine.memory(user=user, agent=agent)
 
 

@@ -1,20 +1,21 @@
 """Findings: what a message's extract lines say that should outlive it, and what is made safe before it is kept.
 
 The lines were noted when the message arrived, so nothing is detected here a second time. Only what somebody said is
-looked at, and of that only the text: injections, refreshes, ticks, tool results and documents that ride along are not
-what a person or an assistant says.
+looked at (see `evidence`), and of that only the text: tool results and documents that ride along are not what a person
+or an assistant says.
 
 Source: DESIGN section 4, "Extraction" and "Threats"; REQUIREMENTS U-40, U-44.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from everfold.core.evidence import list_parts
 from everfold.core.extracts import QUOTE_CHARS, ExtractLine
 from everfold.core.items import Evidence, Finding, ItemKind, Tier
-from everfold.core.messages import Message, TextPart
+from everfold.core.messages import Message
 from everfold.core.origins import AUTHORITY
 from everfold.core.redaction import redact_secrets
 from everfold.core.remembering import find_memory_kind
@@ -41,13 +42,13 @@ def find_findings(message: Message, *, session_id: SessionId, before: str | None
         session_id: The session that stores it.
         before: What was said just before it: who answers a question about himself tells a fact.
     """
-    if not message.lines or message.is_erased or message.source != "said" or message.kind not in ("user", "assistant"):
+    if not message.lines or message.kind not in ("user", "assistant"):
         return ()
     kinds = [(line, kind) for line in message.lines if (kind := find_memory_kind(line, before=before)) is not None]
     if not kinds:
         return ()
     text = message.view.text
-    spans = list(_list_spoken(message))
+    spans = [(part.start, part.start + len(part.text)) for part in list_parts(message) if part.is_written]
     return tuple(
         _make_finding(message, line, kind, session_id=session_id, text=text)
         for line, kind in kinds
@@ -122,14 +123,6 @@ def _find_asked(text: str, line: ExtractLine) -> tuple[int, int]:
         boundary = _END.search(text, max(end - 1, start), most)
         end = boundary.end() if boundary else most
     return start, start + len(text[start:end].rstrip())
-
-
-def _list_spoken(message: Message) -> Iterator[tuple[int, int]]:
-    """Where the message's own text stands in all that can be read in it."""
-    for at, part in enumerate(message.view.parts):
-        if isinstance(part, TextPart) and part.text:
-            start = message.view.find_offset(at)
-            yield start, start + len(part.text)
 
 
 def _cut_secret(quote: str) -> str:

@@ -6,7 +6,6 @@ Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
 
 from everfold.core.forgetting import (
     Forgotten,
@@ -27,9 +26,7 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dream import list_threat_kinds
-
-MOST_TRIES: Final = 16
-"""How often an erase is decided again because memory was changed meanwhile. Source: `everfold.services.remember`."""
+from everfold.services.remember import MOST_TRIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,10 @@ MOST_CHANGED_ITEMS = 1000
 
 
 RECALL_SHARE = 0.5
-"""What the delta may take of the space where recall is to have some too. Source: `bench/memory.py`: a delta that takes all
-of it costs more evidence than it shows."""
+"""What the delta may take of the space where recall is to have some too: half, so that neither crowds out the other.
+
+A choice: how other shares serve was not measured.
+"""
 
 NOTHING = RecallShown()
 

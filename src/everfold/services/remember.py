@@ -21,7 +21,6 @@ from everfold.core.ledger_edits import (
     is_visible,
     plan_edit,
     plan_expiry,
-    plan_forget,
     plan_undo,
     require_revision,
 )
@@ -201,35 +200,6 @@ class Rememberer:
             author = self._sign(user_id, agent_id or item.agent_id, written_by)
             edited = plan_edit(item, statement, now=author.now, written_by=written_by)
             return await self._decide_items(head, author, (edited,), actor)
-
-        return _pick(await self._write(user_id, decide), item_id)
-
-    async def forget(
-        self,
-        item_id: ItemId,
-        *,
-        user_id: UserId,
-        agent_id: AgentId | None,
-        expected_revision: int | None = None,
-        written_by: Writer = "user",
-        actor: str = "user",
-    ) -> Item:
-        """Erase an item: nothing is left of it but its id. Raises the epoch. Errors as in `edit`."""
-
-        async def decide(head: MemoryHead) -> _Decision:
-            item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
-            author = self._sign(user_id, agent_id or item.agent_id, written_by)
-            gone = plan_forget(item, now=author.now, written_by=written_by)
-            merge = Merge(items=(gone,), seen=(item_id,))
-            change = MemoryChange(
-                user_id=user_id,
-                agent_id=author.agent_id,
-                expected=head,
-                items=merge.items,
-                audit=(_audit(author, "erase", actor, merge.seen, {"items": 1}),),
-                has_erased=True,
-            )
-            return _Decision(change=change, merge=merge)
 
         return _pick(await self._write(user_id, decide), item_id)
 

@@ -1,12 +1,12 @@
 """Builders for dreams: items with their evidence, scenes, and a store that remembers what was said."""
 
-import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.core.dream_scenes import Scene
-from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier, identify
+from everfold.core.items import Item, ItemId, ItemKind, ItemStatus, Tier
 from everfold.core.memory import Extraction, MemoryChange
 from everfold.core.messages import Message
 from everfold.core.origins import Origin, Source
@@ -14,6 +14,7 @@ from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import DreamId, Topic
 from everfold.testing.builders import ADA, GUIDE, append_wires, incoming, user
 from everfold.testing.fakes import STARTED_AT
+from everfold.testing.memory_builders import evidence, item
 
 
 def day(count: int) -> datetime:
@@ -40,26 +41,16 @@ def note(  # noqa: PLR0913 - one argument for each thing that a test may want an
     seq: int = 1,
 ) -> Item:
     """An item that was said in one message, on a day."""
-    content_hash = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()
-    quote = Evidence(SessionId(session_id), seq, 0, statement, content_hash, origin, day(on_day))
-    return Item(
-        id=ItemId(id_),
-        user_id=user_id,
-        agent_id=agent_id,
-        tier=tier,
+    quoted = evidence(statement, session_id=session_id, seq=seq, origin=origin)._replace(said_at=day(on_day))
+    return replace(
+        item(id_, statement, quoted, user_id=user_id, agent_id=agent_id, tier=tier, status=status),
         kind=kind,
-        statement=statement,
-        evidence=(quote,),
         origin=origin,
-        confidence=0.9,
         valid_from=day(on_day),
         valid_to=until,
         recorded_at=day(on_day),
         last_seen_at=day(on_day),
         changed_at=day(on_day),
-        identity=identify(statement, tier=tier, agent_id=agent_id),
-        written_by="heuristic",
-        status=status,
         supersedes=ItemId(supersedes) if supersedes else None,
         superseded_by=ItemId(superseded_by) if superseded_by else None,
         is_explicit=is_explicit,

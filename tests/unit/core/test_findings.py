@@ -3,12 +3,14 @@
 import pytest
 
 from everfold.core.appending import plan_append
+from everfold.core.evidence import DELTA_TITLE, RECALL_TITLE
 from everfold.core.findings import EXPLICIT_CHARS, find_findings
 from everfold.core.items import Finding
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Message
 from everfold.core.origins import Origin, Source
 from everfold.core.sessions import SessionId, SessionSettings
+from everfold.core.snapshots import TITLE
 from everfold.core.state import SessionState
 from everfold.testing.builders import assistant, incoming, room_of, user
 
@@ -106,3 +108,21 @@ def test_answer_is_held_against_its_question() -> None:
     assert find_findings(message, session_id=SESSION) == ()
     asked = find_findings(message, session_id=SESSION, before="What are you allergic to?")
     assert [one.kind for one in asked] == ["fact"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "[AUTONOMOUS TICK]\n",
+        "[SCHEDULED TICK]\n",
+        "=== digest of messages 1 to 40 ===\n",
+        f"{DELTA_TITLE}\n- ",
+        f"{TITLE}\n- ",
+        f"{RECALL_TITLE} ===\n",
+    ],
+)
+def test_echoes_and_ticks_give_nothing(frame: str) -> None:
+    """What a program put into a log as the user's message, and shows it only by how it begins, gives no finding."""
+    told = "I am allergic to peanuts."
+    assert _find(user(told))
+    assert _find(user(f"{frame}{told}")) == ()

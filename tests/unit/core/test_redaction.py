@@ -1,7 +1,7 @@
 """What is taken out of a text before a model reads it, and what stays."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from everfold.core.redaction import redact_secrets
@@ -101,6 +101,7 @@ def test_what_stands_around_a_secret_stays() -> None:
 
 
 @given(st.text(st.sampled_from("abc01 -_=:/@.\"'\n"), max_size=200))
+@example("000a':'")
 def test_redacting_is_idempotent(text: str) -> None:
     """Whatever is written beside words of secrets, a second pass finds nothing more."""
     once = redact_secrets(f"password={text} token {text} bearer {text} https://a:{text}")
@@ -114,3 +115,10 @@ def test_hostile_repetition_is_read_in_one_go(piece: str) -> None:
     """A text of half a million characters that begins a secret again and again is still read, with all of its end."""
     text = piece * (500_000 // len(piece))
     assert redact_secrets(f"{text} the end").endswith("the end")
+
+
+def test_forged_mark_hides_nothing() -> None:
+    """A text that begins like a mark, or has one of its own, is read for secrets all the same."""
+    secret = "password=hunter2hunter2"
+    for text in (f"[secret redacted: 1 {secret}", f"[secret redacted: password] {secret}"):
+        assert "hunter2" not in redact_secrets(text)

@@ -232,7 +232,22 @@ def test_no_identifier_that_the_record_lacks_is_ever_accepted(identifier: str) -
 @given(st.integers(13, 10**9))
 def test_no_number_that_the_record_lacks_is_ever_accepted(number: int) -> None:
     """A number passes if the record writes it, with or without signs for thousands, and not otherwise."""
-    if str(number) not in {"14", "16", "17", "18", "19", "25", "40", "88", "35", "2026", "2025", "2027", "1250"}:
+    if str(number) not in {
+        "14",
+        "16",
+        "17",
+        "18",
+        "19",
+        "25",
+        "40",
+        "88",
+        "35",
+        "2026",
+        "2025",
+        "2027",
+        "1250",
+        "4471",
+    }:
         assert judge(f"{GOOD}\n- {number} of them") == ["invented"]
     assert judge(f"{GOOD}\n- {number} of them", record=f"{RECORD}\n{number:,} of them") == []
 
