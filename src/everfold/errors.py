@@ -20,7 +20,9 @@
     ├── AccessError                   the caller may not
     │   ├── UnauthenticatedError      401
     │   └── ForbiddenError            403
-    └── HookError                     503  no plug-in did what `hooks.strict` waits for
+    ├── HookError                     503  no plug-in did what `hooks.strict` waits for
+    └── SourceError                   502  a context source has no answer to give
+        └── SourceUnavailableError    503  out of reach, overloaded or too slow
 
 A message says what failed, on which id, what was expected and what came, and what to do. The ids are attributes too.
 """
@@ -198,4 +200,20 @@ class HookError(EverfoldError):
     code = "hook"
     http_status = 503
     exit_code = 9
+    retryable = True
+
+
+class SourceError(EverfoldError):
+    """A context source has no answer to give: it is set wrongly, refuses us, or what it gave cannot be read."""
+
+    code = "source"
+    http_status = 502
+    exit_code = 10
+
+
+class SourceUnavailableError(SourceError):
+    """The source could not be reached, is overloaded, or did not answer in time."""
+
+    code = "source_unavailable"
+    http_status = 503
     retryable = True

@@ -1,0 +1,1 @@
+"""Context sources that reach the world. Nothing here is imported until a source is configured."""

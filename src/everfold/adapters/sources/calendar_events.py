@@ -1,0 +1,257 @@
+"""The events of a calendar within a window of time: recurrences expanded, instances moved and cancelled, zones applied."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, TypeAlias
+from zoneinfo import ZoneInfo
+
+from everfold.adapters.sources.calendar_rules import Steps, bound_rules
+from everfold.adapters.sources.calendar_text import prepare_calendar
+from everfold.errors import SourceError
+
+Component: TypeAlias = Any
+"""A calendar or an event of the library, whose properties may be of many types."""
+
+_SLACK: Final = timedelta(days=2)
+"""By how much a day may be another one in another zone, and reserve."""
+_FAULTS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+"""What the libraries stumble with over an odd calendar; their own errors are ValueErrors."""
+_TIMING: Final = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """One event at one time.
+
+    Attributes:
+        start: Aware, in the zone to show; the beginning of its first day when it is all day.
+        end: Not included; the start again for an event without a length.
+        moved_from: Where the series had it, when this instance was moved.
+        changed_at: When it was last changed, where the calendar says so.
+        is_away: It was in the window of time and was moved out of it.
+    """
+
+    start: datetime
+    end: datetime
+    is_all_day: bool
+    title: str
+    place: str
+    description: str
+    status: str
+    moved_from: datetime | None
+    created_at: datetime | None
+    changed_at: datetime | None
+    is_away: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarView:
+    """What a calendar holds within a window of time, in order, and how many of its events could not be used."""
+
+    happenings: Sequence[Happening]
+    zone: ZoneInfo
+    unreadable_count: int
+    endless_count: int
+
+
+def read_calendar(
+    raw: bytes, *, from_at: datetime, to_at: datetime, zone: ZoneInfo | None, source: str
+) -> CalendarView:
+    """What of an iCalendar file lies between two times.
+
+    Args:
+        raw: The file.
+        from_at: An event that ends at or before it is left out, unless it has no length and is then.
+        to_at: An event that begins at or after it is left out.
+        zone: To show times in; the calendar's own when None, else UTC. Times without a zone are meant in it.
+        source: Whose it is, for errors.
+
+    Raises:
+        SourceError: it is no calendar, or nothing in it can be read.
+    """
+    import icalendar
+
+    first, last = (from_at - _SLACK).date(), (to_at + _SLACK).date()
+    text = prepare_calendar(raw, first=first, last=last, source=source)
+    try:
+        calendars = [icalendar.Calendar.from_ical(text, multiple=True)]
+        found = [it for many in calendars for it in many if it.name == "VCALENDAR"]
+    except _FAULTS as error:
+        raise SourceError(
+            f"the calendar of {source} cannot be read ({type(error).__name__}); check it with the program that wrote it",
+            source=source,
+        ) from error
+    shown = zone or _find_zone(found)
+    views = [_Reader(it, from_at=from_at, to_at=to_at, zone=shown).read() for it in found]
+    return CalendarView(
+        happenings=sorted((it for view in views for it in view.happenings), key=_order),
+        zone=shown,
+        unreadable_count=sum(view.unreadable_count for view in views),
+        endless_count=sum(view.endless_count for view in views),
+    )
+
+
+def _order(happening: Happening) -> tuple[datetime, datetime, str]:
+    return happening.start, happening.end, happening.title
+
+
+def _find_zone(calendars: Iterable[Component]) -> ZoneInfo:
+    """The zone that the calendar says it is in. Source: X-WR-TIMEZONE, as Google and Apple write it."""
+    for calendar in calendars:
+        name = str(calendar.get("X-WR-TIMEZONE", "")).strip()
+        try:
+            return ZoneInfo(name)
+        except (ValueError, OSError, KeyError):  # unknown, no name of a zone, or a path
+            continue
+    return ZoneInfo("UTC")
+
+
+class _Reader:
+    """Reads one calendar.
+
+    The expansion raises for the first event that it cannot take, so the events are first tried together, and one by
+    one only when that fails.
+    """
+
+    def __init__(self, calendar: Component, *, from_at: datetime, to_at: datetime, zone: ZoneInfo) -> None:
+        self._calendar = calendar
+        self._zone = zone
+        self._from_at, self._to_at = from_at.astimezone(zone), to_at.astimezone(zone)
+        self._unreadable_count = self._endless_count = 0
+        self._stamps_tell = _stamps_tell(calendar)
+        self._moved_from: dict[tuple[str, datetime], datetime] = {}
+
+    def read(self) -> CalendarView:
+        """What it holds within the window of time."""
+        events = self._choose_events()
+        overrides = [event for event in events if "RECURRENCE-ID" in event]
+        occurrences = self._expand(events)
+        shown = {self._key(it) for it in occurrences}
+        away = [it for it in overrides if self._key(it) not in shown and self._was_here(it)]
+        happenings = [*self._make_all(occurrences, overrides), *self._make_away(away)]
+        return CalendarView(
+            happenings=happenings,
+            zone=self._zone,
+            unreadable_count=self._unreadable_count,
+            endless_count=self._endless_count,
+        )
+
+    def _choose_events(self) -> list[Component]:
+        """Those whose times can be read and whose rules end."""
+        steps, chosen = Steps(), []
+        for event in self._calendar.walk("VEVENT"):
+            if "DTSTART" not in event or any(name in _TIMING for name, _ in event.errors):
+                self._unreadable_count += 1
+            elif not bound_rules(event, self._to_at.astimezone(UTC) + _SLACK, steps):
+                self._endless_count += 1
+            else:
+                chosen.append(event)
+        return chosen
+
+    def _expand(self, events: list[Component]) -> list[Component]:
+        try:
+            return self._expand_together(events)
+        except _FAULTS:
+            groups: dict[str, list[Component]] = {}
+            for event in events:
+                groups.setdefault(str(event.get("UID", id(event))), []).append(event)
+            return [it for group in groups.values() for it in self._expand_alone(group)]
+
+    def _expand_alone(self, events: list[Component]) -> list[Component]:
+        try:
+            return self._expand_together(events)
+        except _FAULTS:
+            self._unreadable_count += len(events)
+            return []
+
+    def _expand_together(self, events: list[Component]) -> list[Component]:
+        import recurring_ical_events  # type: ignore[import-untyped]  # it says nothing of its types
+
+        part = self._calendar.copy()
+        part.subcomponents = [*(it for it in self._calendar.subcomponents if it.name != "VEVENT"), *events]
+        found = recurring_ical_events.of(part).between(self._from_at - _SLACK, self._to_at + _SLACK)
+        return [it for it in found if self._is_here(it)]
+
+    def _is_here(self, event: Component) -> bool:
+        start, end = self._span(event)
+        return start < self._to_at and (end > self._from_at or (start == end == self._from_at))
+
+    def _was_here(self, event: Component) -> bool:
+        """Whether the series had an instance within the window of time before it was moved."""
+        try:
+            original = self._aware(event["RECURRENCE-ID"].dt)
+        except _FAULTS:
+            return False
+        return self._from_at <= original < self._to_at
+
+    def _span(self, event: Component) -> tuple[datetime, datetime]:
+        start = event["DTSTART"].dt
+        end = event["DTEND"].dt if "DTEND" in event else start + event["DURATION"].dt if "DURATION" in event else None
+        if end is None:
+            end = start if isinstance(start, datetime) else start + timedelta(days=1)
+        first, last = self._aware(start), self._aware(end)
+        return first, max(first, last)
+
+    def _aware(self, at: date) -> datetime:
+        """In the zone to show; days begin there, and times without a zone are meant there."""
+        if not isinstance(at, datetime):
+            return datetime.combine(at, time(), tzinfo=self._zone)
+        return at.replace(tzinfo=self._zone) if at.tzinfo is None else at.astimezone(self._zone)
+
+    def _key(self, event: Component) -> tuple[str, datetime]:
+        return str(event.get("UID", "")), self._aware(event["RECURRENCE-ID"].dt).astimezone(UTC)
+
+    def _make_all(self, occurrences: list[Component], overrides: list[Component]) -> Iterator[Happening]:
+        moved = {self._key(it) for it in overrides}
+        for event in occurrences:
+            key = self._key(event)
+            start, _ = self._span(event)
+            is_moved = key in moved and key[1] != start.astimezone(UTC)
+            yield self._make(event, moved_from=key[1].astimezone(self._zone) if is_moved else None)
+
+    def _make_away(self, overrides: list[Component]) -> Iterator[Happening]:
+        for event in overrides:
+            original = self._key(event)[1].astimezone(self._zone)
+            yield self._make(event, moved_from=original, is_away=True)
+
+    def _make(self, event: Component, *, moved_from: datetime | None, is_away: bool = False) -> Happening:
+        start, end = self._span(event)
+        return Happening(
+            start=start,
+            end=end,
+            is_all_day=not isinstance(event["DTSTART"].dt, datetime),
+            title=_text(event.get("SUMMARY")),
+            place=_text(event.get("LOCATION")),
+            description=_text(event.get("DESCRIPTION")),
+            status=_text(event.get("STATUS")).strip().upper(),
+            moved_from=moved_from,
+            created_at=_find_time(event, "CREATED"),
+            changed_at=_find_time(event, "LAST-MODIFIED")
+            or (_find_time(event, "DTSTAMP") if self._stamps_tell else None),
+            is_away=is_away,
+        )
+
+
+def _text(value: object) -> str:
+    """A property's text, the first one where it is there more than once."""
+    return str((value[0] if value else "") if isinstance(value, list) else "" if value is None else value)
+
+
+def _find_time(event: Component, name: str) -> datetime | None:
+    try:
+        at = event[name].dt
+        return at.astimezone(UTC) if isinstance(at, datetime) and at.tzinfo is not None else None
+    except _FAULTS:
+        return None
+
+
+def _stamps_tell(calendar: Component) -> bool:
+    """Whether DTSTAMP says when an event was changed.
+
+    With a METHOD it is the time at which the calendar was sent, and some servers stamp all events when asked.
+
+    Source: RFC 5545, 3.8.7.2.
+    """
+    stamps = [_find_time(event, "DTSTAMP") for event in calendar.walk("VEVENT")]
+    return "METHOD" not in calendar and (len(stamps) == 1 or len(set(stamps)) > 1)

@@ -1,0 +1,208 @@
+"""A mailbox on a server, over IMAP. The folder is opened read-only and messages are peeked at: nothing is ever marked."""
+
+import imaplib
+import re
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final, Literal
+
+from everfold.adapters.sources.environment import read_variable
+from everfold.adapters.sources.fetching import load_certificates
+from everfold.adapters.sources.mail_messages import RawMail
+from everfold.core.source_texts import clean_line
+from everfold.errors import SourceError, SourceUnavailableError
+
+if TYPE_CHECKING:
+    from imap_tools import BaseMailBox
+
+Security = Literal["tls", "starttls", "none"]
+
+_FLAGS: Final = re.compile(rb"FLAGS \(([^)]*)\)", re.IGNORECASE)
+_SIZE_DATE: Final = re.compile(rb'INTERNALDATE "([^"]+)"', re.IGNORECASE)
+_UID: Final = re.compile(rb"UID ([0-9]+)", re.IGNORECASE)
+_MOST_LOOKED_AT: Final = 2_000
+"""Of how many messages of the days in question the times are asked for, the newest."""
+_HIDDEN_FLAGS: Final = frozenset({"\\deleted", "\\draft"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImapPlace:
+    """Which folder of which account on which server.
+
+    Attributes:
+        password_env: The variable that holds the password.
+        ca_file: A file of certificates to trust beside the usual ones.
+        timeout_secs: How long the server may be silent.
+    """
+
+    source: str
+    host: str
+    port: int
+    security: Security
+    username: str
+    password_env: str
+    folder: str
+    ca_file: str | None
+    timeout_secs: float
+
+
+def is_loopback(host: str) -> bool:
+    """Whether what is sent there stays on this machine."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def read_imap(
+    place: ImapPlace,
+    environ: Mapping[str, str],
+    *,
+    from_at: datetime,
+    to_at: datetime,
+    most_count: int,
+    most_bytes: int,
+) -> list[RawMail]:
+    """The newest messages of a folder that came within a window of time, newest first, with their first bytes.
+
+    Blocks. The day, the flags and the exact time are asked for first, and of the messages within only the first bytes.
+
+    Raises:
+        SourceUnavailableError: the server cannot be reached, or does not answer in time.
+        SourceError: it refuses us, or says what cannot be read.
+    """
+    password = read_variable(place.password_env, environ, source=place.source)
+    with _translating(place, password), _open(place, password) as box:
+        # A search knows days only, by the server's own clock: so one more, and exact times afterwards.
+        days = f"SINCE {_name_day(from_at - timedelta(days=1))} BEFORE {_name_day(to_at + timedelta(days=2))}"
+        uids = box.uids(f"({days} UNDELETED UNDRAFT)")[-_MOST_LOOKED_AT:]
+        within = [it for it in _list_times(box, uids) if from_at <= it.received_at < to_at]
+        newest = sorted(within, key=lambda it: (it.received_at, it.uid), reverse=True)[:most_count]
+        bodies = _fetch_starts(box, [it.uid for it in newest], most_bytes)
+        return [
+            RawMail(raw=bodies[it.uid], received_at=it.received_at, flags=it.flags) for it in newest if it.uid in bodies
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    uid: int
+    received_at: datetime
+    flags: frozenset[str]
+
+
+@contextmanager
+def _open(place: ImapPlace, password: str) -> "Iterator[BaseMailBox]":
+    box = _connect(place)
+    try:
+        _log_in(box, place, password)
+        box.folder.set(place.folder, readonly=True)
+        yield box
+    finally:
+        with suppress(Exception):  # the answers are there, or the error is on its way
+            box.client.logout()
+        with suppress(Exception):
+            box.client.shutdown()
+
+
+def _connect(place: ImapPlace) -> "BaseMailBox":
+    from imap_tools import MailBox, MailBoxStartTls, MailBoxUnencrypted
+
+    if place.security == "none":
+        return MailBoxUnencrypted(place.host, place.port, timeout=place.timeout_secs)
+    context = ssl.create_default_context()
+    if place.ca_file is not None:
+        load_certificates(context, place.ca_file, source=place.source)
+    cls = MailBox if place.security == "tls" else MailBoxStartTls
+    return cls(place.host, place.port, timeout=place.timeout_secs, ssl_context=context)
+
+
+def _log_in(box: "BaseMailBox", place: ImapPlace, password: str) -> None:
+    """By LOGIN, or by AUTHENTICATE PLAIN for what is not ASCII. Source: RFC 3501, 6.2; RFC 4616."""
+    if (place.username + password).isascii():
+        box.login(place.username, password, initial_folder=None)
+    else:
+        box.login_utf8(place.username, password, initial_folder=None)
+
+
+def _name_day(at: datetime) -> str:
+    """Source: RFC 3501, section 9, date; the names of months are not the locale's."""
+    month = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()[at.month - 1]
+    return f"{at.day}-{month}-{at.year:04}"
+
+
+def _list_times(box: "BaseMailBox", uids: Sequence[str]) -> Iterator[_Seen]:
+    for item in _fetch(box, uids, "(UID FLAGS INTERNALDATE)"):
+        line = item if isinstance(item, bytes) else item[0]
+        uid, flags, at = _UID.search(line), _FLAGS.search(line), _SIZE_DATE.search(line)
+        if uid is None or at is None:
+            continue
+        seen = frozenset((flags[1] if flags else b"").decode("ascii", "replace").lower().split())
+        with suppress(ValueError, TypeError):
+            received_at = parsedate_to_datetime(at[1].decode("ascii", "replace").strip().replace("-", " ", 2))
+            if not seen & _HIDDEN_FLAGS and received_at.tzinfo is not None:
+                yield _Seen(int(uid[1]), received_at, seen)
+
+
+def _fetch_starts(box: "BaseMailBox", uids: Sequence[int], most_bytes: int) -> dict[int, bytes]:
+    r"""The first bytes of messages. Source: RFC 3501, 6.4.5: BODY.PEEK does not set `\\Seen`."""
+    found: dict[int, bytes] = {}
+    for item in _fetch(box, [str(uid) for uid in uids], f"(UID BODY.PEEK[]<0.{most_bytes}>)"):
+        if isinstance(item, tuple) and (uid := _UID.search(item[0])) is not None:
+            found[int(uid[1])] = item[1]
+    return found
+
+
+def _fetch(box: "BaseMailBox", uids: Sequence[str], what: str) -> "list[bytes | tuple[bytes, bytes]]":
+    if not uids:
+        return []
+    kind, items = box.client.uid("FETCH", ",".join(uids), what)
+    if kind != "OK":
+        raise imaplib.IMAP4.error(f"FETCH: {kind}")
+    return [it for it in items if it is not None]
+
+
+@contextmanager
+def _translating(place: ImapPlace, password: str) -> Iterator[None]:
+    """Our errors for those of the libraries; what a server says of an error may repeat the password, and then does not."""
+    from imap_tools.errors import ImapToolsError, MailboxFolderSelectError, MailboxLoginError
+
+    where = f"the source {place.source}, on {place.host} port {place.port},"
+    try:
+        yield
+    except ssl.SSLCertVerificationError as error:
+        raise SourceError(
+            f"{where} has a certificate that is not trusted ({error.verify_message}); name the one of its authority as "
+            "ca_file",
+            source=place.source,
+        ) from error
+    except (imaplib.IMAP4.abort, OSError) as error:
+        why = "it does not answer" if isinstance(error, TimeoutError) else _say(error, password)
+        raise SourceUnavailableError(
+            f"{where} cannot be reached ({why}); check host, port and security, and that it runs", source=place.source
+        ) from None
+    except MailboxLoginError as error:
+        raise SourceError(
+            f"{where} refuses {place.username} with the password of {place.password_env} ({_say(error, password)}); check "
+            "both; many providers want a password made for one app",
+            source=place.source,
+        ) from None
+    except MailboxFolderSelectError as error:
+        raise SourceError(
+            f"{where} has no folder {place.folder!r} to open ({_say(error, password)}); check its name",
+            source=place.source,
+        ) from None
+    except (imaplib.IMAP4.error, ImapToolsError, ValueError) as error:
+        raise SourceError(
+            f"{where} does not do as asked ({_say(error, password)}); check that it is an IMAP server",
+            source=place.source,
+        ) from None
+
+
+def _say(error: Exception, password: str) -> str:
+    return clean_line(f"{type(error).__name__}: {error}".replace(password, "[the password]"), most_chars=160)

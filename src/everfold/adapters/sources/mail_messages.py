@@ -1,0 +1,147 @@
+"""One message of a mailbox, from its raw bytes, whatever kept it."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.errors import MessageError
+from typing import TYPE_CHECKING, Final
+
+from everfold.adapters.sources.html_text import read_html
+from everfold.core.mail_rules import BulkReason, Headers, find_bulk_reason, is_notable, list_labels, read_first_lines
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+    from imap_tools import MailMessage
+
+_FAULTS: Final = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, LookupError, RecursionError, AssertionError, MessageError
+)  # fmt: skip
+"""What the library stumbles with over a message that is none, or is made to break it."""
+_MOST_HEADERS: Final = 500
+_ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawMail:
+    r"""A message as its mailbox gave it.
+
+    Attributes:
+        raw: Its first bytes.
+        received_at: When it came in, aware; not what its sender says.
+        flags: Its flags, keywords and labels, in lower case; the mailbox adds `\seen` where it keeps that otherwise.
+    """
+
+    raw: bytes
+    received_at: datetime
+    flags: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """What of a message is shown; its texts are still the sender's, and are cleaned when they are written.
+
+    Attributes:
+        bulk_reason: Why it is left out, or None for one to show.
+        is_notable: Its reader marked it.
+        first_lines: Where its own words begin, on one line.
+    """
+
+    received_at: datetime
+    sender: str
+    subject: str
+    first_lines: str
+    is_unread: bool
+    is_notable: bool
+    bulk_reason: BulkReason | None
+
+
+def read_mail(given: RawMail, *, body_chars: int) -> Mail:
+    """The message, with what of it can be read; nothing in it is loaded, opened or followed."""
+    from imap_tools import MailMessage
+
+    try:
+        message = MailMessage.from_bytes(given.raw)
+        headers = _read_headers(message.obj)
+        flags = frozenset(given.flags)
+        is_seen = (
+            "\\seen" in flags or "opened" in (labels := list_labels(headers)) or (labels and "unread" not in labels)
+        )
+        return Mail(
+            received_at=given.received_at,
+            sender=_read_sender(message),
+            subject=_try_text(lambda: message.subject),
+            first_lines=read_first_lines(_read_body(message), most_chars=body_chars) if body_chars else "",
+            is_unread=not is_seen,
+            is_notable=is_notable(headers, flags),
+            bulk_reason=find_bulk_reason(headers, flags, is_invitation=_is_invitation(message.obj)),
+        )
+    except _FAULTS:
+        return Mail(
+            received_at=given.received_at,
+            sender="",
+            subject="(this message cannot be read)",
+            first_lines="",
+            is_unread="\\seen" not in given.flags,
+            is_notable=False,
+            bulk_reason=None,
+        )
+
+
+def _read_headers(message: "Message") -> Headers:
+    headers: dict[str, list[str]] = {}
+    for name, value in message.items()[:_MOST_HEADERS]:
+        headers.setdefault(name.lower(), []).append(str(value))
+    return headers
+
+
+def _read_sender(message: "MailMessage") -> str:
+    """Name and address; the name cannot pass for another address, because the address stands beside it."""
+    try:
+        found = message.from_values
+    except _FAULTS:
+        return ""
+    if found is None:
+        return ""
+    name = "" if found.name == found.email else found.name
+    address = found.email if _ADDRESS.fullmatch(found.email) else ""
+    return f"{name} <{address}>" if name and address else name or address
+
+
+def _read_body(message: "MailMessage") -> str:
+    """Its plain text, else the words of its HTML."""
+    plain = _try_text(lambda: message.text)
+    return plain if plain.strip() else read_html(_try_text(lambda: message.html))
+
+
+def _try_text(read: Callable[[], object]) -> str:
+    try:
+        return str(read())
+    except _FAULTS:
+        return ""
+
+
+def _is_invitation(message: "Message") -> bool:
+    return any(part.get_content_type() == "text/calendar" for part in _walk(message))
+
+
+def _walk(message: "Message") -> "Iterator[Message]":
+    for count, part in enumerate(message.walk()):
+        if count >= _MOST_HEADERS:
+            return
+        yield part
+
+
+def parse_header_date(raw: bytes) -> datetime | None:
+    """What the sender says of the time, where the mailbox does not know better; UTC where no zone is given."""
+    from email.utils import parsedate_to_datetime
+
+    found = re.search(rb"^Date:([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)", raw[:65_536], re.MULTILINE | re.IGNORECASE)
+    if found is None:
+        return None
+    try:
+        at = parsedate_to_datetime(" ".join(found[1].decode("ascii", "replace").split()))
+    except _FAULTS:
+        return None
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
