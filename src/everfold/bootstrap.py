@@ -12,12 +12,14 @@ from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
-from everfold.config import Overrides, Settings, load_settings
+from everfold.config import Overrides, Settings, SourceSettings, load_settings
+from everfold.core.refreshing import AllowedSource
 from everfold.core.sessions import SessionId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
+from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
@@ -29,6 +31,7 @@ from everfold.services.dream import Dreamer
 from everfold.services.dream_loop import DreamLoop
 from everfold.services.embed import Embedding
 from everfold.services.observers import Observers, make_observers
+from everfold.services.refresh import Refresher, RefreshPolicy
 from everfold.services.sweep import Sweeper
 from everfold.services.users import Users
 from everfold.services.work import Worker, WorkPolicy
@@ -50,6 +53,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     ids: Ids | None = None,
     hooks: Sequence[Hooks] = (),
     tracer: Tracer | None = None,
+    sources: Sequence[ContextSource] = (),
 ) -> AsyncIterator[Everfold]:
     """Open a store and give the engine; the store is let go at the end.
 
@@ -61,6 +65,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         ids: Makes ids; random ones when left out.
         hooks: Plug-ins, called in this order.
         tracer: Takes spans: `everfold.OtelTracer()`, for example. None are made when left out.
+        sources: Context sources that the program brings itself, asked beside those of the settings.
 
     Raises:
         InvalidInputError: the url or a setting does not fit, or a hook is no plug-in.
@@ -77,7 +82,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     )
     clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
     store = await open_store(url or loaded.store.url)
-    engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
+    engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers, sources=sources)
     try:
         await Users(store=store, clock=clock, ids=ids).apply(users)
         engine.start()
@@ -95,22 +100,31 @@ def open_sync(
     ids: Ids | None = None,
     hooks: Sequence[Hooks] = (),
     tracer: Tracer | None = None,
+    sources: Sequence[ContextSource] = (),
 ) -> AbstractContextManager[Blocking[Everfold]]:
     """The same for programs without an event loop: every method of what it gives blocks.
 
     Hooks stay async, and run on the thread of the engine.
     """
-    opening = open(url, settings=settings, config=config, clock=clock, ids=ids, hooks=hooks, tracer=tracer)
+    opening = open(
+        url, settings=settings, config=config, clock=clock, ids=ids, hooks=hooks, tracer=tracer, sources=sources
+    )
     return block_on(opening)
 
 
 def make_engine(
-    store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers | None = None
+    store: Store,
+    settings: Settings,
+    *,
+    clock: Clock,
+    ids: Ids,
+    observers: Observers | None = None,
+    sources: Sequence[ContextSource] = (),
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     observers = Observers() if observers is None else observers
     memories = make_memories(store, settings, clock=clock, ids=ids, observers=observers)
-    background = make_background(memories, settings)
+    background = make_background(memories, settings, sources=sources)
     return Everfold(
         store,
         clock=clock,
@@ -142,7 +156,7 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
     )
 
 
-def make_background(memories: Memories, settings: Settings) -> Background:
+def make_background(memories: Memories, settings: Settings, *, sources: Sequence[ContextSource] = ()) -> Background:
     """What an engine does beside the turns, in this process."""
     sweep, caller = settings.sweep, memories.caller
     store, clock, observers, dispatcher = memories.store, memories.clock, memories.observers, memories.dispatcher
@@ -162,6 +176,7 @@ def make_background(memories: Memories, settings: Settings) -> Background:
         write_digest=None if caller is None else partial(digest_event, caller),
         extract=None if caller is None else memories.extract,
         extracts=memories.is_on,
+        refresher=make_refresher(memories, settings, sources),
         observers=observers,
     )
 
@@ -191,6 +206,60 @@ def make_background(memories: Memories, settings: Settings) -> Background:
         dreaming=dreaming if settings.has_memory else None,
     )
     return background
+
+
+def make_refresher(memories: Memories, settings: Settings, sources: Sequence[ContextSource]) -> Refresher | None:
+    """What asks the context sources: the allowed ones, then those that the program brings; None where there is none.
+
+    A hand that the settings allow is one of those that the program brings, under the name `hand://NAME`.
+
+    Raises:
+        InvalidInputError: a source's settings do not fit, or nobody brings a hand that is allowed.
+    """
+    given = {source.name: source for source in sources}
+    asked: list[tuple[ContextSource, AllowedSource]] = []
+    for entry in settings.compaction.context_sources:
+        if entry.source is not None:
+            source = open_source(entry.source, settings.sources[entry.source])
+        else:
+            source = _take_hand(given, str(entry.hand))
+        asked.append((source, AllowedSource(name=source.name, prompt=entry.prompt)))
+    asked += [(source, AllowedSource(name=source.name)) for source in given.values()]
+    if not asked:
+        return None
+    return Refresher(
+        store=memories.store,
+        clock=memories.clock,
+        observers=memories.observers,
+        dispatcher=memories.dispatcher,
+        sources=asked,
+        policy=RefreshPolicy(
+            cap_tokens=settings.compaction.context_token_cap,
+            floor_tokens=settings.compaction.source_floor_tokens,
+            timeout_secs=settings.compaction.source_timeout_secs,
+        ),
+    )
+
+
+def _take_hand(given: dict[str, ContextSource], hand: str) -> ContextSource:
+    source = given.pop(f"hand://{hand}", None)
+    if source is None:
+        raise InvalidInputError(
+            f"compaction.context_sources names the hand {hand!r}, and nobody brings it: `everfold.open` knows no agents; "
+            f"use the command line, or give `open(sources=[...])` a source named hand://{hand}"
+        )
+    return source
+
+
+def open_source(name: str, settings: SourceSettings) -> ContextSource:
+    """A source of the settings; nothing is read or reached yet.
+
+    Raises:
+        InvalidInputError: its settings do not fit, or the extra `sources` is missing.
+    """
+    from everfold.adapters.sources.building import build_source
+
+    return build_source({"name": name, **settings.model_dump()})
 
 
 def open_embedding(store: Store, settings: Settings) -> Embedding | None:

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, Self, TypeAlias, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -80,8 +80,34 @@ class ModelSettings(_Section):
     )
 
 
-_NOT_POLICY = frozenset({"model", "summary_timeout_secs", "retries", "lease_secs", "synchronous"})
+_NOT_POLICY = frozenset(
+    {
+        "model",
+        "summary_timeout_secs",
+        "retries",
+        "lease_secs",
+        "synchronous",
+        "context_sources",
+        "context_token_cap",
+        "source_timeout_secs",
+        "source_floor_tokens",
+    }
+)
 """Settings of compaction that a session does not hold: they say how its work is done, not what is folded."""
+
+
+class ContextSourceSettings(_Section):
+    """A source that may be asked, in a `[[compaction.context_sources]]` of its own: a hand, or a `[sources.NAME]`."""
+
+    hand: str | None = Field(None, min_length=1, description="The hand that is asked, by its name.")
+    source: str | None = Field(None, min_length=1, description="The `[sources.NAME]` that is asked, by its name.")
+    prompt: str = Field("", description="What is wanted, in words.")
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.hand is None) == (self.source is None):
+            raise ValueError("an entry names either a hand or a source")
+        return self
 
 
 class CompactionSettings(_Section):
@@ -132,6 +158,14 @@ class CompactionSettings(_Section):
     gap_max_lookback_secs: float = Field(
         _POLICY.gap_max_lookback_secs, gt=0, description="How far back a refresh looks at most."
     )
+    context_sources: tuple[ContextSourceSettings, ...] = Field(
+        default=(), description="What is asked at a refresh; nothing else ever is."
+    )
+    context_token_cap: int = Field(
+        2000, ge=0, description="What all of their answers may take in the window, in tokens; 0 for no cap of its own."
+    )
+    source_timeout_secs: float = Field(30.0, gt=0, description="How long one source may take.")
+    source_floor_tokens: int = Field(256, ge=65, description="The least share of the cap that one source gets.")
     lease_secs: float = Field(180.0, gt=0, description="For how long an event is one worker's own; it is renewed.")
     synchronous: bool = Field(
         default=False, description="Do background work inline, before a window is shown: for scripts and tests."
@@ -242,6 +276,14 @@ class EmbedSettings(_Section):
     dimensions: int | None = Field(None, gt=0, description="The size of a vector, where the model gives several.")
 
 
+class SourceSettings(BaseModel):
+    """Where a refresh may look, each in a `[sources.NAME]` of its own; the other keys are those of its kind."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Literal["calendar", "mailbox", "http", "callable"] = Field(description="What it is.")
+
+
 class SweepSettings(_Section):
     """How work that was left behind, or failed, is taken up again."""
 
@@ -269,6 +311,7 @@ class Settings(BaseSettings):
     embed: EmbedSettings = EmbedSettings.model_validate({})
     users: tuple[UserSettings, ...] = ()
     agents: tuple[AgentSettings, ...] = ()
+    sources: Mapping[str, SourceSettings] = Field(default_factory=dict[str, SourceSettings])
 
     @classmethod
     def settings_customise_sources(
@@ -303,6 +346,28 @@ class Settings(BaseSettings):
         for name in names:
             if names.count(name) > 1:
                 raise InvalidInputError(f"the agent {name!r} stands twice in [[agents]]; join its entries")
+
+    def require_sources(self) -> None:
+        """Refuse an allowed source that there is none of or that stands twice, and a cap that no answer fits.
+
+        Raises:
+            InvalidInputError: names it, with the nearest known one.
+        """
+        cap, floor = self.compaction.context_token_cap, self.compaction.source_floor_tokens
+        if 0 < cap < floor:
+            raise InvalidInputError(
+                f"compaction.context_token_cap is {cap} and compaction.source_floor_tokens {floor}: no answer would fit; "
+                "raise the cap, or lower the floor"
+            )
+        entries = [entry.source or f"hand {entry.hand}" for entry in self.compaction.context_sources]
+        for entry in self.compaction.context_sources:
+            if entry.source is not None and entry.source not in self.sources:
+                near = difflib.get_close_matches(entry.source, list(self.sources), n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"describe it in [sources.{entry.source}]"
+                raise InvalidInputError(f"compaction.context_sources names the source {entry.source!r}; {hint}")
+        for name in entries:
+            if entries.count(name) > 1:
+                raise InvalidInputError(f"compaction.context_sources names {name!r} twice; join its entries")
 
     @property
     def has_memory(self) -> bool:
@@ -341,7 +406,7 @@ class Settings(BaseSettings):
 
 
 Overrides: TypeAlias = Mapping[str, Mapping[str, object] | Sequence[Mapping[str, object]]]
-"""Arguments by section and key; a section that is a list, `users`, as a list."""
+"""Arguments by section and key; a section that is a list, `users`, as a list, `sources` by name and key."""
 
 
 def load_settings(path: Path | None = None, overrides: Overrides | None = None) -> Settings:
@@ -378,6 +443,7 @@ def load_settings(path: Path | None = None, overrides: Overrides | None = None) 
     settings.session_settings()
     settings.user_entries()
     settings.require_agents()
+    settings.require_sources()
     return settings
 
 
@@ -417,8 +483,9 @@ def list_keys() -> Iterator[str]:
 
 
 def read_section(annotation: object) -> type[BaseModel]:
-    """The keys of a section; of one entry, where the section is a list of them."""
-    return cast("type[BaseModel]", get_args(annotation)[0] if get_args(annotation) else annotation)
+    """The keys of a section; of one entry, where the section has many."""
+    args = [one for one in get_args(annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
+    return cast("type[BaseModel]", args[0] if args else annotation)
 
 
 Place = Literal["argument", "environment", "file", "default"]
@@ -445,11 +512,13 @@ def explain_settings(
     for key in list_keys():
         section, name = key.split(".")
         held = getattr(settings, section)
-        value = [getattr(entry, name) for entry in held] if isinstance(held, tuple) else getattr(held, name)
+        entries = held.values() if isinstance(held, Mapping) else held if isinstance(held, tuple) else None
+        value = getattr(held, name) if entries is None else [getattr(entry, name) for entry in entries]
         found: Place = "default"
         for place, values in places:
             inner = values.get(section)
-            if (isinstance(inner, Mapping) and name in inner) or isinstance(inner, list | tuple):
+            is_given = isinstance(inner, Mapping) and (name in inner or (isinstance(held, Mapping) and bool(inner)))
+            if is_given or isinstance(inner, list | tuple):
                 found = place
                 break
         rows.append((key, value, found))

@@ -33,6 +33,7 @@ from everfold.services.memory_tools import MemoryTools
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
 from everfold.services.read import Page, read_around, read_page, read_range
+from everfold.services.refresh import Refreshed
 from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
@@ -211,6 +212,20 @@ class Session:
             await self._live.reload(self._store)
             await self._attendant.catch_up(self._live)  # nothing is folded before it was looked at
         return await self._background.worker.work_now(self._live, demand)
+
+    async def refresh(self) -> Refreshed:
+        """Ask the context sources now, and give what each said and which message carries it.
+
+        Raises:
+            InvalidInputError: there is no source that may be asked.
+        """
+        refresher = self._background.worker.refresher
+        if refresher is None:
+            raise InvalidInputError(
+                f"session {self.id}: there is no context source to ask; allow some in [[compaction.context_sources]]",
+                session=self.id,
+            )
+        return await refresher.refresh(self._live, cause="manual")
 
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
         """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.

@@ -16,16 +16,17 @@ from everfold.config import load_settings
 from everfold.core.drafts import Draft
 from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening, LatchSet
-from everfold.core.occasions import RefreshRequest
+from everfold.core.refreshing import AllowedSource
 from everfold.core.tokens import estimate_text_tokens
 from everfold.core.window import MessageEntry, RangeEntry
 from everfold.errors import ConflictError, ModelUnavailableError, StoreUnavailableError
 from everfold.ports.hooks import Hooks
 from everfold.services.background import Background
 from everfold.services.observers import make_observers
+from everfold.services.refresh import Refresher
 from everfold.services.work import Task, Written
 from everfold.testing.builders import assistant, calls, result, talk, user
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.fakes import CountingIds, FakeClock, FakeSource
 from everfold.testing.hearing import Hearing
 from everfold.testing.proofs import flatten_request, list_all_events
 
@@ -57,27 +58,9 @@ class Writer:
         return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
 
 
-class Sources:
-    """Context sources: what they were asked; they take so long, and fail where they are to."""
-
-    def __init__(self, *, is_failing: bool = False, secs: float = 0.0) -> None:
-        self.asked: list[RefreshRequest] = []
-        self.is_failing = is_failing
-        self.secs = secs
-
-    async def __call__(self, request: RefreshRequest) -> None:
-        """Answer, in time or not."""
-        self.asked.append(request)
-        await asyncio.sleep(self.secs)
-        if self.is_failing:
-            raise ModelUnavailableError("the calendar does not answer; try again")
-
-    def stretches(self, since: datetime) -> list[tuple[str, float, float]]:
-        """What each was about, in minutes since a moment."""
-        return [
-            (one.occasion, (one.from_at - since).total_seconds() / 60, (one.to_at - since).total_seconds() / 60)
-            for one in self.asked
-        ]
+def stretches(source: FakeSource, since: datetime) -> list[tuple[float, float]]:
+    """What a source was asked about, in minutes since a moment."""
+    return [((first - since).total_seconds() / 60, (last - since).total_seconds() / 60) for first, last in source.asked]
 
 
 class Told:
@@ -176,7 +159,7 @@ async def opened(
     url: str,
     *,
     writer: Writer | None = None,
-    refresh: Sources | None = None,
+    source: FakeSource | None = None,
     clock: FakeClock | None = None,
     limit: int = LIMIT,
     has_model: bool = True,
@@ -192,7 +175,16 @@ async def opened(
     engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers)
     background = engine._background
     write = writer if has_model else None
-    background.worker = replace(background.worker, write_digest=write, refresh=refresh)
+    refresher = None
+    if source is not None:
+        refresher = Refresher(
+            store=store,
+            clock=clock,
+            observers=observers,
+            dispatcher=background.dispatcher,
+            sources=[(source, AllowedSource(name=source.name))],
+        )
+    background.worker = replace(background.worker, write_digest=write, refresher=refresher)
     background.sweeper = replace(background.sweeper, wake=background.worker.wake)
     engine.start()
     try:
@@ -599,51 +591,51 @@ async def test_a_worker_that_lost_its_lease_is_too_late(file_url: str) -> None:
 
 async def test_cadence(url: str) -> None:
     """Every so many exchanges the sources are asked for the time since they answered, and a compaction begins."""
-    sources, clock = Sources(), FakeClock()
+    source, clock = FakeSource(), FakeClock()
     start = clock.now()
     settings = {"continuous_interval": 5, "min_fold_tokens": 0, "keep_recent": 4}
-    async with opened(url, clock=clock, refresh=sources, limit=32_000, settings=settings) as rig:
+    async with opened(url, clock=clock, source=source, limit=32_000, settings=settings) as rig:
         rig.writer.gate.set()
         for _ in range(12):
             await rig.turn()
             await rig.finish()
-        assert sources.stretches(start) == [("cadence", 0, 12), ("cadence", 12, 22)]
+        assert stretches(source, start) == [(0, 12), (12, 22)]
         events = await rig.events()
         assert {(event.plan.trigger, event.state) for event in events} == {("cadence", "done")}
-        assert [event.plan.last_seq for event in events] == [8, 18]
+        assert [event.plan.last_seq for event in events] == [8, 19]  # the first refresh is one message more
 
 
 async def test_ticks_and_injections_are_no_activity(url: str) -> None:
     """However many come, neither cadence nor gap: only what the user said counts."""
-    sources, clock = Sources(), FakeClock()
-    async with opened(url, clock=clock, refresh=sources, settings={"continuous_interval": 3, "gap_secs": 600}) as rig:
+    source, clock = FakeSource(), FakeClock()
+    async with opened(url, clock=clock, source=source, settings={"continuous_interval": 3, "gap_secs": 600}) as rig:
         await rig.turn(2)
         for number in range(12):
             clock.advance(HOUR)
             await rig.session.append(user(f"It is {number}."), source="tick", origin="system")
             await rig.session.append(user(f"News {number}."), source="injection", origin="external")
             await rig.show()
-        assert sources.asked == []
+        assert source.asked == []
 
 
 async def test_gap(url: str) -> None:
     """The user's return is met before the window is shown: the sources are asked for the time away, and it is folded."""
-    sources, clock = Sources(), FakeClock()
+    source, clock = FakeSource(), FakeClock()
     start = clock.now()
     async with opened(
-        url, clock=clock, refresh=sources, settings={"gap_secs": 600, "keep_recent": 2, "min_fold_tokens": 0}
+        url, clock=clock, source=source, settings={"gap_secs": 600, "keep_recent": 2, "min_fold_tokens": 0}
     ) as rig:
         await rig.turn(9)
-        assert sources.asked == []
+        assert source.asked == []
         window = await rig.turn(minutes=60)
-        assert sources.stretches(start) == [("gap", 18, 78)]
+        assert stretches(source, start) == [(18, 78)]
         assert reasons(window) == ["compaction: gap"]
         assert window.report.watermark >= 16
         await rig.show()
         await rig.turn(2)
-        assert len(sources.asked) == 1
+        assert len(source.asked) == 1
         await rig.turn(minutes=30)
-        assert sources.stretches(start)[1:] == [("gap", 78, 112)]
+        assert stretches(source, start)[1:] == [(78, 112)]
 
 
 @pytest.mark.parametrize("hook", [Hearing(), None], ids=["a plug-in", "strict without one"])
@@ -691,41 +683,43 @@ async def test_a_break_is_reported_once(url: str, is_appended: bool) -> None:  #
 
 
 @pytest.mark.parametrize(
-    "sources", [Sources(is_failing=True), Sources(secs=60.0)], ids=["an error", "past the deadline"]
+    "source",
+    [FakeSource(error=ModelUnavailableError("the calendar does not answer; try again")), FakeSource(secs=60.0)],
+    ids=["an error", "past the deadline"],
 )
-async def test_a_refresh_that_fails_keeps_its_stretch(file_url: str, sources: Sources) -> None:
+async def test_a_refresh_that_fails_keeps_its_stretch(file_url: str, source: FakeSource) -> None:
     """The turn goes on, and the time that nobody answered for is asked for again, also by the next process."""
     clock = FakeClock()
     start = clock.now()
     settings = {"gap_secs": 600, "gap_deadline_secs": 0.02, "enabled": False}
-    async with opened(file_url, clock=clock, refresh=sources, settings=settings) as rig:
+    async with opened(file_url, clock=clock, source=source, settings=settings) as rig:
         await rig.turn(3)
         await rig.turn(minutes=60)
-        assert sources.stretches(start) == [("gap", 6, 66)]
-    answering = Sources()
-    async with opened(file_url, clock=clock, refresh=answering, settings=settings) as rig:
+        assert stretches(source, start) == [(6, 66)]
+    answering = FakeSource()
+    async with opened(file_url, clock=clock, source=answering, settings=settings) as rig:
         await rig.show()
         assert answering.asked == []
         await rig.turn(minutes=60)
-        assert answering.stretches(start) == [("gap", 66, 126)]
+        assert stretches(answering, start) == [(6, 126)]
 
 
 async def test_counters_survive_a_restart(file_url: str) -> None:
     """Exchanges, activity and the last success are counted on by the next process."""
-    clock, sources = FakeClock(), Sources()
+    clock, source = FakeClock(), FakeSource()
     settings = {"continuous_interval": 4, "min_fold_tokens": 0}
-    async with opened(file_url, clock=clock, refresh=sources, settings=settings) as rig:
+    async with opened(file_url, clock=clock, source=source, settings=settings) as rig:
         rig.writer.gate.set()
         await rig.turn(3)
         await rig.finish()
         before = await rig.session.state()
-    async with opened(file_url, clock=clock, refresh=sources, settings=settings) as rig:
+    async with opened(file_url, clock=clock, source=source, settings=settings) as rig:
         rig.writer.gate.set()
         assert await rig.session.state() == before
         rig.turns_count = 3
         await rig.turn(2)
         await rig.finish()
-        assert [one.occasion for one in sources.asked] == ["cadence"]
+        assert len(source.asked) == 1
         rig.clock.advance(HOUR)
         await rig.session.compact(keep_recent=1)
         succeeded_at = (await rig.session.state()).succeeded_at

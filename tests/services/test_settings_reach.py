@@ -15,14 +15,13 @@ from everfold.config import Settings, list_keys, load_settings
 from everfold.core.events import CompactionEvent
 from everfold.core.happenings import HookFailed, Swept
 from everfold.core.json_values import JsonObject
-from everfold.core.occasions import RefreshRequest
 from everfold.core.sessions import EventId
 from everfold.core.window import MessageEntry, RangeEntry
 from everfold.errors import EverfoldError, HookError, ModelUnavailableError
 from everfold.ports.models import ModelRequest
 from everfold.services.work import Task, Written
 from everfold.testing.builders import ADA, assistant, calls, result, talk, user
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.fakes import CountingIds, FakeClock, FakeSource
 from everfold.testing.model_server import ModelServer
 from everfold.testing.proofs import list_all_events
 
@@ -220,7 +219,7 @@ IN_MEMORY_SETTINGS = (
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
     elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict", "users.name", "users.bindings", "users.is_default"}
-    elsewhere |= {"agents.name", "agents.memory_system"}
+    elsewhere |= {"agents.name", "agents.memory_system", "sources.kind"}
     elsewhere |= {key for key in list_keys() if key.startswith("embed.")} | set(IN_MEMORY_SETTINGS.split())
     cases = set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere
     assert cases == set(list_keys())
@@ -307,24 +306,17 @@ class Bench:
     session: Session
     clock: FakeClock
     leases: list[datetime | None] = field(default_factory=list)
-    requests: list[tuple[datetime, datetime]] = field(default_factory=list)
-    answers_count: int = 0
+    source: FakeSource
 
     async def write_digest(self, task: Task) -> Written:
         """See for how long the event is claimed, and fail."""
         self.leases.append((await self.engine._store.get_event(task.event.id)).lease_until)
         raise ModelUnavailableError("no route to the model; try again")
 
-    async def refresh(self, request: RefreshRequest) -> None:
-        """Answer after a moment."""
-        self.requests.append((request.from_at, request.to_at))
-        await anyio.sleep(0.02)
-        self.answers_count += 1
-
     def arm(self) -> None:
-        """Put both into the engine's worker."""
+        """Put it into the engine's worker."""
         background = self.engine._background
-        background.worker = replace(background.worker, write_digest=self.write_digest, refresh=self.refresh)
+        background.worker = replace(background.worker, write_digest=self.write_digest)
 
     async def fail(self) -> CompactionEvent:
         """The event of a compaction whose digest could not be written."""
@@ -334,13 +326,13 @@ class Bench:
 
 
 async def come_back(bench: Bench) -> object:
-    """What sources were asked, and how often they answered, when the user returns after two days."""
+    """What a source was asked, and what it said in time, when the user returns after two days."""
     await bench.session.append(user("Hello."))
     await bench.session.window()
     bench.clock.advance(timedelta(days=2))
     await bench.session.append(user("Here again."))
-    await bench.session.window()
-    return bench.requests, bench.answers_count
+    window = await bench.session.window()
+    return bench.source.asked, bench.source.budgets, window.render("openai")
 
 
 async def lease(bench: Bench) -> object:
@@ -388,10 +380,28 @@ class WorkCase:
 
 
 GAP = {"compaction.gap_secs": 600}
+
+
+async def say_hello(prompt: str, **asked: object) -> str:
+    """What the settings may name as a source."""
+    return f"Hello. {prompt} {sorted(asked)}"
+
+
+OWN = {"sources.own": {"kind": "callable", "function": f"{__name__}:say_hello"}}
 WORK_CASES: dict[str, WorkCase] = {
     "compaction.gap_secs": WorkCase(value=600, look=come_back),
     "compaction.gap_deadline_secs": WorkCase(value=0.001, look=come_back, given=GAP),
     "compaction.gap_max_lookback_secs": WorkCase(value=60, look=come_back, given=GAP),
+    "compaction.context_sources": WorkCase(value=({"source": "own"},), look=come_back, given={**GAP, **OWN}),
+    "compaction.context_token_cap": WorkCase(
+        value=100, look=come_back, given={**GAP, "compaction.source_floor_tokens": 70}
+    ),
+    "compaction.source_floor_tokens": WorkCase(
+        value=100,
+        look=come_back,
+        given={**GAP, "compaction.context_token_cap": 300, "compaction.context_sources": ({"source": "own"},), **OWN},
+    ),
+    "compaction.source_timeout_secs": WorkCase(value=0.001, look=come_back, given=GAP),
     "compaction.lease_secs": WorkCase(value=60, look=lease),
     "sweep.grace_secs": WorkCase(value=60, look=put_off),
     "sweep.attempts": WorkCase(value=1, look=state_after_failing),
@@ -404,8 +414,11 @@ async def work(case: WorkCase, changed: Mapping[str, object]) -> object:
     """What is seen of the work of a session under some settings; swept for where it must be."""
     clock = FakeClock()
     settings = by_section({**case.given, **changed})
-    async with everfold.open("memory://", settings=settings, clock=clock, ids=CountingIds()) as engine:
-        bench = Bench(engine=engine, session=await engine.session(limit=LIMIT), clock=clock)
+    source = FakeSource(secs=0.02, text="A parcel came. " * 400)
+    async with everfold.open(
+        "memory://", settings=settings, clock=clock, ids=CountingIds(), sources=[source]
+    ) as engine:
+        bench = Bench(engine=engine, session=await engine.session(limit=LIMIT), clock=clock, source=source)
         bench.arm()
         if case.look is not sweep_again:
             return await case.look(bench)

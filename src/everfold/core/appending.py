@@ -31,7 +31,7 @@ from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, 
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
-from everfold.core.state import REMEMBERED_CALLS, OpenStep, SessionState
+from everfold.core.state import REMEMBERED_CALLS, OpenStep, Refreshed, SessionState
 from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
 from everfold.errors import InvalidInputError
 
@@ -103,7 +103,7 @@ def plan_append(
     placing = _Placing(state=state, room=room, session=session, step=step)
     tokens = [estimate_view_tokens(item.view) for item in incoming]
     lines = [
-        find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
+        () if item.source == "refresh" else find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
         for seq, item in enumerate(incoming, state.last_seq + 1)
     ]
     for item, item_tokens, item_lines in zip(incoming, tokens, lines, strict=True):
@@ -181,7 +181,12 @@ class _Placing:
         self.end.revision += 1
         for seq, placed in self.placed.items():
             self.end.growth = self.end.growth.grown(self.messages[seq].tokens, placed[0].said_at)
-        return AppendPlan(appended=appended, settled=settled, state=self.before.with_first(_read_moving(self.end)))
+        state = self.before.with_first(_read_moving(self.end))
+        new = [it for it in appended if it.message.source == "refresh"]
+        if new:
+            refreshes = [Refreshed(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
+            state = replace(state, refreshes=(*state.refreshes, *refreshes))
+        return AppendPlan(appended=appended, settled=settled, state=state)
 
     def _appended(self, seq: int, placed: "_Placed") -> Appended:
         item, said_before, turn_seq, turns_count = placed

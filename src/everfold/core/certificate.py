@@ -14,7 +14,7 @@ from typing import Literal, cast
 
 from everfold.core.layout import Layout
 
-CoverGroup = Literal["fixed", "head", "kept", "folded", "erased"]
+CoverGroup = Literal["fixed", "head", "kept", "folded", "refresh", "erased"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ def check_forgotten(
 
 
 def check_never_neither(
-    layout: Layout, certificates: Sequence[Certificate], *, event_id: str, last_seq: int
+    layout: Layout, certificates: Sequence[Certificate], *, event_id: str, last_seq: int, refresh_seq: int = 0
 ) -> list[Finding]:
     """Messages up to the watermark that are neither shown nor read by a digest that is shown (G2).
 
@@ -202,6 +202,7 @@ def check_never_neither(
         certificates: Those of all events up to the layout's, oldest first.
         event_id: The layout's event, for the findings.
         last_seq: The newest message of the log; the watermark cannot be past it.
+        refresh_seq: The newest context refresh: those before it were replaced, and need no words.
     """
     findings: list[Finding] = []
     shown_digests = {shown.digest_id for shown in layout.ranges}
@@ -215,7 +216,8 @@ def check_never_neither(
     for certificate in certificates:
         for covered in certificate.covered:
             decided = covered.seq
-            is_shown = covered.seq in held or covered.group in {"fixed", "erased"}
+            is_replaced = covered.group == "refresh" and covered.seq < refresh_seq
+            is_shown = covered.seq in held or covered.group in {"fixed", "erased"} or is_replaced
             is_read = covered.seq <= coarse_last_seq or covered.digest_id in shown_digests or covered.seq in read_again
             if not (is_shown or is_read):
                 problem = f"it is {covered.group}, not shown, and no digest that is shown has read it"

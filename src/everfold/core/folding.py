@@ -18,7 +18,7 @@ from everfold.core.digests import (
 )
 from everfold.core.drafts import Draft
 from everfold.core.extracts import ExtractLine
-from everfold.core.layout import HeldMessage, Layout, ShownRange
+from everfold.core.layout import APART, HeldMessage, Layout, ShownRange
 from everfold.core.messages import Note
 from everfold.core.planning import CompactionPlan, Group, measure_body
 from everfold.core.pools import CoarsePool, pool_add
@@ -150,9 +150,9 @@ def fold_stepwise(
     )
 
 
-def report_later(done: Fold, plan: CompactionPlan, before: Layout, *, tokens_before: int) -> Fold:
+def report_later(done: Fold, plan: CompactionPlan, before: Layout, *, tokens_before: int, replaced_tokens: int) -> Fold:
     """The same fold, reported for a window that has grown since the plan was made."""
-    plan = replace(plan, tokens_before=tokens_before)
+    plan = replace(plan, tokens_before=tokens_before, replaced_tokens=replaced_tokens)
     return replace(done, report=report_fold(plan, before, done.layout, done.digests))
 
 
@@ -355,7 +355,8 @@ def _certify(
 
 def report_fold(plan: CompactionPlan, before: Layout, after: Layout, digests: Sequence[Digest]) -> CompactionReport:
     """What putting one layout in the place of another did, in figures. The digests are those that it brought."""
-    tail_tokens = plan.tokens_before - before.body_tokens - (after.sum_tokens - before.sum_tokens)
+    passed_tokens = after.sum_tokens - before.sum_tokens - plan.replaced_tokens
+    tail_tokens = plan.tokens_before - before.body_tokens - passed_tokens
     tokens_after = after.body_tokens + tail_tokens
     stable = _stable_tokens(before, after)
     return CompactionReport(
@@ -393,7 +394,7 @@ def _stable_tokens(before: Layout, after: Layout) -> int:
 
 def _kept_in(held: Sequence[HeldMessage], shown: ShownRange) -> list[HeldMessage]:
     inside = [message for message in held if shown.first_seq <= message.seq <= shown.last_seq]
-    return [message for message in inside if message.hold not in {"head", "running"}]
+    return [message for message in inside if message.hold not in APART]
 
 
 def _common(before: Sequence[HeldMessage], after: Sequence[HeldMessage]) -> list[HeldMessage]:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 OPENER_TEXT = "[The conversation begins with the assistant.]"
@@ -53,6 +54,14 @@ def continuity_note(first_seq: int, last_seq: int) -> str:
         f"being written. Until then exact quotes from them stand below. Nothing is lost: read {span} by number from "
         "history.]"
     )
+
+
+def name_refresh(at: datetime) -> str:
+    """The line over a context refresh that was stored at a moment.
+
+    Source: REQUIREMENTS OF-64 for its form.
+    """
+    return f"[Context refresh - {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC]"
 
 
 def system_note(seq: int, text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from everfold.core.folding import CompactionReport
 from everfold.core.hooks import HookName, SwitchCause
 from everfold.core.planning import Trigger
+from everfold.core.refreshing import Cause
 from everfold.core.sessions import EventId, SessionId
 from everfold.core.verification import FaultKind
 
@@ -194,6 +195,62 @@ class MemoryDelayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceAsked:
+    """A context source was asked what happened, or was to be.
+
+    Attributes:
+        outcome: `answered`; `late`: answered after the deadline, and shown in the next turn; `empty`, `failed`,
+            `timed_out`: skipped; `no_room`: answered, and left out under the cap.
+        tokens: What its answer costs in the window, before it is cut.
+        error: What was raised, for who subscribes in the same process. Never logged: it may quote what was read.
+    """
+
+    session_id: SessionId
+    source: str
+    outcome: Literal["answered", "late", "empty", "failed", "timed_out", "no_room"]
+    elapsed_secs: float
+    tokens: int = 0
+    error_name: str | None = None
+    error: Exception | None = field(default=None, repr=False, compare=False)
+    kind: Literal["source_asked"] = "source_asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRefreshed:
+    """What context sources said is in the log.
+
+    Attributes:
+        seq: The message that carries it.
+        replaced_seq: The refresh whose place it took in the window; None for none.
+    """
+
+    session_id: SessionId
+    cause: Cause
+    seq: int
+    sources_count: int
+    tokens: int
+    elapsed_secs: float
+    replaced_seq: int | None = None
+    kind: Literal["context_refreshed"] = "context_refreshed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshSkipped:
+    """No context refresh was made.
+
+    Attributes:
+        reason: `in_flight`: one of the same user and agent is on its way; `nothing_said`: no source had an answer;
+            `no_room`: the window has no space for one; `step_open`: the model waits for tool results, and the answers
+            are kept for the next turn.
+    """
+
+    session_id: SessionId
+    cause: Cause
+    reason: Literal["in_flight", "nothing_said", "no_room", "step_open"]
+    kind: Literal["refresh_skipped"] = "refresh_skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LatchSet:
     """Automatic compaction pauses: it did not get the window below its trigger. Told once each time it is set."""
 
@@ -246,6 +303,9 @@ Happening: TypeAlias = (
     | ModelCalled
     | HookFailed
     | MemoryDelayed
+    | SourceAsked
+    | ContextRefreshed
+    | RefreshSkipped
     | LatchSet
     | SessionSwitched
     | Swept

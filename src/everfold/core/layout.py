@@ -9,18 +9,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from everfold.core.digests import LeftOut
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 
-Hold = Literal["head", "slice", "pin", "system", "running"]
+Hold = Literal["head", "slice", "pin", "system", "running", "refresh"]
 """Why a message at or below the watermark is still shown.
 
 head: the first user message within the cap. slice: the kept slice holds it. pin: `[[keep]]`. system: a system message
-in the middle of the log. running: the user message of the running turn.
+in the middle of the log. running: the user message of the running turn. refresh: the newest context refresh; one that a
+newer one has replaced since is held and not shown, until the next compaction lets it go.
 """
+
+APART: Final[frozenset[Hold]] = frozenset(("head", "running", "refresh"))
+"""What is shown at a place of its own, and not with its range."""
 
 
 NOTHING_LEFT_OUT = LeftOut()
@@ -93,13 +97,13 @@ EMPTY_LAYOUT = Layout()
 
 
 def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> list[list[HeldMessage]]:
-    """The kept messages of each range, head and running left out, in the order of the ranges. O(held + ranges)."""
+    """The kept messages of each range, those shown apart left out, in the order of the ranges. O(held + ranges)."""
     groups: list[list[HeldMessage]] = [[] for _ in ranges]
     index = 0
     for message in held:
         while index < len(ranges) and message.seq > ranges[index].last_seq:
             index += 1
-        if index < len(ranges) and message.hold not in {"head", "running"}:
+        if index < len(ranges) and message.hold not in APART:
             groups[index].append(message)
     return groups
 

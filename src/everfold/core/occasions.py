@@ -6,32 +6,14 @@ A turn begins with a message that the user said, so ticks and injections are no 
 Source: DESIGN section 3.5, cadence and gap.
 """
 
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
 from typing import Literal
 
 from everfold.core.planning import LATCH_COUNT, Demand
 from everfold.core.room import Policy
-from everfold.core.sessions import SessionRecord
 from everfold.core.state import SessionState
 
 Occasion = Literal["gap", "cadence"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshRequest:
-    """What context sources are asked on an occasion: what happened in a stretch of time.
-
-    Attributes:
-        from_at: The end of the stretch that was answered last.
-        deadline_secs: How long an answer is waited for.
-    """
-
-    session: SessionRecord
-    occasion: Occasion
-    from_at: datetime
-    to_at: datetime
-    deadline_secs: float
 
 
 def find_occasion(state: SessionState, policy: Policy) -> Occasion | None:
@@ -62,27 +44,7 @@ def ask_fold(occasion: Occasion, state: SessionState, policy: Policy) -> Demand 
     return Demand(keep_recent=policy.keep_recent, trigger=occasion)
 
 
-def ask_sources(
-    occasion: Occasion, record: SessionRecord, state: SessionState, policy: Policy, now: datetime
-) -> RefreshRequest:
-    """The stretch of time that was not answered yet, no longer than the look-back."""
-    earliest = now - timedelta(seconds=policy.gap_max_lookback_secs)
-    known = state.refreshed_at or (state.away_since if occasion == "gap" else None) or record.created_at
-    return RefreshRequest(
-        session=record,
-        occasion=occasion,
-        from_at=min(max(known, earliest), now),
-        to_at=now,
-        deadline_secs=policy.gap_deadline_secs,
-    )
-
-
-def meet_occasion(occasion: Occasion, state: SessionState, *, refreshed_at: datetime | None) -> SessionState:
-    """The next state, in which the occasion was met. A refresh that failed leaves its stretch to be asked again."""
-    met = replace(
-        state,
-        revision=state.revision + 1,
-        cadence_turns=count_exchanges(state),
-        refreshed_at=refreshed_at or state.refreshed_at,
-    )
+def meet_occasion(occasion: Occasion, state: SessionState) -> SessionState:
+    """The next state, in which the occasion is met: whoever writes it does what it asks for, and nobody else."""
+    met = replace(state, revision=state.revision + 1, cadence_turns=count_exchanges(state))
     return replace(met, gap_seq=state.turn_seq) if occasion == "gap" else met

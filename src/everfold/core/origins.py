@@ -43,6 +43,22 @@ def choose_origin(role: str, asked: Origin | None) -> Origin:
     return asked
 
 
+def choose_origin_of(source: Source, role: str, asked: Origin | None) -> Origin:
+    """The origin of a message that is in the log for a reason: what context sources said came from outside.
+
+    Raises:
+        InvalidInputError: the origin does not fit the role, or a context refresh is anything but external.
+    """
+    if source != "refresh":
+        return choose_origin(role, asked)
+    if role != "user" or asked not in (None, "external"):
+        raise InvalidInputError(
+            f"a context refresh is a message of role 'user' and of external origin, got role {role!r} and origin "
+            f"{asked!r}; nothing that came from outside was said by anybody in the conversation"
+        )
+    return "external"
+
+
 def check_source(source: str) -> Source:
     """The source as its type.
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from everfold.core.frames import EARLIER_TEXT, continuity_note, name_earlier
-from everfold.core.layout import HeldMessage, Layout, ShownRange, split_held
+from everfold.core.layout import APART, HeldMessage, Layout, ShownRange, split_held
 from everfold.core.messages import Note
 from everfold.core.room import Policy, Room
 from everfold.core.state import Awaited, SessionState
@@ -25,7 +25,7 @@ Trigger = Literal["tokens", "overflow", "turns", "rows", "cadence", "gap", "manu
 """Why an event was begun. revision: a model's digest takes the place of the extractive one of an earlier event."""
 
 Asked = Literal["manual", "cadence", "gap"]
-Group = Literal["fixed", "head", "kept", "folded", "erased"]
+Group = Literal["fixed", "head", "kept", "folded", "refresh", "erased"]
 
 LEAVE_RATIO = 0.8
 """A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
@@ -76,6 +76,7 @@ class CompactionPlan:
         leaving: Messages of older ranges that leave the window.
         join_through: The last message of the ranges that join the coarse digest; 0 when none does.
         tokens_before: The window less its fixed part, before.
+        replaced_tokens: What the layout and the range count for refreshes that the window does not show any more.
     """
 
     trigger: Trigger
@@ -91,6 +92,7 @@ class CompactionPlan:
     tokens_before: int
     sum_tokens: int
     turns_count: int
+    replaced_tokens: int = 0
     focus: str | None = None
 
     @property
@@ -117,7 +119,17 @@ def measure_frame(kept_seqs: Sequence[int]) -> int:
 def measure_window(state: SessionState, layout: Layout) -> int:
     """Tokens of the window less its fixed part. An open step is withheld and does not count."""
     tokens = layout.body_tokens + state.safe_sum_tokens - layout.sum_tokens
+    if state.refreshes:
+        tokens -= measure_replaced(state, layout)
     return tokens + measure_notes(state.awaited, layout) if state.awaited else tokens
+
+
+def measure_replaced(state: SessionState, layout: Layout, *, through: int | None = None) -> int:
+    """Tokens that a layout, and the log behind it up to a message, count for refreshes that are not shown any more."""
+    shown_seq = state.refresh_seq
+    held = sum(it.tokens for it in layout.held if it.hold == "refresh" and it.seq != shown_seq)
+    behind = [it for it in state.refreshes[:-1] if it.seq > layout.watermark and (through is None or it.seq <= through)]
+    return held + sum(it.tokens for it in behind)
 
 
 def list_noted(awaited: Sequence[Awaited], layout: Layout) -> list[Awaited]:
@@ -162,10 +174,12 @@ def _projected(first_seq: int, last_seq: int, kind: Literal["fine", "coarse"], t
 
 
 def measure_floor(state: SessionState, layout: Layout) -> int:
-    """Tokens that no compaction can fold: the head, the running user message, the newest block."""
+    """Tokens that no compaction can fold: the head, the running user message, the newest refresh and block."""
     tokens = state.newest_block_tokens
     if state.turn_seq and state.turn_seq < state.newest_block_seq:
         tokens += state.turn_tokens
+    if state.refresh_seq < state.newest_block_seq:
+        tokens += sum(it.tokens for it in state.refreshes[-1:])
     head = next((held for held in layout.held if held.hold == "head"), None)
     return tokens + (head.tokens if head and head.seq != state.turn_seq else 0)
 
@@ -268,16 +282,19 @@ class _Walk:
         self.passed: list[Note] = []
         self.passed_tokens = 0
         self.turns = 0
-        self.offered: list[HeldMessage] = [settle_running(held, state) for held in layout.held]
+        shown = [held for held in layout.held if held.hold != "refresh" or held.seq == state.refresh_seq]
+        self.offered: list[HeldMessage] = [settle_running(held, state) for held in shown]
+        self.replaced = {one.seq for one in state.refreshes[:-1]}
         self.digests_now = sum(shown.digest_tokens for shown in layout.ranges)
-        self.held_now = sum(held.tokens for held in layout.held)
-        self.body_rest = layout.body_tokens - self.digests_now - self.held_now
-        self.tail = tokens - layout.body_tokens
+        self.held_now = sum(held.tokens for held in shown)
+        held_tokens = sum(held.tokens for held in layout.held)
+        self.body_rest = layout.body_tokens - self.digests_now - held_tokens
+        self.tail = tokens - layout.body_tokens + held_tokens - self.held_now
 
     def pass_block(self, block: Sequence[Note]) -> None:
         for note in block:
             self.passed.append(note)
-            self.passed_tokens += note.tokens
+            self.passed_tokens += 0 if note.seq in self.replaced else note.tokens
             self.turns += note.kind == "user"
             offered = offer_note(note, self.state, self.room)
             if offered is not None:
@@ -325,7 +342,7 @@ class _Walk:
     def finish(self, best: _Candidate, demand: Demand | None, *, is_cut_short: bool) -> CompactionPlan | None:
         passed = self.passed[: best.passed_count]
         held_seqs = {message.seq for message in best.held}
-        leaving = tuple(held.seq for held in self.layout.held if held.seq not in held_seqs)
+        leaving = tuple(it.seq for it in self.layout.held if it.hold != "refresh" and it.seq not in held_seqs)
         groups = tuple(self._group(note, held_seqs) for note in passed)
         folded_tokens = sum(note.tokens for note, group in zip(passed, groups, strict=True) if group == "folded")
         cap = (
@@ -338,10 +355,11 @@ class _Walk:
             return None
         if not self._is_worth_it(best, folded_tokens, leaving, is_cut_short=is_cut_short):
             return None
+        last_seq = self.layout.watermark + len(passed)
         return CompactionPlan(
             trigger=self.trigger,
             first_seq=self.layout.watermark + 1,
-            last_seq=self.layout.watermark + len(passed),
+            last_seq=last_seq,
             groups=groups,
             held=best.held,
             leaving=leaving,
@@ -350,8 +368,9 @@ class _Walk:
             coarse_cap_tokens=max(int(self.room.digest_tokens * COARSE_SLICE_RATIO), SMALLEST_DIGEST_TOKENS),
             standing_cap_tokens=self.room.standing_tokens,
             tokens_before=self.tokens,
-            sum_tokens=self.layout.sum_tokens + best.passed_tokens,
+            sum_tokens=passed[-1].sum_tokens if passed else self.layout.sum_tokens,
             turns_count=self.layout.turns_count + best.turns,
+            replaced_tokens=measure_replaced(self.state, self.layout, through=last_seq),
             focus=demand.focus if demand else None,
         )
 
@@ -362,6 +381,8 @@ class _Walk:
             return "fixed"
         if note.seq == self.state.head_seq:
             return "head"
+        if note.seq in self.replaced or note.seq == self.state.refresh_seq:
+            return "refresh"
         return "kept" if note.seq in held_seqs else "folded"
 
     def _join_through(self, leaving: Sequence[int], cap_tokens: int) -> int:
@@ -425,6 +446,8 @@ def offer_note(note: Note, state: SessionState, room: Room) -> HeldMessage | Non
         return HeldMessage(seq=note.seq, tokens=note.tokens, hold="head", keep=note.keep)
     if note.seq == state.turn_seq:
         return HeldMessage(seq=note.seq, tokens=note.tokens, hold="running", keep=note.keep)
+    if note.seq == state.refresh_seq:
+        return HeldMessage(seq=note.seq, tokens=note.tokens, hold="refresh")
     if note.kind == "system":
         return HeldMessage(seq=note.seq, tokens=note.tokens, hold="system")
     if note.kind == "user" and note.keep:
@@ -438,7 +461,7 @@ def choose_held(offered: Sequence[HeldMessage], room: Room) -> tuple[HeldMessage
     """The messages that stay, of those that could: pinned ones within their share, then the newest of the rest.
 
     When a share is over, its oldest leave in a batch, down to `LEAVE_RATIO` of it, so that a message does not leave at
-    every compaction. Head and running message always stay. By sequence number. O(offered).
+    every compaction. Head, running message and newest refresh always stay. By sequence number. O(offered).
     """
     pins = [held for held in offered if held.hold in {"pin", "system"}]
     stays = _newest_within(pins, room.pinned_tokens)
@@ -451,7 +474,7 @@ def choose_held(offered: Sequence[HeldMessage], room: Room) -> tuple[HeldMessage
     plain = [held for held in plain if held.tokens <= room.message_cap_tokens]
     left = room.kept_tokens - sum(held.tokens for held in stays)
     stays += _newest_within(plain, max(left, 0))
-    stays += [held for held in offered if held.hold in {"head", "running"}]
+    stays += [held for held in offered if held.hold in APART]
     return tuple(sorted(stays, key=lambda held: held.seq))
 
 

@@ -35,7 +35,9 @@ def measure_ahead(layout: Layout, first_seq: int) -> int:
     return tokens
 
 
-def plan_revision(revised: CompactionPlan, layout: Layout, *, tokens_before: int) -> CompactionPlan:
+def plan_revision(
+    revised: CompactionPlan, layout: Layout, *, tokens_before: int, replaced_tokens: int
+) -> CompactionPlan:
     """The plan of a revision: it moves nothing."""
     return replace(
         revised,
@@ -49,6 +51,7 @@ def plan_revision(revised: CompactionPlan, layout: Layout, *, tokens_before: int
         tokens_before=tokens_before,
         sum_tokens=layout.sum_tokens,
         turns_count=layout.turns_count,
+        replaced_tokens=replaced_tokens,
     )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everfold.core.frames import EARLIER_TEXT, EMPTY_TEXT, OPENER_TEXT, fence_untrusted, name_earlier
+from everfold.core.frames import EARLIER_TEXT, EMPTY_TEXT, OPENER_TEXT, fence_untrusted, name_earlier, name_refresh
 from everfold.core.json_values import JsonValue
 from everfold.core.messages import (
     CallPart,
@@ -23,11 +23,13 @@ from everfold.core.messages import (
     ImagePart,
     Message,
     OpaquePart,
+    Part,
     ResultPart,
     TextPart,
     ThinkingPart,
     read_part,
 )
+from everfold.core.refreshing import find_source
 from everfold.core.visible import ERASED_TEXT, INTERRUPTED_TEXT, cut_text
 from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
 
@@ -199,11 +201,22 @@ class _Speaker:
         source = "outside" if message.origin == "external" else f"a late result, message {message.seq}"
         return ShownText(fence_untrusted(text, source=source, key=self.fence_key))
 
+    def _fence_part(self, message: Message, part: Part, item: ShownText) -> ShownText:
+        """One text from outside. What a context source said names it; the line that says so is Everfold's own."""
+        if message.source != "refresh" or not isinstance(part, TextPart):
+            return self._fence(message, item.text)
+        if part.text == name_refresh(message.said_at):
+            return item
+        return ShownText(fence_untrusted(item.text, source=find_source(part), key=self.fence_key))
+
     def _items(self, message: Message) -> tuple[Shown, ...]:
         cuts = {cut.part: cut for cut in message.cuts}
         items = tuple(_show_part(message, index, cuts.get(index)) for index in range(len(message.view.parts)))
         if message.origin == "external" and message.kind == "notice":
-            items = tuple(self._fence(message, item.text) if isinstance(item, ShownText) else item for item in items)
+            parts = zip(message.view.parts, items, strict=True)
+            items = tuple(
+                self._fence_part(message, part, it) if isinstance(it, ShownText) else it for part, it in parts
+            )
         return items or (ShownText(EMPTY_TEXT),)
 
 

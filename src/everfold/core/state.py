@@ -50,6 +50,21 @@ class Awaited(NamedTuple):
     is_patient: bool = False
 
 
+class Refreshed(NamedTuple):
+    """A context refresh, what it costs in the window, and the prefix sum of visible tokens at it."""
+
+    seq: int
+    tokens: int
+    sum_tokens: int
+
+
+class Answered(NamedTuple):
+    """A context source, and the end of the stretch of time that it answered last."""
+
+    source: str
+    at: datetime
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
     """What planning needs to know of a log without reading it. A new one is written with every append.
@@ -80,7 +95,9 @@ class SessionState:
         awaited: Ranges that stand under a continuity note.
         gap_seq: The turn whose gap was dealt with last.
         cadence_turns: How many exchanges had finished when the cadence ran last.
-        refreshed_at: Up to when context sources have answered.
+        refreshes: Context refreshes that compaction has not passed, oldest first. Only the last is shown: it has replaced
+            the others, and stays in the list when compaction passes it.
+        answered: Up to when each context source has answered, or from when on it is to be asked first.
         succeeded_at: When a compaction was committed last.
         stuck_count: Compactions in a row that did not get below the trigger.
         breaks: Breaks of the request's prefix that no window has reported yet: reason, and what it costs in tokens
@@ -114,12 +131,28 @@ class SessionState:
     awaited: tuple[Awaited, ...] = ()
     gap_seq: int = 0
     cadence_turns: int = 0
-    refreshed_at: datetime | None = None
+    refreshes: tuple[Refreshed, ...] = ()
+    answered: tuple[Answered, ...] = ()
     succeeded_at: datetime | None = None
     stuck_count: int = 0
     breaks: Breaks = ()
     calibration: Calibration = UNCALIBRATED
     epoch: int = 0
+
+    @property
+    def refresh_seq(self) -> int:
+        """The context refresh that is shown; 0 before the first."""
+        return self.refreshes[-1].seq if self.refreshes else 0
+
+    @property
+    def replaced_seq(self) -> int:
+        """The last refresh that a newer one has replaced, of those that compaction has not passed; 0 for none."""
+        return self.refreshes[-2].seq if len(self.refreshes) > 1 else 0
+
+    def without_replaced(self, watermark: int) -> "SessionState":
+        """The state that no longer knows of replaced refreshes that compaction has passed; its revision stays."""
+        left = tuple(one for one in self.refreshes[:-1] if one.seq > watermark)
+        return replace(self, refreshes=(*left, *self.refreshes[-1:])) if len(self.refreshes) > 1 else self
 
     @property
     def has_work(self) -> bool:
@@ -165,6 +198,8 @@ def state_to_bytes(state: SessionState) -> bytes:
     for name in _LISTS:
         if held := getattr(state, name):
             seldom[name] = held
+    if state.answered:
+        seldom["answered"] = [(one.source, int(_to_number(one.at))) for one in state.answered]
     if seldom:
         text = f"{text[:-1]},{_ENCODER.encode(seldom)[1:]}"
     return text.encode("utf-8", "surrogatepass")
@@ -182,6 +217,7 @@ def _list_text(texts: tuple[str, ...]) -> str:
 def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
     """The state that `state_to_bytes` wrote, now or in an earlier form: moments as text, nothing left out."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
+    value.pop("refreshed_at", None)  # of an earlier form, in which no source was ever asked
     step, calibration = value.pop("open_step", None), value.pop("calibration")
     tokens, at, digest_secs = value.pop("growth", (0.0, None, 0.0))
     return SessionState(
@@ -199,7 +235,8 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
         active_at=_read_moment(value.pop("active_at", None)),
         away_since=_read_moment(value.pop("away_since", None)),
         succeeded_at=_read_moment(value.pop("succeeded_at", None)),
-        refreshed_at=_read_moment(value.pop("refreshed_at", None)),
+        refreshes=tuple(Refreshed(*row) for row in value.pop("refreshes", ())),
+        answered=tuple(Answered(source, _EPOCH + at * _MICROSECOND) for source, at in value.pop("answered", ())),
         **value,
     )
 
@@ -221,8 +258,8 @@ def _read_moment(value: int | str | None) -> datetime | None:
 
 _NAMES = tuple(field.name for field in fields(SessionState))
 _NUMBERS = tuple(field.name for field in fields(SessionState) if field.type is int and field.name != "revision")
-_TIMES = ("active_at", "away_since", "succeeded_at", "refreshed_at")
-_LISTS = ("breaks", "held_events", "awaited")
+_TIMES = ("active_at", "away_since", "succeeded_at")
+_LISTS = ("breaks", "held_events", "awaited", "refreshes")
 _OFTEN = (
     "{"
     + "".join(f'"{name}":%d,' for name in _NUMBERS)

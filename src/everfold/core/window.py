@@ -1,7 +1,7 @@
 """The window: the list of what the model is shown next, with a report of what is in it and why.
 
 Order, which is also the order of how long each stays the same: fixed, head, body (kept messages and digests by range),
-standing block, snapshot of memory, tail, volatile suffix.
+standing block, snapshot of memory, the newest context refresh once it is past, tail, volatile suffix.
 
 Source: DESIGN section 3, "The way of a message".
 """
@@ -21,7 +21,7 @@ from everfold.core.room import Policy, Room
 from everfold.core.state import WHOLE_WINDOW, Awaited, SessionState
 from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 
-Slice = Literal["fixed", "head", "kept", "digest", "standing", "snapshot", "running", "tail", "volatile"]
+Slice = Literal["fixed", "head", "kept", "digest", "standing", "snapshot", "refresh", "running", "tail", "volatile"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +64,9 @@ class PrefixBreak:
     """One change of a request before its end.
 
     Attributes:
-        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, or
-            `memory` (its snapshot was written again for an erase in it, or was turned on).
+        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `refresh`
+            (a context refresh took the place of an older one), or `memory` (its snapshot was written again for an erase
+            in it, or was turned on).
         cost_tokens: What can no longer come from the provider's cache.
     """
 
@@ -150,6 +151,7 @@ class Body:
     layout: Layout
     awaited: tuple[Awaited, ...]
     snapshot: str
+    refresh_seq: int
     entries: tuple[Entry, ...]
     by_slice: Mapping[Slice, int]
     message_count: int
@@ -166,6 +168,7 @@ def build_body(
     awaited: tuple[Awaited, ...] = (),
     *,
     snapshot: str = "",
+    refresh_seq: int = 0,
 ) -> Body:
     """What a layout shows. O(what it shows).
 
@@ -175,23 +178,27 @@ def build_body(
         digests: The text of every digest that the layout shows, by id.
         awaited: Ranges whose digest stands under a continuity note.
         snapshot: What is remembered of the user; empty for nothing.
+        refresh_seq: The newest context refresh; another one that is held was replaced, and is not shown.
     """
     by_slice: dict[Slice, int] = {}
-    held_of: dict[str, Slice] = {"head": "head", "running": "running"}
-    for held in layout.held:
+    held_of: dict[str, Slice] = {"head": "head", "running": "running", "refresh": "refresh"}
+    shown = [held for held in layout.held if held.hold != "refresh" or held.seq == refresh_seq]
+    for held in shown:
         name = held_of.get(held.hold, "kept")
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
-    by_slice["digest"] = layout.body_tokens - sum(by_slice.values()) + measure_notes(awaited, layout)
+    framed_tokens = layout.body_tokens - layout.standing_tokens - sum(held.tokens for held in layout.held)
+    by_slice["digest"] = framed_tokens + measure_notes(awaited, layout)
     if snapshot:
         by_slice["snapshot"] = estimate_text_tokens(snapshot) + MESSAGE_OVERHEAD_TOKENS
     return Body(
         layout=layout,
         awaited=awaited,
         snapshot=snapshot,
-        entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot)),
+        refresh_seq=refresh_seq,
+        entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot, refresh_seq)),
         by_slice=by_slice,
-        message_count=sum(not messages[held.seq].is_erased for held in layout.held),
+        message_count=sum(not messages[held.seq].is_erased for held in shown),
     )
 
 
@@ -201,6 +208,7 @@ class Tail:
 
     first_seq: int
     last_seq: int
+    replaced_seq: int = 0
     entries: tuple[MessageEntry, ...] = ()
     message_count: int = 0
 
@@ -215,14 +223,24 @@ def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Messa
         before: An earlier tail of the same log under the same layout, with nothing erased since; None for none.
     """
     first_seq, last_seq = max(layout.watermark, state.fixed_seq) + 1, state.safe_seq
-    if before is None or before.first_seq != first_seq or before.last_seq > last_seq:
-        before = Tail(first_seq=first_seq, last_seq=first_seq - 1)
+    replaced_seq = state.replaced_seq
+    if (
+        before is None
+        or (before.first_seq, before.replaced_seq) != (first_seq, replaced_seq)
+        or before.last_seq > last_seq
+    ):
+        before = Tail(first_seq=first_seq, last_seq=first_seq - 1, replaced_seq=replaced_seq)
     elif before.last_seq == last_seq:
         return before
-    new = [_make_entry(message=message, slice="tail") for message in _stretch(messages, before.last_seq + 1, last_seq)]
+    new = [
+        _make_entry(message=message, slice="tail")
+        for message in _stretch(messages, before.last_seq + 1, last_seq)
+        if message.source != "refresh" or message.seq > replaced_seq
+    ]
     return Tail(
         first_seq=first_seq,
         last_seq=last_seq,
+        replaced_seq=replaced_seq,
         entries=(*before.entries, *new),
         message_count=before.message_count + sum(not entry.message.is_erased for entry in new),
     )
@@ -289,6 +307,7 @@ def _body_entries(
     digests: Mapping[str, str],
     awaited: Sequence[Awaited],
     snapshot: str,
+    refresh_seq: int,
 ) -> list[Entry]:
     noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
     entries: list[Entry] = [
@@ -308,6 +327,9 @@ def _body_entries(
         entries.append(TextEntry(text=layout.standing_text, slice="standing"))
     if snapshot:
         entries.append(TextEntry(text=snapshot, slice="snapshot"))
+    entries += [
+        MessageEntry(message=messages[held.seq], slice="refresh") for held in layout.held if held.seq == refresh_seq
+    ]
     entries += [
         MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
     ]
@@ -338,7 +360,7 @@ def _report(
     by_slice: dict[Slice, int] = {
         "fixed": room.prompt_tokens,
         **body.by_slice,
-        "tail": state.safe_sum_tokens - layout.sum_tokens,
+        "tail": tokens - sum(body.by_slice.values()) + body.by_slice.get("snapshot", 0),
         "volatile": sum(estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix),
     }
     return _make_report(

@@ -2,12 +2,14 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from everfold.core.appending import AppendPlan, Incoming, plan_append
 from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.messages import Message, WireFormat
-from everfold.core.origins import Origin, check_source, choose_origin
+from everfold.core.origins import Origin, check_source, choose_origin_of
+from everfold.core.refreshing import measure_replacement
 from everfold.core.wire import read_wire
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
@@ -38,6 +40,7 @@ def read_incoming(
     message: JsonObject = wire
     content = encode_json(message, at="message")
     view = read_wire(message, wire_format=wire_format)
+    reason = check_source(source)
     if said_at.tzinfo is None:
         raise InvalidInputError(f"said_at {said_at.isoformat()} has no time zone; give an aware datetime")
     return Incoming(
@@ -45,8 +48,8 @@ def read_incoming(
         content,
         hashlib.sha256(content).hexdigest(),
         view,
-        choose_origin(view.role, origin),
-        check_source(source),
+        choose_origin_of(reason, view.role, origin),
+        reason,
         said_at.astimezone(UTC),
         client_id=client_id,
         line=line,
@@ -76,7 +79,7 @@ async def append_once(
     for _ in range(MOST_ATTEMPTS):
         before = live.state
         try:
-            plan = await _plan(store, live, incoming)
+            plan = await plan_next(store, live, incoming)
         except InvalidInputError:
             await live.reload(store)
             if live.state.revision == before.revision:
@@ -98,13 +101,20 @@ async def append_once(
     )
 
 
-async def _plan(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> AppendPlan:
+async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> AppendPlan:
+    """How messages are placed at the end of a log as it is known, with the break where a refresh replaces another.
+
+    Raises:
+        InvalidInputError: a message does not fit the log.
+    """
     step = live.state.open_step
     seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)
     known = await live.load_messages(store, seqs)
-    return plan_append(
+    plan = plan_append(
         live.state, incoming, live.room(), step={seq: known[seq] for seq in seqs}, session=live.record.id
     )
+    cost_tokens = measure_replacement(live.state, plan.state, live.layout)
+    return plan if cost_tokens is None else replace(plan, state=plan.state.with_break("refresh", cost_tokens))
 
 
 async def _find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message] | None:

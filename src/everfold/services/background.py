@@ -47,6 +47,8 @@ class Background:
         if self._looking:
             await asyncio.wait(self._looking)
         stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
+        if self.worker.refresher is not None:
+            await self.worker.refresher.close()
         if self.close_models is not None:
             await self.close_models()
         return stopped_count

@@ -20,7 +20,7 @@ from everfold.core.happenings import (
     LatchSet,
 )
 from everfold.core.messages import Note
-from everfold.core.planning import LATCH_COUNT, CompactionPlan, measure_notes, measure_window
+from everfold.core.planning import LATCH_COUNT, CompactionPlan, measure_notes, measure_replaced, measure_window
 from everfold.core.pools import CoarsePool
 from everfold.core.revising import find_shown, fold_revision, measure_ahead, plan_revision
 from everfold.core.sessions import EventId
@@ -143,7 +143,13 @@ class Committer:
             if done is None or base != self._base:
                 base = self._base
                 done = self._take_prepared(event, draft) or await self._fold(event, notes, draft)
-            done = report_later(done, event.plan, live.layout, tokens_before=measure_window(live.state, live.layout))
+            done = report_later(
+                done,
+                event.plan,
+                live.layout,
+                tokens_before=measure_window(live.state, live.layout),
+                replaced_tokens=measure_replaced(live.state, live.layout, through=event.plan.last_seq),
+            )
             state = self._state_after(done, event, draft)
             if outcome is None:
                 one = Awaited(event.id, event.plan.first_seq, event.plan.last_seq, is_patient)
@@ -222,7 +228,9 @@ class Committer:
         if event.plan.trigger != "manual":
             stuck = stuck + 1 if report.tokens_after - grown >= live.room().trigger_tokens else 0
         return replace(
-            state.with_break(f"compaction: {event.plan.trigger}", report.break_cost_tokens),
+            state.without_replaced(event.plan.last_seq).with_break(
+                f"compaction: {event.plan.trigger}", report.break_cost_tokens
+            ),
             revision=state.revision + 1,
             event_id=event.id,
             events_count=state.events_count + 1,
@@ -297,7 +305,12 @@ class Committer:
             if shown is None or not shown.digest_id:
                 return None
             before = (await live.load_digests(self.store, [shown.digest_id]))[shown.digest_id]
-            plan = plan_revision(event.plan, live.layout, tokens_before=measure_window(live.state, live.layout))
+            plan = plan_revision(
+                event.plan,
+                live.layout,
+                tokens_before=measure_window(live.state, live.layout),
+                replaced_tokens=measure_replaced(live.state, live.layout, through=live.layout.watermark),
+            )
             revision = self._revision(event, plan)
             done = fold_revision(plan, live.layout, draft, before, event.certificate, event_id=revision.id)
             state = self._state_revised(done, revision, event if outcome else None, draft)

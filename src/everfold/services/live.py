@@ -110,13 +110,15 @@ class LiveSession:
 
     async def load_body(self, store: Store, *, snapshot: str = "") -> Body:
         """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
-        body = self._body
-        is_same = body is not None and body.layout is self.layout and body.snapshot == snapshot
-        if body is None or not is_same or body.awaited != self.state.awaited:
+        body, state = self._body, self.state
+        wanted = (state.awaited, snapshot, state.refresh_seq)
+        if body is None or body.layout is not self.layout or wanted != (body.awaited, body.snapshot, body.refresh_seq):
             digest_ids = [shown.digest_id for shown in self.layout.ranges if shown.digest_id]
             digests = await self.load_digests(store, digest_ids)
             texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
-            self._body = body = build_body(self.layout, self.messages, texts, self.state.awaited, snapshot=snapshot)
+            self._body = body = build_body(
+                self.layout, self.messages, texts, state.awaited, snapshot=snapshot, refresh_seq=state.refresh_seq
+            )
         return body
 
     async def load_held(self, store: Store) -> list[CompactionEvent]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from everfold.core.appending import said_text
+from everfold.core.layout import EMPTY_LAYOUT
 from everfold.core.messages import Note
 from everfold.core.searching import BEFORE_COUNT
 from everfold.core.sessions import (
@@ -17,7 +18,7 @@ from everfold.core.sessions import (
     UserId,
     branch_lineage,
 )
-from everfold.core.state import REMEMBERED_CALLS, WHOLE_WINDOW, SessionState
+from everfold.core.state import REMEMBERED_CALLS, WHOLE_WINDOW, Refreshed, SessionState
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -65,7 +66,7 @@ class Opener:
         """A new, empty session of the same user and agent that becomes the current one; a reset forgets the calibration."""
         await live.reload(self.store)
         record = live.record
-        state = SessionState().with_break("session", WHOLE_WINDOW)
+        state = replace(SessionState().with_break("session", WHOLE_WINDOW), answered=live.state.answered)
         if started_by != "reset":
             state = replace(state, calibration=live.state.calibration)
         return await self._start(
@@ -185,6 +186,7 @@ class Opener:
         messages = await self.store.read_messages(live.record.id, range(first_seq, seq + 1))
         said = [text for message in reversed(messages) if (text := said_text(message))]
         fixed = await self.store.read_notes(live.record.id, range(1, min(live.state.fixed_seq, seq) + 1))
+        refreshes = await self._refreshes_at(live, seq, event_id)
         return SessionState(
             last_seq=seq,
             sum_tokens=last.sum_tokens,
@@ -204,8 +206,21 @@ class Opener:
             events_count=ordinal,
             calibration=live.state.calibration,
             epoch=live.state.epoch,
+            refreshes=refreshes,
+            answered=live.state.answered if refreshes[-1:] == live.state.refreshes[-1:] else (),
             breaks=(("session", WHOLE_WINDOW),),
         )
+
+    async def _refreshes_at(self, live: LiveSession, seq: int, event_id: EventId) -> tuple[Refreshed, ...]:
+        """The context refreshes that a log knew of at a boundary; read only where it has any."""
+        if not live.state.refreshes:
+            return ()
+        layout = await self.store.read_layout(event_id) if event_id else EMPTY_LAYOUT
+        held = [held.seq for held in layout.held if held.hold == "refresh"]
+        messages = await self.store.read_messages(live.record.id, [*held, *range(layout.watermark + 1, seq + 1)])
+        found = [message.seq for message in messages if message.source == "refresh"]
+        notes = await self.store.read_notes(live.record.id, found) if found else []
+        return tuple(Refreshed(note.seq, note.tokens, note.sum_tokens) for note in notes)
 
     async def _look_back(self, live: LiveSession, seq: int) -> tuple[int, list[Note]]:
         """The notes before a boundary, as far back as its last block begins, and the first of them."""

@@ -42,6 +42,9 @@ async def show_window(
     await live.reload(store)
     if attendant is not None and not is_preview:
         await attendant.catch_up(live)  # nothing is folded before it was looked at
+    refresher = background.worker.refresher
+    if refresher is not None and not is_preview:
+        await refresher.show_late(live)
     has_work, folds = await _compact(live, background, limit_tokens=limit_tokens, is_preview=is_preview)
     recollection = None
     if attendant is not None:
@@ -69,7 +72,7 @@ async def _compact(
     compactor.require_room(limit_tokens)
     before = (live.state.event_id, live.state.held_events)
     if not is_preview and find_occasion(live.state, live.settings.policy) == "gap":
-        await meet_gap(compactor, background.worker.refresh, background.worker.clock.now())
+        await meet_gap(compactor, background.worker.refresher)
     if is_preview and background.is_synchronous:
         await compactor.compact(limit_tokens=limit_tokens)
     elif limit_tokens is not None:

@@ -52,7 +52,9 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
         next_seq = certificate.last_seq + 1
         certificates.append(certificate)
     layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
-    findings += check_never_neither(layout, certificates, event_id=state.event_id, last_seq=state.last_seq)
+    findings += check_never_neither(
+        layout, certificates, event_id=state.event_id, last_seq=state.last_seq, refresh_seq=state.refresh_seq
+    )
     shown = [shown.digest_id for shown in layout.ranges if shown.digest_id]
     stored = await store.read_digests(shown)
     findings += [

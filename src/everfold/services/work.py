@@ -37,8 +37,9 @@ from everfold.services.commit import Base, Committer
 from everfold.services.compact import Abilities, Compactor
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
-from everfold.services.occasions import Refresh, meet_cadence
+from everfold.services.occasions import meet_cadence
 from everfold.services.prepare import prepare_fold
+from everfold.services.refresh import Refresher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +128,7 @@ class Worker:
     Attributes:
         extract: Finds what is to be remembered in the messages of an event.
         extracts: For which agents it does.
-        refresh: Asks the context sources.
+        refresher: Asks the context sources; None where none is configured.
         prepared: Folds that were made ahead.
         attempting: The events that are being tried, by session.
     """
@@ -140,7 +141,7 @@ class Worker:
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
     extracts: Callable[[AgentId], bool] = _always
-    refresh: Refresh | None = None
+    refresher: Refresher | None = None
     observers: Observers = field(default_factory=Observers)
     prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
     attempting: defaultdict[SessionId, set[EventId]] = field(default_factory=lambda: defaultdict(set))
@@ -241,7 +242,7 @@ class Worker:
         is_moving = True
         while is_moving:
             await live.reload(self.store)
-            is_moving = await meet_cadence(compactor, self.refresh, self.clock.now())
+            is_moving = await meet_cadence(compactor, self.refresher, is_inline=is_inline)
             is_moving = bool(await compactor.hold()) or is_moving
             for event_id in (*(one.event_id for one in live.state.awaited), *live.state.held_events):
                 done, has_moved = await self._advance(compactor, EventId(event_id), is_inline=is_inline)

@@ -88,7 +88,7 @@ async def open_and_begin(store: Store, *, extraction: str = "off") -> tuple[Sess
 def revise(begun: Compacting, state: SessionState, revision_id: str = "evt_9") -> tuple[CompactionEvent, Fold]:
     """What a revision of an event that was committed early stores."""
     layout = begun.fold.layout
-    plan = plan_revision(begun.event.plan, layout, tokens_before=900)
+    plan = plan_revision(begun.event.plan, layout, tokens_before=900, replaced_tokens=0)
     before = begun.fold.digests[0]
     done = fold_revision(plan, layout, draft_of(), before, begun.fold.certificate, event_id=revision_id)
     revision = CompactionEvent(

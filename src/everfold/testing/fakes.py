@@ -1,10 +1,46 @@
-"""A clock and ids that a test holds in its hands."""
+"""A clock, ids and a context source that a test holds in its hands."""
 
+import asyncio
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 STARTED_AT = datetime(2031, 3, 3, 8, 0, tzinfo=UTC)
 """When a fake clock starts: some Monday, far from any test's own day."""
+
+
+@dataclass(slots=True, kw_only=True)
+class FakeSource:
+    """A context source that says what it is told to, after so many seconds, and keeps what it was asked.
+
+    Attributes:
+        text: What it says; a function of the stretch of time that it is asked about, or always the same.
+        error: What it raises instead.
+        asked: The beginning and the end of each stretch, in the order of asking.
+    """
+
+    name: str = "call://desk"
+    text: str | Callable[[datetime, datetime], str] = "Two parcels came."
+    secs: float = 0.0
+    error: Exception | None = None
+    asked: list[tuple[datetime, datetime]] = field(default_factory=list)
+    budgets: list[int] = field(default_factory=list)
+    is_closed: bool = False
+
+    async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
+        """See the port; the prompt is not looked at."""
+        del prompt
+        self.asked.append((from_at, to_at))
+        self.budgets.append(budget_tokens)
+        await asyncio.sleep(self.secs)
+        if self.error is not None:
+            raise self.error
+        return self.text if isinstance(self.text, str) else self.text(from_at, to_at)
+
+    async def close(self) -> None:
+        """See the port."""
+        self.is_closed = True
 
 
 class FakeClock:

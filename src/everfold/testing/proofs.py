@@ -68,6 +68,12 @@ class Prover:
         self.given += new
         return seqs
 
+    async def refresh(self, wire: Mapping[str, object]) -> int:
+        """Append a context refresh, as the engine itself does."""
+        (seq,) = await self.session.append(wire, source="refresh", wire_format="openai")
+        self.given.append(cast("dict[str, object]", json.loads(json.dumps(wire))))
+        return seq
+
     async def window(
         self, *, limit: int | None = None, volatile: str | None = None, is_thorough: bool = True
     ) -> Window:
@@ -211,6 +217,7 @@ class Prover:
         digests = {e.shown.digest_id for e in window.entries if isinstance(e, RangeEntry) and e.digest_text}
         events = [event for event in await list_all_events(self.session) if event.ordinal <= state.events_count]
         read_by: dict[int, set[str]] = {}
+        replaced = {one.seq for one in state.refreshes[:-1]}
         for event in events:
             certificate = event.certificate
             if certificate is None:
@@ -218,6 +225,9 @@ class Prover:
             for covered in (*certificate.covered, *certificate.left):
                 if covered.group == "folded" or covered in certificate.left:
                     read_by.setdefault(covered.seq, set()).add(covered.digest_id)
+            replaced.update(
+                it.seq for it in certificate.covered if it.group == "refresh" and it.seq < state.refresh_seq
+            )
             if certificate.coarse_last_seq:
                 for seq in range(1, certificate.coarse_last_seq + 1):
                     read_by.setdefault(seq, set()).add(f"{event.id}.coarse")
@@ -231,7 +241,8 @@ class Prover:
         _hold(waiting <= digests, f"G4: the digests {sorted(waiting - digests)} left before they were rolled up")
         open_from = state.safe_seq
         for seq in range(1, len(self.given) + 1):
-            is_held = seq in shown or seq in self.erased or seq > open_from or bool(read_by.get(seq, set()) & digests)
+            needs_none = seq in self.erased or seq in replaced or seq > open_from
+            is_held = seq in shown or needs_none or bool(read_by.get(seq, set()) & digests)
             _hold(is_held, f"G2: message {seq} is neither shown nor read by one of {sorted(digests)}")
         _hold(
             list(window.report.withheld_seqs) == list(range(open_from + 1, len(self.given) + 1)),

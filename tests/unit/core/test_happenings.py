@@ -7,11 +7,11 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from everfold.core.folding import CompactionReport
-from everfold.core.happenings import CompactionCommitted, Happening, HookFailed, MemoryDelayed
+from everfold.core.happenings import CompactionCommitted, Happening, HookFailed, MemoryDelayed, SourceAsked
 from everfold.core.sessions import EventId, SessionId
 
 PLAIN = {int, float, bool, datetime, SessionId, EventId, CompactionReport, type(None), ...}
-NAMED = {"reason", "purpose", "model", "error_code", "plugin", "error_name", "trigger"}
+NAMED = {"reason", "purpose", "model", "error_code", "plugin", "error_name", "trigger", "source"}
 """Texts that are codes and names; `trigger` is one in a report."""
 
 
@@ -22,7 +22,7 @@ def test_no_field_can_hold_words(cls: type) -> None:
     for field in fields(cls):
         kinds = set(get_args(hints[field.name])) if get_origin(hints[field.name]) is not Literal else set()
         kinds = kinds or {hints[field.name]}
-        if cls in {HookFailed, MemoryDelayed} and field.name == "error":
+        if cls in {HookFailed, MemoryDelayed, SourceAsked} and field.name == "error":
             assert not field.repr
             continue
         words = {kind for kind in kinds if kind not in PLAIN and get_origin(kind) is not Literal}

@@ -1,16 +1,14 @@
 """Occasions: told from the state alone, met once each."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
-from everfold.core.occasions import ask_fold, ask_sources, find_occasion, meet_occasion
+from everfold.core.occasions import ask_fold, find_occasion, meet_occasion
 from everfold.core.planning import LATCH_COUNT
 from everfold.core.room import Policy
 from everfold.core.state import SessionState
-from everfold.testing.builders import minute, session_record
-from everfold.testing.fakes import STARTED_AT
+from everfold.testing.builders import minute
 
 GAP = Policy(gap_secs=600.0)
 CADENCE = Policy(continuous_interval=5)
@@ -37,8 +35,8 @@ def test_a_first_message_ends_no_gap(missing: str) -> None:
 
 def test_a_gap_is_met_once_a_turn() -> None:
     """Met, it is none any more within its turn; the next turn after a gap has one of its own."""
-    met = meet_occasion("gap", BACK, refreshed_at=minute(10))
-    assert (met.revision, met.refreshed_at) == (BACK.revision + 1, minute(10))
+    met = meet_occasion("gap", BACK)
+    assert met.revision == BACK.revision + 1
     assert find_occasion(met, GAP) is None
     assert find_occasion(replace(met, turn_seq=12, away_since=minute(10), active_at=minute(99)), GAP) == "gap"
 
@@ -51,7 +49,7 @@ def test_cadence_counts_finished_turns() -> None:
         state = replace(state, turns_count=turns_count)
         if find_occasion(state, CADENCE) == "cadence":
             fired.append(turns_count - 1)
-            state = meet_occasion("cadence", state, refreshed_at=None)
+            state = meet_occasion("cadence", state)
     assert fired == [5, 10, 15]
 
 
@@ -59,14 +57,7 @@ def test_a_person_goes_first() -> None:
     """Where both have come it is the gap, and meeting it meets the cadence too."""
     state, policy = replace(BACK, turns_count=8), Policy(gap_secs=600.0, continuous_interval=5)
     assert find_occasion(state, policy) == "gap"
-    assert find_occasion(meet_occasion("gap", state, refreshed_at=None), policy) is None
-
-
-def test_a_failed_refresh_leaves_its_stretch() -> None:
-    """Where nobody answered, the time up to which sources have answered stays what it was."""
-    state = replace(BACK, refreshed_at=minute(2))
-    assert meet_occasion("gap", state, refreshed_at=None).refreshed_at == minute(2)
-    assert meet_occasion("gap", state, refreshed_at=minute(10)).refreshed_at == minute(10)
+    assert find_occasion(meet_occasion("gap", state), policy) is None
 
 
 def test_no_occasion_folds_what_must_not_be_folded() -> None:
@@ -76,24 +67,3 @@ def test_no_occasion_folds_what_must_not_be_folded() -> None:
     demand = ask_fold("cadence", BACK, replace(GAP, keep_recent=7))
     assert demand is not None
     assert (demand.keep_recent, demand.trigger) == (7, "cadence")
-
-
-@pytest.mark.parametrize(
-    ("occasion", "refreshed", "expected"),
-    [("gap", 4, 4), ("gap", None, 0), ("cadence", 4, 4), ("cadence", None, -30), ("gap", -9999, -1430)],
-    ids=["since the answer", "since the user left", "the same", "since the session began", "no longer than asked"],
-)
-def test_sources_are_asked_for_what_they_have_not_answered(occasion: str, refreshed: int | None, expected: int) -> None:
-    """The stretch begins where the last answer ended, or the user left, or the session began; a day back at most."""
-    record = session_record(created_at=minute(-30))
-    state = replace(BACK, refreshed_at=None if refreshed is None else minute(refreshed))
-    asked = ask_sources(occasion, record, state, GAP, minute(10))  # type: ignore[arg-type]  # parametrised
-    assert (asked.from_at, asked.to_at) == (minute(expected), minute(10))
-    assert asked.deadline_secs == GAP.gap_deadline_secs
-
-
-def test_a_stretch_never_ends_before_it_begins() -> None:
-    """When the clock was set back, the stretch is empty, not negative."""
-    state = replace(BACK, refreshed_at=STARTED_AT + timedelta(days=1))
-    asked = ask_sources("gap", session_record(), state, GAP, STARTED_AT)
-    assert asked.from_at == asked.to_at == STARTED_AT

@@ -6,7 +6,16 @@ from dataclasses import replace
 import pytest
 
 from everfold.core.growth import STEADY, Growth
-from everfold.core.state import REMEMBERED_BREAKS, Awaited, OpenStep, SessionState, state_from_bytes, state_to_bytes
+from everfold.core.state import (
+    REMEMBERED_BREAKS,
+    Answered,
+    Awaited,
+    OpenStep,
+    Refreshed,
+    SessionState,
+    state_from_bytes,
+    state_to_bytes,
+)
 from everfold.testing.builders import minute
 
 BUSY = SessionState(
@@ -21,7 +30,8 @@ BUSY = SessionState(
     away_since=minute(1),
     gap_seq=31,
     cadence_turns=12,
-    refreshed_at=minute(2),
+    refreshes=(Refreshed(17, 300, 4000), Refreshed(31, 220, 5000)),
+    answered=(Answered("calendar://work", minute(2)),),
     succeeded_at=minute(4),
     growth=Growth(tokens=12.5, at=minute(3), digest_secs=4.25),
     breaks=(("compaction: tokens", 90),),
@@ -34,7 +44,8 @@ NEW_FIELDS = (
     "away_since",
     "gap_seq",
     "cadence_turns",
-    "refreshed_at",
+    "refreshes",
+    "answered",
     "succeeded_at",
     "growth",
 )
@@ -51,6 +62,7 @@ def test_an_older_row_still_loads() -> None:
     value = json.loads(state_to_bytes(BUSY))
     for name in NEW_FIELDS:
         del value[name]
+    value["refreshed_at"] = 7
     old = state_from_bytes(json.dumps(value).encode(), revision=7)
     assert old == replace(
         BUSY,
@@ -60,7 +72,8 @@ def test_an_older_row_still_loads() -> None:
         away_since=None,
         gap_seq=0,
         cadence_turns=0,
-        refreshed_at=None,
+        refreshes=(),
+        answered=(),
         succeeded_at=None,
         growth=STEADY,
     )
