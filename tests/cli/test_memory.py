@@ -301,6 +301,19 @@ def test_a_memory_is_taken_along(memory: Run, run: Run, here: Path) -> None:
     assert "revision" in unwrap(run("import", "ilse.json", "--user", "ben", "--db", "c.db").stdout)
 
 
+def test_sessions_are_taken_along(memory: Run, run: Run, here: Path) -> None:
+    """An export with transcripts, imported into another database, brings the sessions; without them on request."""
+    memory("export", "--transcripts", "--out", str(here / "ilse.json"))
+    document = json.loads((here / "ilse.json").read_text("utf-8"))
+    ids = [one["id"] for one in document["transcripts"]]
+    run("import", "ilse.json", "--user", "eve", "--db", "b.db")
+    assert [one["id"] for one in read(run("sessions", "--db", "b.db", "--json"))["sessions"]] == ids
+    assert read(run("search", "web shop", "--user", "eve", "--db", "b.db", "--json"))["hits"]
+    run("import", "ilse.json", "--user", "eve", "--no-transcripts", "--db", "c.db")
+    assert read(run("sessions", "--db", "c.db", "--json"))["sessions"] == []
+    assert read(run("memory", "list", "--user", "eve", "--db", "c.db", "--json"))["items"]
+
+
 def test_import_tells_an_export_from_a_transcript(run: Run, here: Path) -> None:
     """A transcript that speaks of exports is a transcript, and a broken export is refused as one."""
     talk = [{"role": "user", "content": 'The format is "everfold.user".'}, {"role": "assistant", "content": "I see."}]

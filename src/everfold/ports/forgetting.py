@@ -8,6 +8,8 @@ from typing import Protocol
 
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.portable import PortableMemory
+from everfold.core.portable_sessions import PortableMessage
+from everfold.core.restoring import RestoredSession
 from everfold.core.sessions import SessionId, UserId
 
 
@@ -41,11 +43,25 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def import_memory(self, memory: PortableMemory, *, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+    async def list_stored(self, session_id: SessionId, *, after_seq: int, limit_count: int) -> list[PortableMessage]:
+        """The messages that a session stores itself, tombstones included, by sequence number after the given one."""
+        ...
+
+    async def import_memory(
+        self,
+        memory: PortableMemory,
+        *,
+        expected: MemoryHead,
+        entry: AuditEntry,
+        sessions: Sequence[RestoredSession] = (),
+    ) -> MemoryHead:
         """Store all of a memory for a user who has none, ordinals and cursors as they are, and give the new head.
 
+        With it the sessions, in their order, as appends would write them. One that is current becomes it where the user
+        and the agent have no current session.
+
         Raises:
-            ConflictError: the head is not the expected one, the user has a memory, or an id is taken.
+            ConflictError: the head is not the expected one, the user has a memory, or an id is taken, or was erased.
         """
         ...
 
