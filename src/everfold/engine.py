@@ -272,7 +272,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the document is broken, or of a newer version; says what and where.
-            ConflictError: the user has a memory already, or one of its ids is taken; wipe it first.
+            ConflictError: the user has a memory, or sessions, already, or one of its ids is taken; wipe them first.
         """
         parse_user_reference(user)
         return await import_memory(

@@ -111,6 +111,11 @@ async def test_a_wiped_user_comes_back(engine: Everfold, clock: FakeClock) -> No
         text = text.replace(f'"{now}"', f'"{then}"')
     assert json.loads(text) == without_audit(document)
     memory = await engine.memory(user="ada")
+    await engine.wipe("ada")
+    with pytest.raises(ConflictError, match="has sessions already"):
+        await engine.import_user(document, user="ada")
+    await engine.wipe("ada", transcripts=True)
+    await engine.import_user(document, user="ada")
     (item,) = [one for one in await memory.items() if "Zugzwang" in one.statement]
     (because,) = await memory.why(item.id)
     assert because.message is not None

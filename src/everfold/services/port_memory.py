@@ -70,18 +70,30 @@ async def import_memory(
 
     Raises:
         InvalidInputError: the document is broken, or of a newer version; says what and where. Nothing was stored.
-        ConflictError: the user has a memory already, or one of its ids is taken. Nothing was stored.
+        ConflictError: the user has a memory or sessions already, or one of its ids is taken. Nothing was stored.
     """
     memory = read_document(document)
     plan_sessions(memory.sessions or (), memory.user_id, policy_of)
     memory = give_memory(memory, await ensure_user_id())
     if not transcripts:
         memory = replace(memory, sessions=None)
-    memory = await _rename_erased(store, memory, ids)
-    sessions = plan_sessions(memory.sessions or (), memory.user_id, policy_of)
     head = await store.read_head(memory.user_id)
+    if memory.sessions:
+        await _refuse_sessions(store, memory.user_id)
+        memory = await _rename_erased(store, memory, ids)
+    sessions = plan_sessions(memory.sessions or (), memory.user_id, policy_of)
     entry = _enter(memory, clock, actor, "import")
     return await store.import_memory(memory, expected=head, entry=entry, sessions=sessions)
+
+
+async def _refuse_sessions(store: Store, user_id: UserId) -> None:
+    """Refuse to add sessions to those of a user: nobody could tell a second import of a document from the first."""
+    if await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=1):
+        raise ConflictError(
+            f"user {user_id} has sessions already; import without those of the export (transcripts=False, "
+            "--no-transcripts), or wipe them first",
+            user=user_id,
+        )
 
 
 async def _rename_erased(store: Store, memory: PortableMemory, ids: Ids) -> PortableMemory:
