@@ -35,7 +35,7 @@ class ForgettingStore(Protocol):
     async def wipe_user(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """What `wipe_memory` does, and all sessions of the user as `erase_sessions` does. The user stays known.
 
-        Buckets: those of `wipe_memory`, where `sessions` is what was kept for sessions, then `transcripts`, `messages`,
+        Buckets: those of `wipe_memory`, with the `vectors` of messages too, then `transcripts`, `messages`,
         `events`, `digests` and `calls`, which stay for their cost without the ids.
 
         Raises:

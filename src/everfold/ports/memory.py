@@ -165,7 +165,10 @@ class MemoryRecordStore(Protocol):
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket.
 
-        Buckets: `items`, `topics`, `agent_topics`, `extractions`, `dreams`, `sessions` (snapshots and cursors). The audit stays, with this entry, whose `counts` are filled in. Everything else of the user stays.
+        Buckets: `items`, `topics`, `agent_topics`, `extractions`, `dreams`, `sessions` (snapshots), `revisions` (older
+        ones of items and topics), `quotes` (the messages that items name as evidence), `cursors` (of the dreamer), and
+        `vectors` (of items and topics). The audit stays, with this entry, whose `counts` are filled in. Everything else
+        of the user stays.
 
         Raises:
             ConflictError: the head is not the expected one.

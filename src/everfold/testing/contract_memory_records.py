@@ -28,7 +28,21 @@ from everfold.testing.memory_builders import audit, change, dream, evidence, ext
 
 BARE = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryHead())
 MINUTE = minute(1) - minute(0)
-EMPTY = {"items": 0, "topics": 0, "agent_topics": 0, "extractions": 0, "dreams": 0, "sessions": 0}
+EMPTY = dict.fromkeys(
+    (
+        "items",
+        "topics",
+        "agent_topics",
+        "extractions",
+        "dreams",
+        "sessions",
+        "revisions",
+        "quotes",
+        "cursors",
+        "vectors",
+    ),
+    0,
+)
 
 
 def rewritten(former: Topic, content: str) -> Topic:
@@ -272,7 +286,18 @@ class MemoryRecordContract:
         head = await store.read_head(ADA)
         entry = replace(audit("wipe", at=50), counts=(("x", 1),))
         counts = await store.wipe_memory(ADA, expected=head, entry=entry)
-        assert counts == {"items": 3, "topics": 1, "agent_topics": 2, "extractions": 2, "dreams": 1, "sessions": 1}
+        assert counts == {
+            **EMPTY,
+            "items": 3,
+            "topics": 1,
+            "agent_topics": 2,
+            "extractions": 2,
+            "dreams": 1,
+            "sessions": 1,
+            "revisions": 2,
+            "quotes": 1,
+            "cursors": 1,
+        }
         assert await store.read_head(ADA) == MemoryHead(revision=head.revision + 1, epoch=head.epoch + 1)
         assert await self._everything(store, ADA) == []
         assert await store.read_session_memory(record) == SessionMemory(session_id=record)

@@ -10,11 +10,13 @@ from everfold.adapters.inmemory.memory import count_memory, wipe_tables
 from everfold.adapters.inmemory.memory_tables import drop, import_tables, write_change
 from everfold.adapters.inmemory.sessions import put_current, put_session
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
+from everfold.adapters.inmemory.vectors import count_vectors
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.portable import PortableMemory
 from everfold.core.portable_sessions import PortableMessage
 from everfold.core.restoring import RestoredSession
 from everfold.core.sessions import SessionId, UserId
+from everfold.core.vectors import KINDS
 from everfold.errors import ConflictError
 
 
@@ -43,6 +45,7 @@ class InMemoryForgetting(TablesHolder):
         tables = self._tables
         tables.memory.check_head(user_id, expected)
         counts = count_memory(tables.memory, user_id)
+        counts["vectors"] = count_vectors(tables, user_id, KINDS)
         session_ids = [record.id for record in tables.sessions.values() if record.user_id == user_id]
         mine = [id_ for id_, call in tables.calls.items() if call.user_id == user_id]
         for id_ in mine:

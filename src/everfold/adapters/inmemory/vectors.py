@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from everfold.adapters.inmemory.memory import is_for
+from everfold.adapters.inmemory.memory_tables import is_for
 from everfold.adapters.inmemory.tables import StoredMessage, StoredVector, Tables, TablesHolder
 from everfold.core.items import ItemId, Tier
 from everfold.core.sessions import AgentId, SessionId, UserId
@@ -110,13 +110,22 @@ class InMemoryVectors(TablesHolder):
         return len(going)
 
     def _prune(self) -> Tables:
-        """The tables, without the vectors whose source has gone or changed."""
-        tables = self._tables
-        for at, row in list(tables.vectors.items()):
-            source = _find_source(tables, at[1])
-            if source is None or source.words.content_hash != row.content_hash:
-                del tables.vectors[at]
-        return tables
+        return _prune(self._tables)
+
+
+def count_vectors(tables: Tables, user_id: UserId, kinds: Sequence[VectorKind]) -> int:
+    """How many vectors of these kinds a user has, in every space."""
+    vectors = _prune(tables).vectors
+    return sum(row.user_id == user_id and ref.kind in kinds for (_, ref), row in vectors.items())
+
+
+def _prune(tables: Tables) -> Tables:
+    """The tables, without the vectors whose source has gone or changed."""
+    for at, row in list(tables.vectors.items()):
+        source = _find_source(tables, at[1])
+        if source is None or source.words.content_hash != row.content_hash:
+            del tables.vectors[at]
+    return tables
 
 
 def _find_source(tables: Tables, ref: VectorRef) -> Source | None:

@@ -13,7 +13,7 @@ from everfold.adapters.sqlite.codec import (
 )
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import append
-from everfold.adapters.sqlite.memory import change_memory, move_head, wipe_memory
+from everfold.adapters.sqlite.memory import change_memory, count_all_vectors, move_head, wipe_memory
 from everfold.adapters.sqlite.memory_items import write_item
 from everfold.adapters.sqlite.memory_records import (
     find_session_keys,
@@ -93,13 +93,16 @@ def wipe_user(database: Database, user_id: UserId, expected: MemoryHead, entry: 
     rows = database.rows("list_session_lineages", user_key=user_key)
     kept = dict.fromkeys(("transcripts", *_BUCKETS[1:]), 0)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
+    vectors = count_all_vectors(database, user_key)
     calls = database.run("anonymise_user_calls", user_id=user_id)
     for session_key, id_, _ in rows:
         for bucket, count in _erase_session(database, SessionId(cast("str", id_)), cast("int", session_key)).items():
             kept["transcripts" if bucket == "sessions" else bucket] += count
     if rows:
         database.run("optimize_search")
-    return wipe_memory(database, user_id, expected, entry, more={"sessions": snapshots, **kept, "calls": calls})
+    return wipe_memory(
+        database, user_id, expected, entry, more={"sessions": snapshots, "vectors": vectors, **kept, "calls": calls}
+    )
 
 
 def list_stored(database: Database, session_id: SessionId, after_seq: int, limit_count: int) -> list[PortableMessage]:

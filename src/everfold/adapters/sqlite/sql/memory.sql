@@ -290,6 +290,9 @@ DELETE FROM dreams WHERE user_key = :user_key;
 -- name: wipe_extractions
 DELETE FROM extractions WHERE user_key = :user_key;
 
+-- name: count_cursors
+SELECT count(*) FROM memory_cursors WHERE user_key = :user_key AND read_through > 0;
+
 -- name: wipe_cursors
 DELETE FROM memory_cursors WHERE user_key = :user_key;
 
