@@ -349,7 +349,8 @@ class VectorContract:
         for user_id in (ADA, BEN):
             await embed(store, user_id=user_id)
         await embed(store, space=OTHER)
-        assert await store.drop_vectors(ADA, keep=OTHER) == 2
+        assert await store.drop_vectors(ADA, keep=OTHER, limit_count=1) == 1
+        assert await store.drop_vectors(ADA, keep=OTHER, limit_count=9) == 1
         assert await store.count_vectors(ADA) == {OTHER: 2}
         assert len(await missing(store, "item")) == 2
         assert await store.drop_vectors(ADA, keep=Space("never", 3)) == 2
@@ -398,6 +399,7 @@ class VectorContract:
             store.put_vectors(ADA, SPACE, []),
             store.count_vectors(ADA),
             store.drop_vectors(ADA),
+            store.require_search(),
         ):
             with pytest.raises(StoreUnavailableError):
                 await asked

@@ -79,6 +79,10 @@ class InMemoryVectors(TablesHolder):
         )
         return nsmallest(max(limit_count, 0), found, key=lambda near: -near.similarity)
 
+    async def require_search(self) -> None:
+        """Nothing is needed."""
+        self._tables  # noqa: B018  # a closed store says so
+
     async def list_missing(
         self, user_id: UserId, kind: VectorKind, space: Space, *, after: VectorRef | None = None, limit_count: int
     ) -> list[Embeddable]:
@@ -101,10 +105,10 @@ class InMemoryVectors(TablesHolder):
                 counts[space] = counts.get(space, 0) + 1
         return counts
 
-    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None) -> int:
+    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:
         """Remove the vectors of a user, but those of one space, and give how many went."""
         vectors = self._prune().vectors
-        going = [at for at, row in vectors.items() if row.user_id == user_id and at[0] != keep]
+        going = [at for at, row in vectors.items() if row.user_id == user_id and at[0] != keep][:limit_count]
         for at in going:
             del vectors[at]
         return len(going)

@@ -116,4 +116,8 @@ ORDER BY vectors.space_key;
 SELECT count(*) FROM vectors INDEXED BY vectors_code WHERE user_key = :user_key;
 
 -- name: drop_vectors
-DELETE FROM vectors WHERE user_key = :user_key AND space_key IS NOT :kept_key;
+DELETE FROM vectors WHERE key IN (
+    SELECT key FROM vectors INDEXED BY vectors_code
+    WHERE user_key = :user_key AND space_key IS NOT :kept_key
+    LIMIT :limit_count
+);
