@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
-from everfold.core.memory import AuditEntry, Extraction, MemoryHead
+from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryHead
 from everfold.core.messages import Message
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
@@ -257,9 +257,17 @@ class Memory:
             self.user_id, self._scope, after_ordinal=after, limit_count=_check_limit(limit)
         )
 
-    async def audit(self, *, before: datetime | None = None, limit: int = 100) -> list[AuditEntry]:
-        """What was read, written and erased, by whom, newest first."""
-        return await self._store.list_audit(self.user_id, before=before, limit_count=_check_limit(limit))
+    async def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
+        """What was read, written and erased, by whom, newest first.
+
+        Args:
+            before: Only what was before a moment; or the last entry of the page before, for the next one.
+            limit: The most to give.
+        """
+        place = None
+        if before is not None:
+            place = AuditPlace(before.at, before.ordinal) if isinstance(before, AuditEntry) else AuditPlace(before)
+        return await self._store.list_audit(self.user_id, before=place, limit_count=_check_limit(limit))
 
 
 def _check_limit(limit: int) -> int:

@@ -9,7 +9,7 @@ from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
 from everfold.core.items import Item, ItemId, ItemStatus, index_item
-from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.searching import SearchQuery, SearchText, rank_documents
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
@@ -196,12 +196,12 @@ class InMemoryMemory(TablesHolder):
         self._tables.memory.audit.extend(entries)
 
     async def list_audit(
-        self, user_id: UserId, *, before: datetime | None = None, limit_count: int
+        self, user_id: UserId, *, before: AuditPlace | None = None, limit_count: int
     ) -> list[AuditEntry]:
-        """Entries, newest first, older than a moment."""
-        newest = self._tables.memory.audit[::-1]
-        newest.sort(key=lambda entry: entry.at, reverse=True)
-        found = (entry for entry in newest if entry.user_id == user_id and (before is None or entry.at < before))
+        """Entries, newest first, before a place."""
+        numbered = [replace(entry, ordinal=at) for at, entry in enumerate(self._tables.memory.audit, 1)]
+        newest = sorted(numbered, key=_read_place, reverse=True)
+        found = (one for one in newest if one.user_id == user_id and (before is None or _read_place(one) < before))
         return list(islice(found, limit_count))
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
@@ -212,6 +212,10 @@ class InMemoryMemory(TablesHolder):
         counts["vectors"] = count_vectors(tables, user_id, ("item", "topic"))
         wipe_tables(tables, user_id, expected=expected, entry=replace(entry, counts=tuple(counts.items())))
         return counts
+
+
+def _read_place(entry: AuditEntry) -> AuditPlace:
+    return AuditPlace(entry.at, entry.ordinal)
 
 
 def count_memory(held: MemoryTables, user_id: UserId) -> dict[str, int]:

@@ -243,8 +243,8 @@ WHERE user_key = :user_key AND has_snapshot = 1;
 INSERT INTO memory_audit (user_key, at, content) VALUES (:user_key, :at, :content);
 
 -- name: list_audit
-SELECT content FROM memory_audit
-WHERE user_key = :user_key AND at < :before
+SELECT content, key FROM memory_audit
+WHERE user_key = :user_key AND (at, key) < (:before, :ordinal)
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 
