@@ -69,6 +69,24 @@ class Memory:
         """Items that a scan held back: visible here, never shown to a model."""
         return await self.items(statuses=("quarantined",), limit=limit)
 
+    async def release(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
+        """Let an item out of quarantine: for the person whose memory it is, or an operator, who has read it. No tool does it.
+
+        The same words are not held back again; other words of the item are scanned as ever.
+
+        Raises:
+            NotFoundError: this user has no such item.
+            InvalidInputError: the item is not in quarantine.
+            ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
+        """
+        return await self._memory.rememberer.release(
+            ItemId(item_id),
+            user_id=self.user_id,
+            agent_id=self._scope,
+            expected_revision=expected_revision,
+            actor=actor,
+        )
+
     async def item(self, item_id: str) -> list[Item]:
         """Every revision of an item, oldest first; the last is what it is now.
 

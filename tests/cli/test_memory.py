@@ -187,6 +187,11 @@ def test_quarantine_lists_what_was_held_back(memory: Run, remembered: Path) -> N
     assert held["threats"]
     assert held["threats"][0] in unwrap(memory("quarantine").stdout)
     assert held["id"] not in memory("memory", "list").stdout
+    released = read(memory("quarantine", "release", held["id"], "--revision", "1", "--json"))
+    assert (released["status"], read(memory("quarantine", "--json"))["items"]) == ("active", [])
+    assert "only one in quarantine" in unwrap(memory("quarantine", "release", held["id"], code=2).stderr)
+    assert "release" in memory("audit", "-n", "1").stdout
+    memory("memory", "undo", held["id"])
     memory("memory", "forget", held["id"])
     assert read(memory("quarantine", "--json"))["items"] == []
 

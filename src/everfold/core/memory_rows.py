@@ -28,6 +28,7 @@ def item_from_bytes(content: bytes) -> Item:
         Evidence(*row)._replace(said_at=datetime.fromisoformat(row[-1])) for row in value["evidence"]
     )
     value["threats"] = tuple(value["threats"])
+    value["released"] = tuple(value.get("released", ()))
     return Item(**value)
 
 
