@@ -25,6 +25,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
 from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
+from everfold.services.call_embedder import EmbedderCaller
 from everfold.services.call_model import ModelCaller
 from everfold.services.digest_event import digest_event
 from everfold.services.dream import Dreamer
@@ -82,7 +83,13 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     )
     clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
     store = await open_store(url or loaded.store.url)
-    engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers, sources=sources)
+    try:
+        if loaded.embed.model is not None:
+            await store.require_search()
+        engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers, sources=sources)
+    except BaseException:
+        await store.close()
+        raise
     try:
         await Users(store=store, clock=clock, ids=ids).apply(users)
         engine.start()
@@ -151,7 +158,7 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
         policy_of=policy_of,
         dreamer=Dreamer(store=store, clock=clock, ids=ids, policy_of=policy_of, caller=caller, observers=observers),
         caller=caller,
-        embedding=open_embedding(store, settings),
+        embedding=open_embedding(store, settings, clock=clock, ids=ids),
         is_synchronous=settings.compaction.synchronous,
     )
 
@@ -204,6 +211,9 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
             every_secs=sweep.every_secs,
         ),
         dreaming=dreaming if settings.has_memory else None,
+        fill_vectors=None
+        if memories.embedding is None or not settings.has_memory
+        else partial(memories.embedding.fill_everybody, store),
     )
     return background
 
@@ -262,7 +272,7 @@ def open_source(name: str, settings: SourceSettings) -> ContextSource:
     return build_source({"name": name, **settings.model_dump()})
 
 
-def open_embedding(store: Store, settings: Settings) -> Embedding | None:
+def open_embedding(store: Store, settings: Settings, *, clock: Clock, ids: Ids) -> Embedding | None:
     """What makes vectors; None when no embedder is configured, and nothing is loaded then.
 
     Raises:
@@ -281,7 +291,10 @@ def open_embedding(store: Store, settings: Settings) -> Embedding | None:
         api_key=_read_key(given.model, variable, key="embed.api_key_env"),
         dimensions=given.dimensions,
     )
-    return Embedding(store=store, embedder=embedder)
+    caller = EmbedderCaller(
+        embedder=embedder, store=store, clock=clock, ids=ids, per_day_usd=settings.spend.per_day_usd
+    )
+    return Embedding(store=store, caller=caller)
 
 
 async def open_store(url: str) -> Store:

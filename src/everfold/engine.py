@@ -249,26 +249,45 @@ class Everfold:
             raise InvalidInputError(f"words must be a list of texts, got the text {words!r}")
         return await prove_absent(self._store, await self._find_user_id(user), words)
 
-    async def export_user(self, user: str = DEFAULT_USER, *, actor: str = "user") -> JsonObject:
+    async def export_user(
+        self, user: str = DEFAULT_USER, *, transcripts: bool = False, actor: str = "user"
+    ) -> JsonObject:
         """All that memory has of a user, as one JSON document.
 
-        That is items and topics with their revisions, dreams, extractions and audit. Strings keep lone surrogates; `json.dumps` escapes them.
+        That is items and topics with their revisions, dreams, extractions and audit; with `transcripts` also all of their
+        sessions, each message as its client sent it. Strings keep lone surrogates; `json.dumps` escapes them.
 
         Raises:
             InvalidInputError: the text names no user.
             NotFoundError: nobody has that name or that id.
         """
-        return await export_memory(self._store, await self._get_user_id(user), clock=self._clock, actor=actor)
+        return await export_memory(
+            self._store, await self._get_user_id(user), clock=self._clock, transcripts=transcripts, actor=actor
+        )
 
-    async def import_user(self, document: JsonObject, *, user: str = DEFAULT_USER, actor: str = "user") -> MemoryHead:
+    async def import_user(
+        self, document: JsonObject, *, user: str = DEFAULT_USER, transcripts: bool = True, actor: str = "user"
+    ) -> MemoryHead:
         """Store the memory that a document holds as that of a user who has none; all of it or nothing.
+
+        Its sessions come back too, unless `transcripts` is False: messages with their ids, times and origins, branches,
+        and which is current, where there is no current one. What was made of messages is made again when it is needed.
 
         Raises:
             InvalidInputError: the document is broken, or of a newer version; says what and where.
-            ConflictError: the user has a memory already, or another user has one of its ids; wipe it first.
+            ConflictError: the user has a memory, or sessions, already, or one of its ids is taken; wipe them first.
         """
-        user_id = await self._users.ensure_id(user)
-        return await import_memory(self._store, user_id, document, clock=self._clock, actor=actor)
+        parse_user_reference(user)
+        return await import_memory(
+            self._store,
+            partial(self._users.ensure_id, user),
+            document,
+            clock=self._clock,
+            ids=self._ids,
+            policy_of=lambda agent_id: self._defaults_of(agent_id).policy,
+            transcripts=transcripts,
+            actor=actor,
+        )
 
     async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
         """Users in the order in which they became known; `after` is the last id of the page before."""

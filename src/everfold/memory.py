@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
-from everfold.core.memory import AuditEntry, Extraction, MemoryHead
+from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryHead
 from everfold.core.messages import Message
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
@@ -68,6 +68,24 @@ class Memory:
     async def quarantine(self, *, limit: int = 100) -> list[Item]:
         """Items that a scan held back: visible here, never shown to a model."""
         return await self.items(statuses=("quarantined",), limit=limit)
+
+    async def release(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
+        """Let an item out of quarantine: for the person whose memory it is, or an operator, who has read it. No tool does it.
+
+        The same words are not held back again; other words of the item are scanned as ever.
+
+        Raises:
+            NotFoundError: this user has no such item.
+            InvalidInputError: the item is not in quarantine.
+            ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
+        """
+        return await self._memory.rememberer.release(
+            ItemId(item_id),
+            user_id=self.user_id,
+            agent_id=self._scope,
+            expected_revision=expected_revision,
+            actor=actor,
+        )
 
     async def item(self, item_id: str) -> list[Item]:
         """Every revision of an item, oldest first; the last is what it is now.
@@ -257,9 +275,17 @@ class Memory:
             self.user_id, self._scope, after_ordinal=after, limit_count=_check_limit(limit)
         )
 
-    async def audit(self, *, before: datetime | None = None, limit: int = 100) -> list[AuditEntry]:
-        """What was read, written and erased, by whom, newest first."""
-        return await self._store.list_audit(self.user_id, before=before, limit_count=_check_limit(limit))
+    async def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
+        """What was read, written and erased, by whom, newest first.
+
+        Args:
+            before: Only what was before a moment; or the last entry of the page before, for the next one.
+            limit: The most to give.
+        """
+        place = None
+        if before is not None:
+            place = AuditPlace(before.at, before.ordinal) if isinstance(before, AuditEntry) else AuditPlace(before)
+        return await self._store.list_audit(self.user_id, before=place, limit_count=_check_limit(limit))
 
 
 def _check_limit(limit: int) -> int:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import apsw
 import pytest
-from typer.testing import Result
+from typer.testing import CliRunner, Result
 
 import everfold
+from everfold.cli.main import app
 from everfold.testing.builders import assistant, user
 from everfold.testing.fakes import FakeClock
 
@@ -185,6 +187,11 @@ def test_quarantine_lists_what_was_held_back(memory: Run, remembered: Path) -> N
     assert held["threats"]
     assert held["threats"][0] in unwrap(memory("quarantine").stdout)
     assert held["id"] not in memory("memory", "list").stdout
+    released = read(memory("quarantine", "release", held["id"], "--revision", "1", "--json"))
+    assert (released["status"], read(memory("quarantine", "--json"))["items"]) == ("active", [])
+    assert "only one in quarantine" in unwrap(memory("quarantine", "release", held["id"], code=2).stderr)
+    assert "release" in memory("audit", "-n", "1").stdout
+    memory("memory", "undo", held["id"])
     memory("memory", "forget", held["id"])
     assert read(memory("quarantine", "--json"))["items"] == []
 
@@ -301,6 +308,19 @@ def test_a_memory_is_taken_along(memory: Run, run: Run, here: Path) -> None:
     assert "revision" in unwrap(run("import", "ilse.json", "--user", "ben", "--db", "c.db").stdout)
 
 
+def test_sessions_are_taken_along(memory: Run, run: Run, here: Path) -> None:
+    """An export with transcripts, imported into another database, brings the sessions; without them on request."""
+    memory("export", "--transcripts", "--out", str(here / "ilse.json"))
+    document = json.loads((here / "ilse.json").read_text("utf-8"))
+    ids = [one["id"] for one in document["transcripts"]]
+    run("import", "ilse.json", "--user", "eve", "--db", "b.db")
+    assert [one["id"] for one in read(run("sessions", "--db", "b.db", "--json"))["sessions"]] == ids
+    assert read(run("search", "web shop", "--user", "eve", "--db", "b.db", "--json"))["hits"]
+    run("import", "ilse.json", "--user", "eve", "--no-transcripts", "--db", "c.db")
+    assert read(run("sessions", "--db", "c.db", "--json"))["sessions"] == []
+    assert read(run("memory", "list", "--user", "eve", "--db", "c.db", "--json"))["items"]
+
+
 def test_import_tells_an_export_from_a_transcript(run: Run, here: Path) -> None:
     """A transcript that speaks of exports is a transcript, and a broken export is refused as one."""
     talk = [{"role": "user", "content": 'The format is "everfold.user".'}, {"role": "assistant", "content": "I see."}]
@@ -364,3 +384,49 @@ def test_control_characters_do_not_reach_the_terminal(run: Run, here: Path) -> N
     """What memory says is printed as text: nothing in it moves the cursor or is read as markup."""
     run("memory", "add", "The door is [red]blue[/red].", "--db", here / "b.db")
     assert "[red]blue[/red]" in unwrap(run("memory", "list", "--db", here / "b.db").stdout)
+
+
+def test_an_erase_takes_messages_out(memory: Run, remembered: Path) -> None:
+    """Messages of a session go with what only they say, once it is confirmed, and it is counted; unknown ones stop it all."""
+    [session] = read(memory("sessions", "--json"))["sessions"]
+
+    def erase(*options: str, code: int = 0, answer: str | None = None) -> Result:
+        result = CliRunner().invoke(app, ["erase", session["id"], *options, "--db", str(remembered)], input=answer)
+        assert result.exit_code == code, result.output
+        return result
+
+    before = len(list_items(memory))
+    assert "--yes" in unwrap(erase("-m", "1", "--json", code=2).stderr)
+    assert "still there" in unwrap(erase("-m", "1", code=2, answer="n\n").stderr)
+    assert "no message 99" in unwrap(erase("-m", "1", "-m", "99", "--yes", code=2).stderr)
+    assert "whole session" in unwrap(erase("-m", "1", "--branches", "--yes", code=2).stderr)
+    assert len(list_items(memory)) == before
+    told = read(erase("-m", "1", "--yes", "--json"))
+    assert (told["counts"]["messages"], told["counts"]["items"], told["is_pending"]) == (1, 1, False)
+    assert len(list_items(memory)) == before - 1
+    again = erase(answer="y\n")
+    assert "clear" in unwrap(again.stderr)
+    assert "sessions" in again.stdout
+    assert list_items(memory) == {}
+    assert "there is no session" in unwrap(erase("--yes", code=3).stderr)
+
+
+def test_a_pending_erase_is_told(memory: Run, remembered: Path) -> None:
+    """While another reader holds on to the files the command says that they are pending."""
+    [session] = read(memory("sessions", "--json"))["sessions"]
+    reader = apsw.Connection(str(remembered))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM messages").fetchall()
+    result = CliRunner().invoke(app, ["erase", session["id"], "-m", "1", "--yes", "--db", str(remembered)])
+    reader.close()
+    assert "pending" in unwrap(result.stderr)
+
+
+def test_the_audit_is_paged_by_place(memory: Run) -> None:
+    """The place of a page's last entry gives the rest, entry for entry."""
+    memory("export", "--json")
+    whole = read(memory("audit", "--json"))["audit"]
+    assert len(whole) > 2
+    first = read(memory("audit", "-n", "1", "--json"))["audit"]
+    rest = read(memory("audit", "--before", first[-1]["place"], "--json"))["audit"]
+    assert [*first, *rest] == whole

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.items import Item, ItemId, ItemStatus, Shelf, Tier, identify
-from everfold.core.memory import MemoryChange, MemoryHead
+from everfold.core.memory import AuditPlace, MemoryChange, MemoryHead
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Topic
@@ -247,7 +247,7 @@ class MemoryMachine(RuleBasedStateMachine):
             [await store.read_cursor(user_id, agent_id) for agent_id in (GUIDE, CLERK)],
             await store.read_session_memory(SessionId(f"ses_{user_id}")),
             await store.list_audit(user_id, limit_count=999),
-            await store.list_audit(user_id, before=minute(3), limit_count=2),
+            await store.list_audit(user_id, before=AuditPlace(minute(3)), limit_count=2),
         )
 
     @invariant()

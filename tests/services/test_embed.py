@@ -1,6 +1,7 @@
 """Giving vectors to what has none, with embedders that fail in every way."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -9,7 +10,8 @@ import pytest
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.hashed import HashedEmbedder
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.vectors import Space, Vector
+from everfold.adapters.system.ids import RandomIds
+from everfold.core.vectors import Space
 from everfold.errors import (
     ContextLengthError,
     EverfoldError,
@@ -17,8 +19,10 @@ from everfold.errors import (
     ModelUnavailableError,
     RateLimitedError,
 )
+from everfold.ports.embedders import Embedded
 from everfold.ports.stores import Store
-from everfold.services.embed import Embedding, Filled
+from everfold.services.call_embedder import EmbedderCaller
+from everfold.services.embed import AGAIN_SECS, Embedding, Filled
 from everfold.testing.builders import (
     ADA,
     BEN,
@@ -29,6 +33,8 @@ from everfold.testing.builders import (
     session_record,
     user,
 )
+from everfold.testing.contract_usage import call
+from everfold.testing.fakes import FakeClock
 from everfold.testing.memory_builders import item, put, topic
 
 SIZE = 64
@@ -46,7 +52,7 @@ class TroubledEmbedder:
         self._troubles = troubles
         self._hashed = HashedEmbedder(SIZE)
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
+    async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
         """Their vectors, or its trouble."""
         self.asked.append(list(texts))
         for trouble in self._troubles:
@@ -83,7 +89,7 @@ def make(
 
     made = Embedding(
         store=store,
-        embedder=embedder,
+        caller=EmbedderCaller(embedder=embedder, store=store, clock=FakeClock(), ids=RandomIds()),
         batch_count=4,
         retries=retries,
         timeout_secs=secs,
@@ -180,8 +186,8 @@ async def test_too_few_vectors_are_no_answer(store: InMemoryStore) -> None:
     """An embedder that gives fewer vectors than texts gives none."""
 
     class Short(TroubledEmbedder):
-        async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
-            return (await super().embed(texts, is_query=is_query))[1:]
+        async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
+            return Embedded(vectors=(await super().embed(texts, is_query=is_query)).vectors[1:])
 
     await speak(store, 2)
     embedding, _ = make(store, Short())
@@ -193,10 +199,10 @@ async def test_an_embedder_that_hangs_is_left(store: InMemoryStore) -> None:
     """Neither a pass nor a question waits longer than its limit."""
 
     class Hanging(TroubledEmbedder):
-        async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
+        async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
             self.asked.append([*texts, str(is_query)])
             await anyio.sleep_forever()
-            return []
+            return Embedded(vectors=[])
 
     await speak(store, 2)
     embedding, _ = make(store, Hanging(), secs=0.01, retries=0)
@@ -210,7 +216,7 @@ async def test_what_is_erased_meanwhile_does_not_come_back(store: InMemoryStore)
     session = await open_session(store, None, user("Secret."), user("Plain."))
 
     class Slow(TroubledEmbedder):
-        async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
+        async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
             if "Secret." in texts:
                 await store.erase_message(await plan_bare_erasure(store, session.id, 1), erased_at=minute(9))
             return await super().embed(texts, is_query=is_query)
@@ -261,3 +267,83 @@ async def test_secrets_are_not_asked_about(store: InMemoryStore) -> None:
     assert secret not in text
     await embedding.close()
     assert embedder.closed_count == 1
+
+
+async def test_another_embedder_starts_anew(store: InMemoryStore) -> None:
+    """What another embedder made goes once the new one serves, page by page, and not before."""
+    await speak(store, 5)
+    await open_session(store, session_record("ses_2", user_id=BEN), user("Berth 4."))
+    old, _ = make(store, TroubledEmbedder(name="old"))
+    for user_id in (ADA, BEN):
+        await old.fill_user(user_id)
+    down = ModelUnavailableError("no", model="new")
+    new, _ = make(store, TroubledEmbedder(once(*[down] * 3), name="new"))
+    assert (await new.fill_user(ADA)).problem == "no"
+    assert await store.count_vectors(ADA) == {Space("old", SIZE): 5}
+    assert await new.fill_user(ADA) == Filled(embedded_count=5)
+    assert await store.count_vectors(ADA) == {Space("new", SIZE): 5}
+    assert await store.count_vectors(BEN) == {Space("old", SIZE): 1}
+
+
+async def test_everybody_is_filled_when_the_embedder_serves_again(store: InMemoryStore) -> None:
+    """All users get their vectors, one after the other; an embedder or a store that does not serve is waited for."""
+    await speak(store, 5)
+    await open_session(store, session_record("ses_2", user_id=BEN), user("Berth 4."))
+    down = ModelUnavailableError("no", model="hash:64")
+    embedder = TroubledEmbedder(once(*[down] * 3))
+    embedding, waits = make(store, embedder)
+    await embedding.fill_everybody(store)
+    assert waits[-1] == AGAIN_SECS
+    assert await store.count_vectors(ADA) == {Space("hash:64", SIZE): 5}
+    assert await store.count_vectors(BEN) == {Space("hash:64", SIZE): 1}
+    asked_count = len(embedder.asked)
+    await embedding.fill_everybody(store)
+    assert len(embedder.asked) == asked_count
+
+
+async def test_two_fills_of_a_user_embed_nothing_twice(store: InMemoryStore) -> None:
+    """A fill that begins while another one of the same user runs finds its work done."""
+    await speak(store, 9)
+    embedder = TroubledEmbedder()
+    embedding, _ = make(store, embedder)
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(embedding.fill_user, ADA)
+    assert sum(len(texts) for texts in embedder.asked if texts != ["size"]) == 9
+
+
+async def test_every_call_leaves_a_row(store: InMemoryStore) -> None:
+    """Each attempt is recorded under its user with its outcome; tokens are the embedder's own count, else an estimate."""
+
+    class Counting(TroubledEmbedder):
+        async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
+            answer = await super().embed(texts, is_query=is_query)
+            return Embedded(vectors=answer.vectors, input_tokens=7, cost_usd=0.25, model="large")
+
+    await speak(store, 2)
+    embedding, _ = make(store, Counting(once(RateLimitedError("slow", model="hash:64"))))
+    await embedding.fill_user(ADA)
+    await embedding.find_near("berth", user_id=BEN, agent_id=None, limit_count=3)
+    rows = await store.list_calls(limit_count=9)
+    assert [(row.user_id, row.purpose, row.outcome, row.attempt, row.input_tokens) for row in rows] == [
+        (ADA, "embed", "rate_limited", 1, 0),
+        (ADA, "embed", "complete", 2, 7),
+        (ADA, "embed", "complete", 1, 7),
+        (BEN, "embed", "complete", 1, 7),
+    ]
+    assert (rows[3].model, rows[3].answered_by, rows[3].cost_usd) == ("hash:64", "large", 0.25)
+    plain, _ = make(store, TroubledEmbedder())
+    await plain.find_near("berth " * 50, user_id=ADA, agent_id=None, limit_count=3)
+    assert 40 < (await store.list_calls(limit_count=99))[-1].input_tokens < 200
+
+
+async def test_a_spend_cap_holds_for_embedders(store: InMemoryStore) -> None:
+    """Once the day's cap is reached nothing is asked: a pass ends with the reason, a question finds nothing."""
+    await speak(store, 2)
+    await store.record_call(replace(call("call_x"), started_at=FakeClock().now(), cost_usd=1.0))
+    embedder = TroubledEmbedder()
+    embedding, _ = make(store, embedder)
+    embedding = replace(embedding, caller=replace(embedding.caller, per_day_usd=1.0))
+    assert "spend.per_day_usd" in (await embedding.fill_user(ADA)).problem
+    assert await embedding.find_near("berth", user_id=ADA, agent_id=None, limit_count=3) == []
+    assert embedder.asked == []

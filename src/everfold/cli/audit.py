@@ -7,7 +7,9 @@ import typer
 from everfold.cli.engine import open_memory, run_async
 from everfold.cli.options import Db, Json, Owner, parse_moment
 from everfold.cli.output import print_json, print_table
+from everfold.core.field_types import MOST_WHOLE
 from everfold.core.memory import AuditEntry, Extraction
+from everfold.core.sessions import UserId
 
 NAME = "audit"
 _KINDS = ("facts", "preferences", "decisions", "tasks", "open items")
@@ -16,7 +18,12 @@ _KINDS = ("facts", "preferences", "decisions", "tasks", "open items")
 def run(
     context: typer.Context,
     user: Owner = "default",
-    before: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was before: 2031-05-01.")] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE|PLACE", help="Only what was before: 2031-05-01, or the `place` of a page's last entry."
+        ),
+    ] = None,
     after: Annotated[int, typer.Option(metavar="ORDINAL", min=0, help="With --extractions: go on after this one.")] = 0,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
     db: Db = None,
@@ -35,13 +42,14 @@ def run(
     - `everfold audit --before 2031-05-01 -n 20 --json`
     - `everfold audit --extractions --user ilse`
     """
-    before_at = parse_moment("--before", before)
+    before_entry = _find_place(before)
+    before_at = None if before_entry else parse_moment("--before", before)
 
     async def act() -> tuple[list[AuditEntry], list[Extraction]]:
         async with open_memory(context, db, user) as memory:
             if extractions:
                 return [], await memory.extractions(after=after, limit=count)
-            return await memory.audit(before=before_at, limit=count), []
+            return await memory.audit(before=before_entry or before_at, limit=count), []
 
     entries, passes = run_async(act)
     if as_json:
@@ -52,10 +60,24 @@ def run(
         _print_entries(entries)
 
 
+def _find_place(text: str | None) -> AuditEntry | None:
+    """The entry that a place names, which only its time and its ordinal are known of; None for what is no place."""
+    moment, slash, ordinal = (text or "").rpartition("/")
+    if not slash or not (ordinal.isascii() and ordinal.isdigit()):
+        return None
+    at = parse_moment("--before", moment)
+    if at is None:
+        return None
+    return AuditEntry(
+        at=at, user_id=UserId(""), agent_id=None, actor="", action="read", ordinal=min(int(ordinal), MOST_WHOLE)
+    )
+
+
 def _list(entries: list[AuditEntry]) -> list[dict[str, object]]:
     return [
         {
             "at": it.at,
+            "place": f"{it.at.isoformat()}/{it.ordinal}",
             "actor": it.actor,
             "action": it.action,
             "agent": it.agent_id,

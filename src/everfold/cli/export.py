@@ -19,20 +19,23 @@ def run(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it here; printed when left out.")] = None,
     db: Db = None,
     *,
+    transcripts: Annotated[bool, typer.Option("--transcripts", help="All of their sessions and messages too.")] = False,
     as_json: Json = False,  # noqa: ARG001 - it is one already
 ) -> None:
     """Give all that memory has of a user as one JSON document; `everfold import` reads it.
 
-    It holds items and topics with all revisions and quotes, dreams, extractions and the audit, and no messages.
+    It holds items and topics with all revisions and quotes, dreams, extractions and the audit; with --transcripts also all
+    of their sessions, each message as it was sent.
 
     Examples:
     - `everfold export --user ilse --out ilse.json --db everfold.db`
+    - `everfold export --user ilse --transcripts --out ilse.json`
     - `everfold export --user ilse --json > ilse.json`
     """
 
     async def act() -> JsonObject:
         async with open_engine(context, db) as engine:
-            return await engine.export_user(user)
+            return await engine.export_user(user, transcripts=transcripts)
 
     document = run_async(act)
     if out is None:

@@ -1,6 +1,7 @@
 """`everfold import`: store the conversations of a transcript, or the memory of a user."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -26,13 +27,17 @@ def run(
     format: Format = None,  # noqa: A002 - the word that users know
     db: Db = None,
     *,
+    transcripts: Annotated[
+        bool, typer.Option("--transcripts/--no-transcripts", help="Of an export, store its sessions too.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
-    """Store every conversation of a transcript as a session of its own, or the memory that an export of a user holds.
+    """Store every conversation of a transcript as a session of its own, or what an export of a user holds.
 
     A file that is broken anywhere is refused with the line and the reason, and nothing of it is stored. The sessions stand
     beside the current one of the user and the agent; where there is none, the first of them becomes it. What `everfold
-    export` wrote is told by its content, and becomes the memory of --user, who must have none yet.
+    export` wrote is told by its content, and becomes the memory of --user, who must have none yet, with
+    the sessions that are in it.
 
     Examples:
     - `everfold import chat.json --db everfold.db`
@@ -40,7 +45,7 @@ def run(
     - `everfold import ilse.json --db everfold.db --user ilse`
     """
     if format is None and (document := find_user_document(file)) is not None:
-        _tell_memory(file, user, _import_memory(context, document, user, db), as_json=as_json)
+        _tell_memory(file, user, _import_memory(context, document, user, db, transcripts=transcripts), as_json=as_json)
         return
     transcript = read_transcript(file, format=format)
     imported = _import_sessions(context, transcript, user, agent, limit, db)
@@ -59,10 +64,12 @@ def _tell_memory(file: Path, user: str, head: MemoryHead, *, as_json: bool) -> N
         print_table(("memory of", "revision", "epoch"), [(user, head.revision, head.epoch)])
 
 
-def _import_memory(context: typer.Context, document: JsonObject, user: str, db: Path | None) -> MemoryHead:
+def _import_memory(
+    context: typer.Context, document: JsonObject, user: str, db: Path | None, *, transcripts: bool
+) -> MemoryHead:
     async def act() -> MemoryHead:
         async with open_engine(context, db, must_exist=False) as engine:
-            return await engine.import_user(document, user=user)
+            return await engine.import_user(document, user=user, transcripts=transcripts)
 
     return run_async(act)
 

@@ -14,6 +14,7 @@ from everfold.cli import (
     demo,
     dream,
     dreams,
+    erase,
     events,
     export,
     importing,
@@ -76,7 +77,8 @@ for module in (replay, importing, sessions, show, search, events, compact, retry
     app.command(name=module.NAME)(module.run)
 app.add_typer(users.app)
 app.add_typer(memory.app)
-for module in (topics, quarantine, audit, export, wipe, dream):
+app.add_typer(quarantine.app)
+for module in (topics, audit, export, erase, wipe, dream):
     app.command(name=module.NAME)(module.run)
 app.add_typer(dreams.app)
 

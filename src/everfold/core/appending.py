@@ -111,6 +111,16 @@ def plan_append(
     return placing.plan()
 
 
+def close_step(state: SessionState, room: Room, *, step: Mapping[int, Message], session: str) -> SessionState:
+    """The state of a log whose open step was given up, as a message of another kind would leave it before its own place.
+
+    Arguments as in `plan_append`.
+    """
+    placing = _Placing(state=state, room=room, session=session, step=step)
+    placing.close()
+    return placing.plan().state
+
+
 @dataclass(slots=True)
 class _LogEnd:
     """The part of a session's state that an append moves, while it moves: the first fields of `SessionState`."""
@@ -172,6 +182,10 @@ class _Placing:
             self.end.open_step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in calls))
         elif ends_block:
             self._end_block(message.seq, message)
+
+    def close(self) -> None:
+        if self.end.open_step is not None:
+            self._close_step(self.end.open_step)
 
     def plan(self) -> AppendPlan:
         appended = tuple([self._appended(seq, placed) for seq, placed in self.placed.items()])

@@ -8,6 +8,8 @@ from datetime import datetime
 from functools import cache
 from typing import Final, Literal, NewType, get_args, get_origin, get_type_hints
 
+from everfold.errors import InvalidInputError
+
 MOST_WHOLE: Final = 2**53
 """Whole numbers up to this are the same in every reader of JSON. Source: RFC 8259, section 6."""
 _UNIONS: Final = frozenset((get_origin(int | None), get_origin(Literal["a"] | None)))
@@ -29,6 +31,22 @@ def check_fields(value: object, value_type: type) -> str:
         if problem:
             return f"{name}: {problem}"
     return ""
+
+
+def broken(at: str, problem: str) -> InvalidInputError:
+    """The error of a document that is not as it must be at a place."""
+    return InvalidInputError(f"the export is broken at {at}: {problem}; nothing was stored", at=at)
+
+
+def require_text(value: object, at: str) -> str:
+    """A text that is not empty and that a store can keep as its own.
+
+    Raises:
+        InvalidInputError: it is none; names the place.
+    """
+    if not isinstance(value, str) or not value or not _is_storable(value):
+        raise broken(at, f"expected a text that is not empty, got {value!r}")
+    return value
 
 
 @cache

@@ -17,9 +17,9 @@ from datetime import datetime
 from typing import Final
 
 from everfold.core.dreaming import rebuild_topic
-from everfold.core.findings import list_item_threats
 from everfold.core.items import Evidence, Item, ItemId, Writer, identify
 from everfold.core.ledger_edits import plan_forget
+from everfold.core.releasing import keep_released, list_open_threats
 from everfold.core.sessions import SessionId
 from everfold.core.subjects import GENERAL, choose_free_name
 from everfold.core.topic_lines import Scan, read_topic_text
@@ -120,7 +120,8 @@ def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> It
     statement = _choose_statement(last, left, words, by_hand=first.statement if is_by_hand else "")
     if not statement:
         return plan_forget(last, now=now, written_by="erase", keeps_identity=False)
-    threats = list_item_threats(statement, left)
+    released = keep_released(last.released, (statement, *(one.quote for one in left)))
+    threats = list_open_threats(statement, left, released)
     status = last.status
     if status in ("active", "quarantined"):
         status = "quarantined" if threats else "active"
@@ -132,6 +133,7 @@ def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> It
         last_seen_at=max((one.said_at for one in left), default=last.recorded_at),
         status=status,
         threats=threats if status in ("active", "quarantined") else last.threats,
+        released=released,
         revision=last.revision + 1,
         changed_at=now,
         written_by="erase",

@@ -67,6 +67,7 @@ class Item:
         is_explicit: The person asked to remember it: its words stay as they are.
         threats: What the scan found; the item is quarantined then.
         written_by: Who made this revision.
+        released: Hashes of the texts that a person has let pass; see `everfold.core.releasing`.
     """
 
     id: ItemId
@@ -92,6 +93,7 @@ class Item:
     superseded_by: ItemId | None = None
     is_explicit: bool = False
     threats: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
 
     @property
     def authority(self) -> int:

@@ -23,6 +23,7 @@ from everfold.core.items import Evidence, Finding, Item, ItemId, ItemKind, Write
 from everfold.core.memory_block import list_overflow
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.origins import AUTHORITY, Origin
+from everfold.core.releasing import list_open_threats
 from everfold.core.sessions import AgentId, UserId
 from everfold.core.words import read_words
 
@@ -256,6 +257,8 @@ class _Merger:
         if any(item.status == "erased" and item.changed_at >= new.last_seen_at for item in same):
             return "forgotten"
         if new.status == "quarantined":
+            if (passed := self._find_released(same, new)) is not None:
+                return "outranked" if new.authority < passed.authority else self._see_again(passed, finding)
             held = [item for item in same if item.status == "quarantined"]
             if held:
                 return "outranked" if new.authority < held[0].authority else self._see_again(held[0], finding)
@@ -266,6 +269,19 @@ class _Merger:
         if not new.is_explicit and (older := self._find_fuller(new)) is not None:
             return "outranked" if new.authority < older.authority else self._see_again(older, finding)
         return self._place(new, finding)
+
+    def _find_released(self, same: Sequence[Item], new: Item) -> Item | None:
+        """The item that a person has let pass with exactly these words."""
+        return next(
+            (
+                item
+                for item in same
+                if item.status not in ("erased", "quarantined")
+                and item.released
+                and not list_open_threats(new.statement, new.evidence, item.released)
+            ),
+            None,
+        )
 
     def _repeat(self, item: Item, new: Item, finding: Finding) -> Item | RefusalReason:
         """What was said before is said again."""

@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from everfold.core.findings import list_item_threats
 from everfold.core.items import Item, ItemId, Writer, identify
 from everfold.core.origins import AUTHORITY, Origin
 from everfold.core.redaction import redact_secrets
+from everfold.core.releasing import list_open_threats
 from everfold.core.sessions import AgentId
 from everfold.core.words import read_words
 from everfold.errors import ConflictError, ForbiddenError, InvalidInputError
@@ -38,8 +38,8 @@ def plan_edit(item: Item, statement: str, *, now: datetime, written_by: Writer) 
     text = redact_secrets(statement.strip())
     if not read_words(text):
         raise InvalidInputError(f"item {item.id}: the new statement is empty; forget the item instead", item=item.id)
-    _require_clean(text)
-    threats = list_item_threats(text, item.evidence)
+    _require_clean(text, item.released)
+    threats = list_open_threats(text, item.evidence, item.released)
     origin = min(item.origin, WRITER_ORIGINS.get(written_by, "assistant"), key=AUTHORITY.__getitem__)
     edited = replace(
         item,
@@ -71,6 +71,7 @@ def plan_forget(item: Item, *, now: datetime, written_by: Writer, keeps_identity
         status="erased",
         shelf="archive",
         threats=(),
+        released=(),
         identity=item.identity if keeps_identity else "",
     )
     return _revise(gone, item, now=now, written_by=written_by)
@@ -132,8 +133,8 @@ def _require_authority(item: Item, written_by: Writer) -> None:
         )
 
 
-def _require_clean(text: str) -> None:
-    if threats := list_item_threats(text):
+def _require_clean(text: str, released: Sequence[str]) -> None:
+    if threats := list_open_threats(text, (), released):
         raise InvalidInputError(
             f"the statement was not stored, since a scan found in it: {', '.join(threats)}; say it in other words"
         )
@@ -202,7 +203,9 @@ def _retire(item: Item, holds: ItemId | None, now: datetime) -> Item:
 
 def _hold_back(item: Item) -> Item:
     """An item that holds again is scanned as if it were new."""
-    threats = list_item_threats(item.statement, item.evidence) if item.status == "active" else item.threats
+    threats = (
+        list_open_threats(item.statement, item.evidence, item.released) if item.status == "active" else item.threats
+    )
     return replace(item, status="quarantined", threats=threats) if threats and item.status == "active" else item
 
 

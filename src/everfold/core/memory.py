@@ -5,16 +5,16 @@ decided over; where that is another by now it is refused, and decided again over
 what was written from words that have been erased since is not decided again but dropped.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from everfold.core.items import Item, ItemId, Writer
 from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 from everfold.core.topics import Dream, Topic
 from everfold.errors import InvalidInputError
 
-AuditAction = Literal["read", "write", "erase", "wipe", "export", "import", "extract", "dream", "refuse"]
+AuditAction = Literal["read", "write", "erase", "wipe", "export", "import", "extract", "dream", "refuse", "release"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +92,8 @@ class AuditEntry:
         actor: `user`, `agent:NAME`, `dreamer`, `extraction`, or whoever called.
         about: Ids of items, topics, dreams or sessions.
         counts: What it came to, by name.
+        ordinal: Grows with every entry of the store, which gives it: of entries of one time the later written has the
+            higher one. Two entries that say the same are equal whatever theirs are.
     """
 
     at: datetime
@@ -101,6 +103,17 @@ class AuditEntry:
     action: AuditAction
     about: tuple[str, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+    ordinal: int = field(default=0, compare=False)
+
+
+class AuditPlace(NamedTuple):
+    """A place among the entries of an audit: before it come those of an earlier time, or of this time and a lower ordinal.
+
+    With ordinal 0 it is the time itself.
+    """
+
+    at: datetime
+    ordinal: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

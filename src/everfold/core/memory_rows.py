@@ -28,6 +28,7 @@ def item_from_bytes(content: bytes) -> Item:
         Evidence(*row)._replace(said_at=datetime.fromisoformat(row[-1])) for row in value["evidence"]
     )
     value["threats"] = tuple(value["threats"])
+    value["released"] = tuple(value.get("released", ()))
     return Item(**value)
 
 
@@ -79,17 +80,19 @@ def extraction_from_bytes(content: bytes, *, ordinal: int, is_session_gone: bool
 
 
 def audit_to_bytes(entry: AuditEntry) -> bytes:
-    """An audit entry as JSON."""
-    return _to_bytes(asdict(entry))
+    """An audit entry as JSON, without its ordinal, which the store gives."""
+    value = asdict(entry)
+    del value["ordinal"]
+    return _to_bytes(value)
 
 
-def audit_from_bytes(content: bytes) -> AuditEntry:
+def audit_from_bytes(content: bytes, *, ordinal: int = 0) -> AuditEntry:
     """The entry that `audit_to_bytes` wrote."""
     value = json.loads(_to_text(content))
     value["at"] = datetime.fromisoformat(value["at"])
     value["about"] = tuple(value["about"])
     value["counts"] = tuple((name, count) for name, count in value["counts"])
-    return AuditEntry(**value)
+    return AuditEntry(ordinal=ordinal, **value)
 
 
 def _to_bytes(value: dict[str, object]) -> bytes:

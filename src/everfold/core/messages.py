@@ -236,7 +236,7 @@ make_message = quick(Message)
 make_note = quick(Note)
 """What every message of a log is made of is made quickly."""
 
-_ROLES: dict[Kind, Role] = {
+ROLES: dict[Kind, Role] = {
     "fixed": "system",
     "system": "system",
     "user": "user",
@@ -245,6 +245,7 @@ _ROLES: dict[Kind, Role] = {
     "result": "tool",
     "late": "tool",
 }
+"""The role of each kind of message."""
 
 
 def make_tombstone(note: Note) -> Message:
@@ -256,7 +257,7 @@ def make_tombstone(note: Note) -> Message:
         source="said",
         said_at=note.said_at,
         wire={},
-        view=MessageView(format="openai", role=_ROLES[note.kind], name=None, parts=()),
+        view=MessageView(format="openai", role=ROLES[note.kind], name=None, parts=()),
         tokens=note.tokens,
         raw_tokens=note.raw_tokens,
         is_boundary=note.is_boundary,

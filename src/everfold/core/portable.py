@@ -1,4 +1,4 @@
-"""A user's memory as one JSON document, and back.
+"""A user's memory, and their sessions where they were asked for, as one JSON document, and back.
 
 The document is JSON values in which every string keeps its code points, lone surrogates too; written with `json.dumps`
 and its default escapes it survives any file. What is read from one is checked in full before anything is stored: types,
@@ -6,12 +6,12 @@ ids, the order of revisions, and whose it is.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, TypeVar, cast
 
-from everfold.core.field_types import MOST_WHOLE, check_fields
+from everfold.core.field_types import MOST_WHOLE, broken, check_fields, require_text
 from everfold.core.items import Item
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.memory import AuditEntry, Extraction
@@ -27,7 +27,8 @@ from everfold.core.memory_rows import (
     topic_from_bytes,
     topic_to_bytes,
 )
-from everfold.core.sessions import AgentId, UserId
+from everfold.core.portable_sessions import PortableSession, read_sessions, write_sessions
+from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, Topic
 from everfold.errors import InvalidInputError
 
@@ -49,6 +50,7 @@ class PortableMemory:
         extractions: By ordinal.
         cursors: Up to where the dreams of each agent have read.
         audit: Oldest first.
+        sessions: In the order of their creation; None where they were not asked for.
     """
 
     user_id: UserId
@@ -58,6 +60,7 @@ class PortableMemory:
     extractions: tuple[Extraction, ...] = ()
     cursors: tuple[tuple[AgentId, int], ...] = ()
     audit: tuple[AuditEntry, ...] = ()
+    sessions: tuple[PortableSession, ...] | None = None
 
 
 def write_document(memory: PortableMemory) -> JsonObject:
@@ -72,6 +75,7 @@ def write_document(memory: PortableMemory) -> JsonObject:
         "extractions": [_write_extraction(one) for one in memory.extractions],
         "cursors": {str(agent_id): read_through for agent_id, read_through in memory.cursors},
         "audit": [_to_json(audit_to_bytes(entry)) for entry in memory.audit],
+        **({} if memory.sessions is None else {"transcripts": write_sessions(memory.sessions)}),
     }
 
 
@@ -90,7 +94,7 @@ def read_document(document: object) -> PortableMemory:
             f"the export is of version {version!r}, this release reads up to {VERSION}; import it with the release that "
             "wrote it, or a newer one"
         )
-    user_id = UserId(_require_text(document.get("user_id"), "user_id"))
+    user_id = UserId(require_text(document.get("user_id"), "user_id"))
     memory = PortableMemory(
         user_id=user_id,
         items=tuple(
@@ -103,6 +107,7 @@ def read_document(document: object) -> PortableMemory:
         extractions=tuple(_read_extraction(value, at) for at, value in _list_at(document, "extractions")),
         cursors=_read_cursors(document.get("cursors")),
         audit=tuple(_read_row(value, at, audit_from_bytes, AuditEntry) for at, value in _list_at(document, "audit")),
+        sessions=read_sessions(document["transcripts"], "transcripts") if "transcripts" in document else None,
     )
     _check_owners(memory)
     _check_order(memory)
@@ -122,7 +127,39 @@ def give_memory(memory: PortableMemory, user_id: UserId) -> PortableMemory:
         extractions=tuple(replace(one, user_id=user_id) for one in memory.extractions),
         cursors=memory.cursors,
         audit=tuple(replace(entry, user_id=user_id) for entry in memory.audit),
+        sessions=memory.sessions,
     )
+
+
+def rename_sessions(memory: PortableMemory, names: Mapping[SessionId, SessionId]) -> PortableMemory:
+    """The same memory with other ids of sessions: of the sessions themselves, and wherever memory names them."""
+    if not names:
+        return memory
+    return replace(
+        memory,
+        items=tuple(tuple(_rename_evidence(item, names) for item in revisions) for revisions in memory.items),
+        extractions=tuple(
+            replace(one, session_id=names.get(one.session_id, one.session_id)) for one in memory.extractions
+        ),
+        audit=tuple(
+            replace(entry, about=tuple(names.get(SessionId(id_), id_) for id_ in entry.about)) for entry in memory.audit
+        ),
+        sessions=None
+        if memory.sessions is None
+        else tuple(
+            replace(
+                one,
+                id=names.get(one.id, one.id),
+                parent_id=None if one.parent_id is None else names.get(one.parent_id, one.parent_id),
+            )
+            for one in memory.sessions
+        ),
+    )
+
+
+def _rename_evidence(item: Item, names: Mapping[SessionId, SessionId]) -> Item:
+    evidence = tuple(one._replace(session_id=names.get(one.session_id, one.session_id)) for one in item.evidence)
+    return replace(item, evidence=evidence)
 
 
 # --- writing
@@ -154,40 +191,40 @@ def _to_bytes(value: object, at: str) -> bytes:
 def _list_at(document: dict[str, object], name: str) -> list[tuple[str, object]]:
     values = document.get(name)
     if not isinstance(values, list):
-        raise _broken(name, f"expected a list, got {type(values).__name__}")
+        raise broken(name, f"expected a list, got {type(values).__name__}")
     return [(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 
 def _read_row(value: object, at: str, read: Callable[[bytes], T], row_type: type[T]) -> T:
     if not isinstance(value, dict):
-        raise _broken(at, f"expected an object, got {type(value).__name__}")
+        raise broken(at, f"expected an object, got {type(value).__name__}")
     content = _to_bytes(value, at)
     try:
         row = read(content)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, InvalidInputError) as error:
-        raise _broken(at, f"{type(error).__name__}: {error}") from error
+        raise broken(at, f"{type(error).__name__}: {error}") from error
     problem = check_fields(row, row_type)
     if problem:
-        raise _broken(at, problem)
+        raise broken(at, problem)
     return row
 
 
 def _read_revisions(values: object, at: str, read: Callable[[bytes], Row], row_type: type[Row]) -> tuple[Row, ...]:
     if not isinstance(values, list) or not values:
-        raise _broken(at, "expected a list of revisions that is not empty")
+        raise broken(at, "expected a list of revisions that is not empty")
     rows = tuple(_read_row(value, f"{at}[{index}]", read, row_type) for index, value in enumerate(values))
     for index, (before, row) in enumerate(pairwise(rows), 1):
         if row.id != before.id or row.revision <= before.revision:
-            raise _broken(f"{at}[{index}]", "expected a later revision of the same id")
+            raise broken(f"{at}[{index}]", "expected a later revision of the same id")
     if rows[0].revision < 1:
-        raise _broken(f"{at}[0]", "revisions begin with 1")
+        raise broken(f"{at}[0]", "revisions begin with 1")
     return rows
 
 
 def _read_dream(value: object, at: str) -> Dream:
     topics = value.get("topics") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(topics, list):
-        raise _broken(at, "expected an object with a list of topics")
+        raise broken(at, "expected an object with a list of topics")
     read = tuple(
         _read_row(topic, f"{at}.topics[{index}]", topic_from_bytes, Topic) for index, topic in enumerate(topics)
     )
@@ -198,7 +235,7 @@ def _read_dream(value: object, at: str) -> Dream:
 def _read_extraction(value: object, at: str) -> Extraction:
     ordinal = value.get("ordinal") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(ordinal, int) or isinstance(ordinal, bool):
-        raise _broken(at, "expected an object with a whole ordinal")
+        raise broken(at, "expected an object with a whole ordinal")
     rest = {name: one for name, one in value.items() if name != "ordinal"}
     return _read_row(
         rest, at, lambda content: extraction_from_bytes(content, ordinal=ordinal, is_session_gone=False), Extraction
@@ -207,18 +244,12 @@ def _read_extraction(value: object, at: str) -> Extraction:
 
 def _read_cursors(value: object) -> tuple[tuple[AgentId, int], ...]:
     if not isinstance(value, dict):
-        raise _broken("cursors", "expected an object of whole numbers by agent")
+        raise broken("cursors", "expected an object of whole numbers by agent")
     for agent_id, read_through in value.items():
-        _require_text(agent_id, f"cursors.{agent_id!r}")
+        require_text(agent_id, f"cursors.{agent_id!r}")
         if not isinstance(read_through, int) or isinstance(read_through, bool) or not 0 <= read_through <= MOST_WHOLE:
-            raise _broken(f"cursors.{agent_id}", f"expected a whole number, got {read_through!r}")
+            raise broken(f"cursors.{agent_id}", f"expected a whole number, got {read_through!r}")
     return tuple((AgentId(agent_id), read_through) for agent_id, read_through in value.items())
-
-
-def _require_text(value: object, at: str) -> str:
-    if not isinstance(value, str) or not value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise _broken(at, f"expected a text that is not empty, got {value!r}")
-    return value
 
 
 def _check_owners(memory: PortableMemory) -> None:
@@ -232,7 +263,7 @@ def _check_owners(memory: PortableMemory) -> None:
     for at, owned in rows:
         others = {cast("Item", one).user_id for one in owned} - {memory.user_id}
         if others:
-            raise _broken(at, f"it is of user {', '.join(sorted(others))}, expected {memory.user_id}")
+            raise broken(at, f"it is of user {', '.join(sorted(others))}, expected {memory.user_id}")
 
 
 def _check_order(memory: PortableMemory) -> None:
@@ -248,11 +279,7 @@ def _check_order(memory: PortableMemory) -> None:
             else None
         )
         if twice is not None:
-            raise _broken(name, f"the id {twice!r} stands twice")
+            raise broken(name, f"the id {twice!r} stands twice")
     ordinals = [one.ordinal for one in memory.extractions]
     if any(later <= former for former, later in pairwise([0, *ordinals])):
-        raise _broken("extractions", "expected ordinals that rise from 1 on")
-
-
-def _broken(at: str, problem: str) -> InvalidInputError:
-    return InvalidInputError(f"the export is broken at {at}: {problem}; nothing was stored", at=at)
+        raise broken("extractions", "expected ordinals that rise from 1 on")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from everfold.core.sessions import EventId, SessionId, UserId
 
-Purpose = Literal["digest", "extraction", "dream", "hand", "chat"]
+Purpose = Literal["digest", "extraction", "dream", "hand", "chat", "embed"]
 """What a model call is for; its cost is recorded under it."""
 
 

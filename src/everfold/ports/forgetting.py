@@ -8,6 +8,8 @@ from typing import Protocol
 
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.portable import PortableMemory
+from everfold.core.portable_sessions import PortableMessage
+from everfold.core.restoring import RestoredSession
 from everfold.core.sessions import SessionId, UserId
 
 
@@ -33,7 +35,7 @@ class ForgettingStore(Protocol):
     async def wipe_user(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """What `wipe_memory` does, and all sessions of the user as `erase_sessions` does. The user stays known.
 
-        Buckets: those of `wipe_memory`, where `sessions` is what was kept for sessions, then `transcripts`, `messages`,
+        Buckets: those of `wipe_memory`, with the `vectors` of messages too, then `transcripts`, `messages`,
         `events`, `digests` and `calls`, which stay for their cost without the ids.
 
         Raises:
@@ -41,11 +43,25 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def import_memory(self, memory: PortableMemory, *, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+    async def list_stored(self, session_id: SessionId, *, after_seq: int, limit_count: int) -> list[PortableMessage]:
+        """The messages that a session stores itself, tombstones included, by sequence number after the given one."""
+        ...
+
+    async def import_memory(
+        self,
+        memory: PortableMemory,
+        *,
+        expected: MemoryHead,
+        entry: AuditEntry,
+        sessions: Sequence[RestoredSession] = (),
+    ) -> MemoryHead:
         """Store all of a memory for a user who has none, ordinals and cursors as they are, and give the new head.
 
+        With it the sessions, in their order, as appends would write them. One that is current becomes it where the user
+        and the agent have no current session.
+
         Raises:
-            ConflictError: the head is not the expected one, the user has a memory, or an id is taken.
+            ConflictError: the head is not the expected one, the user has a memory, or an id is taken, or was erased.
         """
         ...
 

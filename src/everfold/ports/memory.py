@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from everfold.core.items import Item, ItemId, ItemStatus
-from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
@@ -157,15 +157,21 @@ class MemoryRecordStore(Protocol):
         ...
 
     async def list_audit(
-        self, user_id: UserId, *, before: datetime | None = None, limit_count: int
+        self, user_id: UserId, *, before: AuditPlace | None = None, limit_count: int
     ) -> list[AuditEntry]:
-        """Entries by their time, newest first, of one time the last written first; only those older than a moment."""
+        """Entries by their time, newest first, of one time the last written first; only those before a place.
+
+        The place of a page's last entry gives the next page, without a gap.
+        """
         ...
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket.
 
-        Buckets: `items`, `topics`, `agent_topics`, `extractions`, `dreams`, `sessions` (snapshots and cursors). The audit stays, with this entry, whose `counts` are filled in. Everything else of the user stays.
+        Buckets: `items`, `topics`, `agent_topics`, `extractions`, `dreams`, `sessions` (snapshots), `revisions` (older
+        ones of items and topics), `quotes` (the messages that items name as evidence), `cursors` (of the dreamer), and
+        `vectors` (of items and topics). The audit stays, with this entry, whose `counts` are filled in. Everything else
+        of the user stays.
 
         Raises:
             ConflictError: the head is not the expected one.

@@ -83,6 +83,10 @@ class SessionStore(Protocol):
         """
         ...
 
+    async def list_used(self, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:
+        """Those of the ids that no new session can have, and for each whether its session is there; else it was erased."""
+        ...
+
 
 class LogStore(Protocol):
     """Messages and the state of their session."""

@@ -49,6 +49,14 @@ class VectorStore(Protocol):
         """
         ...
 
+    async def require_search(self) -> None:
+        """Make sure that what `find_near` needs is there.
+
+        Raises:
+            InvalidInputError: it is not; says what to install.
+        """
+        ...
+
     async def list_missing(
         self, user_id: UserId, kind: VectorKind, space: Space, *, after: VectorRef | None = None, limit_count: int
     ) -> list[Embeddable]:
@@ -62,6 +70,6 @@ class VectorStore(Protocol):
         """How many vectors of a user there are in each space; a space without any is left out."""
         ...
 
-    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None) -> int:
-        """Remove the vectors of a user, but those of one space, and give how many went."""
+    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:
+        """Remove the vectors of a user, but those of one space, so many at most, and give how many went."""
         ...

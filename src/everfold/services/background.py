@@ -1,7 +1,7 @@
 """Background: what an engine does beside the turns, from its opening to its closing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 
 from everfold.core.sessions import SessionId
@@ -13,12 +13,13 @@ from everfold.services.work import Worker
 
 @dataclass(slots=True, kw_only=True)
 class Background:
-    """A worker, what runs it, the sweep that finds what was left behind, and the look for whom to dream for."""
+    """A worker, what runs it, the sweep that finds what was left behind, the look for whom to dream for, and vectors."""
 
     worker: Worker
     dispatcher: Dispatcher
     sweeper: Sweeper
     dreaming: DreamLoop | None = None
+    fill_vectors: Callable[[], Coroutine[object, object, None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
     _looking: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
@@ -35,6 +36,8 @@ class Background:
         self._looking.append(loop.create_task(self.sweeper.sweep_forever(), name="everfold sweep"))
         if self.dreaming is not None and self.dreaming.gap_secs:
             self._looking.append(loop.create_task(self.dreaming.poll_forever(), name="everfold dreams"))
+        if self.fill_vectors is not None:
+            self._looking.append(loop.create_task(self.fill_vectors(), name="everfold vectors"))
 
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon."""

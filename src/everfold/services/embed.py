@@ -28,14 +28,16 @@ from everfold.core.vectors import (
 )
 from everfold.errors import (
     ContextLengthError,
-    EverfoldError,
+    InvalidInputError,
+    LimitError,
     ModelError,
     ModelReplyError,
-    ModelUnavailableError,
     RateLimitedError,
+    StoreError,
 )
-from everfold.ports.embedders import Embedder
+from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
+from everfold.services.call_embedder import EmbedderCaller
 
 PAGE_COUNT = 1_000
 """How many are listed at once: a listing costs by what the user has, not by what it gives."""
@@ -43,6 +45,9 @@ MOST_USERS = 10_000
 """For how many users it is remembered how far their messages are done."""
 BACKOFF_SECS = 1.0
 """The longest wait before the first retry; it doubles with each."""
+AGAIN_SECS = 300.0
+"""How long a fill of everybody waits for an embedder, or a store, that does not serve."""
+_USERS_COUNT = 100
 _PROBE = "size"
 """What is embedded to learn how large the vectors of a model are, and whether it serves at all."""
 
@@ -76,29 +81,64 @@ class Embedding:
     """
 
     store: VectorStore
-    embedder: Embedder
+    caller: EmbedderCaller
     batch_count: int = 64
     retries: int = 2
     timeout_secs: float = 60.0
     question_secs: float = 2.0
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
     jitter: Callable[[], float] = random.random
+    _filling: dict[UserId, anyio.Lock] = field(default_factory=dict, init=False)
+    _cleared: set[UserId] = field(default_factory=set, init=False)
     _done: dict[UserId, VectorRef] = field(default_factory=dict, init=False)
 
     async def fill_user(self, user_id: UserId) -> Filled:
-        """Embed everything of a user that has no vector; an embedder that does not serve ends it, and is no error.
+        """Embed everything of a user that has no vector, and drop the vectors that another embedder made.
+
+        An embedder that does not serve ends it, and is no error.
 
         Raises:
             StoreError: the store does not serve.
         """
         counts = [0, 0]
+        if len(self._filling) >= MOST_USERS:
+            self._filling.clear()
+        lock = self._filling.setdefault(user_id, anyio.Lock())
         try:
-            space = await self._find_space()
-            for kind in KINDS:
-                await self._fill_kind(user_id, kind, space, counts)
-        except (ModelError, RateLimitedError) as error:
+            async with lock:
+                space = await self._find_space(user_id)
+                await self._drop_others(user_id, space)
+                for kind in KINDS:
+                    await self._fill_kind(user_id, kind, space, counts)
+        except (ModelError, LimitError) as error:
             return Filled(embedded_count=counts[0], refused_count=counts[1], problem=str(error))
         return Filled(embedded_count=counts[0], refused_count=counts[1])
+
+    async def fill_everybody(self, users: UserStore) -> None:
+        """Fill what has no vector of every user, one after the other; until all are through, also past any failure.
+
+        Ends early where the embedder cannot be had at all: the next append says why.
+
+        Args:
+            users: Who there is.
+        """
+        after: UserId | None = None
+        while True:
+            try:
+                page = await users.list_users(after=after, limit_count=_USERS_COUNT)
+                for user in page:
+                    if (await self.fill_user(user.id)).problem:
+                        break
+                    after = user.id
+                else:
+                    if not page:
+                        return
+                    continue
+            except InvalidInputError:
+                return
+            except StoreError:
+                pass  # turns report it to whoever makes them
+            await self.sleep(AGAIN_SECS)
 
     async def find_near(
         self,
@@ -119,22 +159,33 @@ class Embedding:
         if not any(map(str.isalnum, text)):
             return []
         try:
-            [vector] = await self._ask([text], is_query=True, secs=self.question_secs)
-        except (ModelError, RateLimitedError):
+            [vector] = await self.caller.call([text], user_id=user_id, is_query=True, secs=self.question_secs)
+        except (ModelError, LimitError):
             return []
-        space = Space(self.embedder.name, len(vector))
+        space = Space(self.caller.embedder.name, len(vector))
         return await self.store.find_near(
             vector, user_id=user_id, agent_id=agent_id, kinds=kinds, space=space, limit_count=limit_count
         )
 
     async def close(self) -> None:
         """Let go of the embedder."""
-        await self.embedder.close()
+        await self.caller.embedder.close()
 
-    async def _find_space(self) -> Space:
-        if self.embedder.dimensions is None:
-            await self._ask_again([_PROBE])
-        return Space(self.embedder.name, self.embedder.dimensions or 0)
+    async def _find_space(self, user_id: UserId) -> Space:
+        if self.caller.embedder.dimensions is None:
+            await self._ask_again(user_id, [_PROBE])
+        return Space(self.caller.embedder.name, self.caller.embedder.dimensions or 0)
+
+    async def _drop_others(self, user_id: UserId, space: Space) -> None:
+        """Drop what another embedder made, once it is known that this one serves: nothing searches it any more."""
+        if user_id in self._cleared:
+            return
+        if any(other != space for other in await self.store.count_vectors(user_id)):
+            while await self.store.drop_vectors(user_id, keep=space, limit_count=PAGE_COUNT) == PAGE_COUNT:
+                pass  # between two pages others may write
+        if len(self._cleared) >= MOST_USERS:
+            self._cleared.clear()
+        self._cleared.add(user_id)
 
     async def _fill_kind(self, user_id: UserId, kind: VectorKind, space: Space, counts: list[int]) -> None:
         """Page by page; for messages, which only ever grow in number, from where the last pass came to."""
@@ -162,10 +213,10 @@ class Embedding:
     ) -> tuple[int, int]:
         """Embed and keep a batch, and give how many were kept and refused; one that is refused is halved."""
         try:
-            vectors = await self._ask_again([words.text for words in batch])
+            vectors = await self._ask_again(user_id, [words.text for words in batch])
         except (ContextLengthError, ModelReplyError):
             if not is_part:
-                await self._ask_again([_PROBE])  # refused too, it is not for these texts: then the pass ends
+                await self._ask_again(user_id, [_PROBE])  # refused too, it is not for these texts: then the pass ends
             if len(batch) == 1:
                 return 0, 1
             middle = len(batch) // 2
@@ -179,39 +230,15 @@ class Embedding:
         ]
         return await self.store.put_vectors(user_id, space, rows), len(batch) - len(rows)
 
-    async def _ask_again(self, texts: Sequence[str]) -> list[Vector]:
+    async def _ask_again(self, user_id: UserId, texts: Sequence[str]) -> list[Vector]:
         attempt = 1
         while True:
             try:
-                return await self._ask(texts, is_query=False, secs=self.timeout_secs)
+                return await self.caller.call(
+                    texts, user_id=user_id, is_query=False, secs=self.timeout_secs, attempt=attempt
+                )
             except (ModelError, RateLimitedError) as error:
                 if not error.retryable or attempt > self.retries:
                     raise
             await self.sleep(BACKOFF_SECS * 2 ** (attempt - 1) * (1 + self.jitter()) / 2)
             attempt += 1
-
-    async def _ask(self, texts: Sequence[str], *, is_query: bool, secs: float) -> list[Vector]:
-        """One attempt; whatever the embedder raises or gives, this gives a vector for each text or one of our errors."""
-        name = self.embedder.name
-        with anyio.move_on_after(secs) as limit:
-            try:
-                vectors = await self.embedder.embed(texts, is_query=is_query)
-            except EverfoldError:
-                raise
-            except Exception as error:
-                if not limit.cancel_called:
-                    raise ModelReplyError(
-                        f"the embedder {name} failed with {type(error).__name__}; expected vectors. Look at the cause, or "
-                        "configure another one",
-                        model=name,
-                    ) from error
-            else:
-                if len(vectors) != len(texts):
-                    raise ModelReplyError(
-                        f"the embedder {name} gave {len(vectors)} vectors for {len(texts)} texts; expected one for each",
-                        model=name,
-                    )
-                return vectors
-        raise ModelUnavailableError(
-            f"the embedder {name} did not answer within {secs:g} s; try again, or raise the limit", model=name
-        )

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
-from everfold.core.findings import list_item_threats
 from everfold.core.frames import fence_within
 from everfold.core.items import Item, ItemKind, Tier
 from everfold.core.json_values import JsonObject, JsonValue
@@ -21,6 +20,7 @@ from everfold.core.memory_block import list_block, measure_item_lines, read_char
 from everfold.core.memory_schemas import MEMORY_TOOLS, MOST_FOUND, MOST_OPERATIONS, list_memory_schemas
 from everfold.core.messages import Message
 from everfold.core.origins import Origin
+from everfold.core.releasing import list_open_threats
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
 from everfold.errors import (
@@ -242,7 +242,7 @@ class MemoryTools:
         lines: list[str] = []
         held_count = 0
         for item in items:
-            if list_item_threats(item.statement):
+            if list_open_threats(item.statement, (), item.released):
                 held_count += 1
             else:
                 lines.append(self._guard(render_item_line(item), item.origin))

@@ -1,23 +1,31 @@
-"""Port: a user's memory leaves as one document, and comes back from one, all of it or nothing."""
+"""Port: a user's memory, with their sessions where they are asked for, leaves as one document, and comes back from one, all of it or nothing."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, get_args
 
 from everfold.core.items import Item, ItemStatus
-from everfold.core.json_values import JsonObject
+from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.memory import AuditAction, AuditEntry, MemoryHead
-from everfold.core.portable import PortableMemory, give_memory, read_document, write_document
-from everfold.core.sessions import NO_END, UserId
+from everfold.core.portable import PortableMemory, give_memory, read_document, rename_sessions, write_document
+from everfold.core.portable_sessions import PortableMessage, PortableSession
+from everfold.core.restoring import plan_sessions
+from everfold.core.room import Policy
+from everfold.core.sessions import NO_END, AgentId, SessionId, SessionRecord, UserId
 from everfold.errors import ConflictError
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock
+from everfold.ports.system import Clock, Ids
 
 MOST_TRIES: Final = 16
 _PAGE: Final = 500
 
 
-async def export_memory(store: Store, user_id: UserId, *, clock: Clock, actor: str = "user") -> JsonObject:
-    """All that memory has of a user, as it was at one moment. O(all of it).
+async def export_memory(
+    store: Store, user_id: UserId, *, clock: Clock, transcripts: bool = False, actor: str = "user"
+) -> JsonObject:
+    """All that memory has of a user, as it was at one moment, and their sessions where they are asked for. O(all of it).
+
+    A message that is appended meanwhile may be missing; one that is erased meanwhile is.
 
     Raises:
         ConflictError: memory was changed by others at each of `MOST_TRIES` tries.
@@ -25,6 +33,8 @@ async def export_memory(store: Store, user_id: UserId, *, clock: Clock, actor: s
     for _ in range(MOST_TRIES):
         head = await store.read_head(user_id)
         memory = await read_memory(store, user_id)
+        if transcripts:
+            memory = replace(memory, sessions=await read_sessions(store, user_id))
         if await store.read_head(user_id) == head:
             await store.record_audit([_enter(memory, clock, actor, "export")])
             return write_document(memory)
@@ -34,17 +44,68 @@ async def export_memory(store: Store, user_id: UserId, *, clock: Clock, actor: s
 
 
 async def import_memory(
-    store: Store, user_id: UserId, document: object, *, clock: Clock, actor: str = "user"
+    store: Store,
+    ensure_user_id: Callable[[], Awaitable[UserId]],
+    document: object,
+    *,
+    clock: Clock,
+    ids: Ids,
+    policy_of: Callable[[AgentId], Policy],
+    transcripts: bool = True,
+    actor: str = "user",
 ) -> MemoryHead:
     """Store the memory of a document as that of a user who has none, and give where it stands then.
 
+    Sessions of the document come back with it. One whose id was erased from this store gets another.
+
+    Args:
+        store: Where to.
+        ensure_user_id: Whose it becomes; only asked when the document is sound.
+        document: What an export gave.
+        clock: The time.
+        ids: Makes ids.
+        policy_of: How sessions of an agent compact.
+        transcripts: Also store its sessions, where it has some.
+        actor: For the audit.
+
     Raises:
         InvalidInputError: the document is broken, or of a newer version; says what and where. Nothing was stored.
-        ConflictError: the user has a memory already, or another user has one of its ids. Nothing was stored.
+        ConflictError: the user has a memory or sessions already, or one of its ids is taken. Nothing was stored.
     """
-    memory = give_memory(read_document(document), user_id)
-    head = await store.read_head(user_id)
-    return await store.import_memory(memory, expected=head, entry=_enter(memory, clock, actor, "import"))
+    memory = read_document(document)
+    plan_sessions(memory.sessions or (), memory.user_id, policy_of)
+    memory = give_memory(memory, await ensure_user_id())
+    if not transcripts:
+        memory = replace(memory, sessions=None)
+    head = await store.read_head(memory.user_id)
+    if memory.sessions:
+        await _refuse_sessions(store, memory.user_id)
+        memory = await _rename_erased(store, memory, ids)
+    sessions = plan_sessions(memory.sessions or (), memory.user_id, policy_of)
+    entry = _enter(memory, clock, actor, "import")
+    return await store.import_memory(memory, expected=head, entry=entry, sessions=sessions)
+
+
+async def _refuse_sessions(store: Store, user_id: UserId) -> None:
+    """Refuse to add sessions to those of a user: nobody could tell a second import of a document from the first."""
+    if await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=1):
+        raise ConflictError(
+            f"user {user_id} has sessions already; import without those of the export (transcripts=False, "
+            "--no-transcripts), or wipe them first",
+            user=user_id,
+        )
+
+
+async def _rename_erased(store: Store, memory: PortableMemory, ids: Ids) -> PortableMemory:
+    used = await store.list_used([session.id for session in memory.sessions or ()])
+    there = sorted(session_id for session_id, is_there in used.items() if is_there)
+    if there:
+        raise ConflictError(
+            f"{len(there)} sessions of the export are in this store already, {there[0]} for example; import without them "
+            "(transcripts=False, --no-transcripts), or wipe them first",
+            session=there[0],
+        )
+    return rename_sessions(memory, {session_id: SessionId(ids.new_id("ses_")) for session_id in used})
 
 
 async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
@@ -69,6 +130,42 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
     )
 
 
+async def read_sessions(store: Store, user_id: UserId) -> tuple[PortableSession, ...]:
+    """All sessions of a user with the messages that each stores itself, in the order of their creation. O(all of them)."""
+    found: list[PortableSession] = []
+    after: SessionId | None = None
+    while page := await store.list_sessions(user_id=user_id, agent_id=None, after=after, limit_count=_PAGE):
+        found += [await _read_session(store, record) for record in page]
+        after = page[-1].id
+    return tuple(found)
+
+
+async def _read_session(store: Store, record: SessionRecord) -> PortableSession:
+    memory = await store.read_session_memory(record.id)
+    messages: list[PortableMessage] = []
+    last_seq = record.branch_seq
+    while page := await store.list_stored(record.id, after_seq=last_seq, limit_count=_PAGE):
+        messages += page
+        last_seq = page[-1].seq
+    return PortableSession(
+        id=record.id,
+        agent_id=record.agent_id,
+        parent_id=record.parent_id,
+        branch_seq=record.branch_seq,
+        started_by=record.started_by,
+        created_at=record.created_at,
+        is_current=record.is_current,
+        limit_tokens=record.settings.limit_tokens,
+        system=record.settings.prompt.system,
+        tools=encode_json(list(record.settings.prompt.tools)),
+        extracted_seq=memory.extracted_seq,
+        model_seq=memory.model_seq,
+        tokens_count=memory.tokens_count,
+        calls_count=memory.calls_count,
+        messages=tuple(messages),
+    )
+
+
 def _enter(memory: PortableMemory, clock: Clock, actor: str, action: AuditAction) -> AuditEntry:
     counts = {
         "items": len(memory.items),
@@ -76,6 +173,9 @@ def _enter(memory: PortableMemory, clock: Clock, actor: str, action: AuditAction
         "dreams": len(memory.dreams),
         "extractions": len(memory.extractions),
     }
+    if memory.sessions is not None:
+        counts["transcripts"] = len(memory.sessions)
+        counts["messages"] = sum(len(session.messages) for session in memory.sessions)
     return AuditEntry(
         at=clock.now(),
         user_id=memory.user_id,

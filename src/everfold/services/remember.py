@@ -27,6 +27,7 @@ from everfold.core.ledger_edits import (
 from everfold.core.ledger_operations import Add, Operation, enter_finding, plan_add, plan_operations
 from everfold.core.memory import AuditAction, AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.releasing import plan_release
 from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
@@ -203,6 +204,31 @@ class Rememberer:
 
         return _pick(await self._write(user_id, decide), item_id)
 
+    async def release(
+        self,
+        item_id: ItemId,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        actor: str = "user",
+    ) -> Item:
+        """Let an item out of quarantine, as a person has looked at it; over the budget the oldest move to the archive.
+
+        Raises:
+            NotFoundError: this user, or agent, has no such item.
+            ConflictError: the item is at another revision; says what it is now.
+            InvalidInputError: the item is not in quarantine.
+        """
+
+        async def decide(head: MemoryHead) -> _Decision:
+            item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
+            author = self._sign(user_id, agent_id or item.agent_id, "user")
+            released = plan_release(item, now=author.now)
+            return await self._decide_items(head, author, (released,), actor, action="release")
+
+        return _pick(await self._write(user_id, decide), item_id)
+
     async def undo(
         self,
         item_id: ItemId,
@@ -280,7 +306,9 @@ class Rememberer:
         while True:
             yield ItemId(self.ids.new_id("itm_"))
 
-    def _decide(self, head: MemoryHead, author: Author, merge: Merge, actor: str) -> _Decision:
+    def _decide(
+        self, head: MemoryHead, author: Author, merge: Merge, actor: str, *, action: AuditAction = "write"
+    ) -> _Decision:
         if not merge.items:
             return _Decision(change=None, merge=merge)
         change = MemoryChange(
@@ -288,15 +316,24 @@ class Rememberer:
             agent_id=author.agent_id,
             expected=head,
             items=merge.items,
-            audit=(_audit(author, "write", actor, merge.seen, _count(merge)),),
+            audit=(_audit(author, action, actor, merge.seen, _count(merge)),),
         )
         return _Decision(change=change, merge=merge)
 
-    async def _decide_items(self, head: MemoryHead, author: Author, items: tuple[Item, ...], actor: str) -> _Decision:
+    async def _decide_items(
+        self,
+        head: MemoryHead,
+        author: Author,
+        items: tuple[Item, ...],
+        actor: str,
+        *,
+        action: AuditAction = "write",
+    ) -> _Decision:
         """What writes new revisions, and keeps the block within its budget."""
         block = await self.list_block(author.user_id, author.agent_id)
         fitted = fit_block(items, block, policy=self.policy, author=author)
-        return self._decide(head, author, Merge(items=fitted, seen=tuple(item.id for item in items)), actor)
+        merge = Merge(items=fitted, seen=tuple(item.id for item in items))
+        return self._decide(head, author, merge, actor, action=action)
 
     async def _write(self, user_id: UserId, decide: _Decide) -> Remembered:
         """Write what is decided; decided again as long as memory changes meanwhile."""

@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from everfold.core.json_values import decode_json
 from everfold.core.memory import MemoryChange, MemoryHead, SessionMemory
 from everfold.core.portable import PortableMemory
+from everfold.core.portable_sessions import PortableMessage, PortableSession
+from everfold.core.restoring import plan_sessions
+from everfold.core.room import Policy
 from everfold.core.sessions import SessionId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
@@ -19,7 +23,10 @@ from everfold.testing.builders import (
     assistant,
     branch_session,
     compact,
+    incoming,
+    minute,
     open_session,
+    plan_bare_erasure,
     session_record,
     talk,
     user,
@@ -39,6 +46,53 @@ SOME = PortableMemory(
     extractions=(replace(extraction("ext_1"), ordinal=3), replace(extraction("ext_2"), ordinal=7)),
     cursors=((GUIDE, 3),),
     audit=(audit(at=1), audit(at=2)),
+)
+
+
+SAID = PortableMessage(
+    seq=1,
+    kind="user",
+    origin="user",
+    source="said",
+    format="openai",
+    said_at=minute(1),
+    content=b'{"role":"user","content":"The quay."}',
+)
+TALKS = (
+    PortableSession(
+        id=SessionId("ses_a"),
+        agent_id=GUIDE,
+        parent_id=None,
+        branch_seq=0,
+        started_by="open",
+        created_at=minute(1),
+        is_current=True,
+        limit_tokens=8_000,
+        system=None,
+        tools=b"[]",
+        extracted_seq=2,
+        model_seq=0,
+        tokens_count=3,
+        calls_count=0,
+        messages=(SAID, replace(SAID, seq=2, content=b"", client_id="two", erased_at=minute(5))),
+    ),
+    PortableSession(
+        id=SessionId("ses_b"),
+        agent_id=GUIDE,
+        parent_id=SessionId("ses_a"),
+        branch_seq=2,
+        started_by="rewind",
+        created_at=minute(2),
+        is_current=False,
+        limit_tokens=8_000,
+        system="Be kind.",
+        tools=b"[]",
+        extracted_seq=0,
+        model_seq=0,
+        tokens_count=0,
+        calls_count=0,
+        messages=(replace(SAID, seq=3, client_id="three"),),
+    ),
 )
 
 
@@ -173,6 +227,54 @@ class ForgettingContract:
                 await store.import_memory(memory, expected=MemoryHead(), entry=audit("import", user_id=BEN))
             assert await store.read_head(BEN) == MemoryHead()
             assert await store.list_audit(BEN, limit_count=9) == []
+
+    async def test_stored_messages_are_listed(self, store: Store) -> None:
+        """A session's own messages come in order and in pages, with a tombstone where one was erased."""
+        parent = await open_session(store, None, user("p1"), user("p2 \ud83d"))
+        await append_wires(store, parent.id, incoming(user("p3"), client_id="three \udc00", source="tick"))
+        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
+        await append_wires(store, child.id, user("c4"))
+        await store.erase_message(await plan_bare_erasure(store, parent.id, 1), erased_at=minute(7))
+        first, second, third = await store.list_stored(parent.id, after_seq=0, limit_count=9)
+        assert (first.seq, first.content, first.erased_at) == (1, b"", minute(7))
+        assert (second.erased_at, decode_json(second.content)) == (None, user("p2 \ud83d"))
+        assert (third.client_id, third.source, third.kind) == ("three \udc00", "tick", "notice")
+        assert await store.list_stored(parent.id, after_seq=1, limit_count=1) == [second]
+        assert [one.seq for one in await store.list_stored(child.id, after_seq=0, limit_count=9)] == [4]
+        with pytest.raises(NotFoundError):
+            await store.list_stored(SessionId("ses_none"), after_seq=0, limit_count=1)
+
+    async def test_used_ids_are_told(self, store: Store) -> None:
+        """Of ids of sessions, those that are stored and those that were erased are told apart; free ones are not there."""
+        gone = await open_session(store, None, user("p1"))
+        await store.erase_sessions([gone.id], await erasing(store))
+        there = await open_session(store, session_record("ses_there"))
+        assert await store.list_used([gone.id, there.id, SessionId("ses_free")]) == {gone.id: False, there.id: True}
+        assert await store.list_used([]) == {}
+
+    async def test_imported_sessions_are_as_if_appended(self, store: Store) -> None:
+        """They are found, go on, and are current only where nobody is; a taken id leaves nothing of the import behind."""
+        await open_session(store, session_record("ses_own"), user("Mine."))
+        restored = plan_sessions(TALKS, ADA, lambda _: Policy())
+        await store.import_memory(SOME, expected=MemoryHead(), entry=audit("import"), sessions=restored)
+        assert [
+            (one.id, one.parent_id, one.is_current)
+            for one in await store.list_sessions(user_id=ADA, agent_id=None, after=None, limit_count=9)
+        ] == [("ses_own", None, True), ("ses_a", None, False), ("ses_b", "ses_a", False)]
+        assert await store.list_stored(SessionId("ses_a"), after_seq=0, limit_count=9) == list(TALKS[0].messages)
+        assert [one.seq for one in await store.read_messages(SessionId("ses_b"), range(1, 9))] == [1, 3]
+        assert places(await find(store, "quay")) == {("ses_a", 1), ("ses_b", 3)}
+        assert (await store.read_session_memory(SessionId("ses_a"))).extracted_seq == 2
+        await append_wires(store, SessionId("ses_b"), user("More."))
+        for taken in ("ses_own", "ses_a"):
+            again = plan_sessions([replace(TALKS[0], id=SessionId(taken))], BEN, lambda _: Policy())
+            memory = PortableMemory(user_id=BEN, items=((item("itm_b", user_id=BEN),),))
+            with pytest.raises(ConflictError):
+                await store.import_memory(
+                    memory, expected=MemoryHead(), entry=audit("import", user_id=BEN), sessions=again
+                )
+            assert await store.list_items(BEN, None, limit_count=9) == []
+        assert await store.check_integrity() == []
 
     async def test_an_erase_is_finished(self, store: Store) -> None:
         """Where nobody reads, an erase is through in the store's files when it returns."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from everfold.core.items import ItemId
-from everfold.core.memory import MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import AuditPlace, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.sessions import EventId, SessionId, UserId
 from everfold.core.topics import DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
@@ -28,7 +28,21 @@ from everfold.testing.memory_builders import audit, change, dream, evidence, ext
 
 BARE = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryHead())
 MINUTE = minute(1) - minute(0)
-EMPTY = {"items": 0, "topics": 0, "agent_topics": 0, "extractions": 0, "dreams": 0, "sessions": 0}
+EMPTY = dict.fromkeys(
+    (
+        "items",
+        "topics",
+        "agent_topics",
+        "extractions",
+        "dreams",
+        "sessions",
+        "revisions",
+        "quotes",
+        "cursors",
+        "vectors",
+    ),
+    0,
+)
 
 
 def rewritten(former: Topic, content: str) -> Topic:
@@ -263,8 +277,20 @@ class MemoryRecordContract:
         listed = await store.list_audit(ADA, limit_count=9)
         assert listed == [audit(at=3, about="b"), audit(at=2, about="d"), whole, audit(at=1, about="c")]
         assert await store.list_audit(ADA, limit_count=2) == listed[:2]
-        assert await store.list_audit(ADA, before=minute(2), limit_count=9) == listed[3:]
+        assert await store.list_audit(ADA, before=AuditPlace(minute(2)), limit_count=9) == listed[3:]
         assert await store.list_audit(UserId("usr_nobody"), limit_count=9) == []
+
+    async def test_the_audit_is_paged_without_a_gap(self, store: Store) -> None:
+        """From the place of a page's last entry the next page goes on, also among entries of one time and new ones."""
+        await store.record_audit([audit(at=at // 5, about=f"e{at}") for at in range(12)])
+        await store.record_audit([audit(at=1, user_id=BEN)])
+        whole = await store.list_audit(ADA, limit_count=99)
+        listed = await store.list_audit(ADA, limit_count=2)
+        while page := await store.list_audit(ADA, before=AuditPlace(listed[-1].at, listed[-1].ordinal), limit_count=2):
+            listed += page
+            await store.record_audit([audit(at=2, about="new"), audit(at=1, about="new")])
+        assert [one.about for one in listed if one.about != ("new",)] == [one.about for one in whole]
+        assert len({one.ordinal for one in listed}) == len(listed)
 
     async def test_a_wipe_leaves_nothing(self, store: Store) -> None:
         """A wipe counts what it removes, bucket by bucket; afterwards only the audit is left, and the epoch is higher."""
@@ -272,7 +298,18 @@ class MemoryRecordContract:
         head = await store.read_head(ADA)
         entry = replace(audit("wipe", at=50), counts=(("x", 1),))
         counts = await store.wipe_memory(ADA, expected=head, entry=entry)
-        assert counts == {"items": 3, "topics": 1, "agent_topics": 2, "extractions": 2, "dreams": 1, "sessions": 1}
+        assert counts == {
+            **EMPTY,
+            "items": 3,
+            "topics": 1,
+            "agent_topics": 2,
+            "extractions": 2,
+            "dreams": 1,
+            "sessions": 1,
+            "revisions": 2,
+            "quotes": 1,
+            "cursors": 1,
+        }
         assert await store.read_head(ADA) == MemoryHead(revision=head.revision + 1, epoch=head.epoch + 1)
         assert await self._everything(store, ADA) == []
         assert await store.read_session_memory(record) == SessionMemory(session_id=record)

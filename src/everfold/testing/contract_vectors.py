@@ -332,9 +332,15 @@ class VectorContract:
         await put(store, item("itm_ben", user_id=BEN))
         await embed(store)
         await embed(store, user_id=BEN)
-        await store.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+        await embed(store, space=OTHER)
+        counts = await store.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+        assert counts["vectors"] == 4
         assert await found(store) == {session.id}
-        assert await store.count_vectors(ADA) == await store.count_vectors(BEN) == {SPACE: 1}
+        assert await store.count_vectors(ADA) == {SPACE: 1, OTHER: 1}
+        counts = await store.wipe_user(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+        assert counts["vectors"] == 2
+        assert await store.count_vectors(ADA) == {}
+        assert await store.count_vectors(BEN) == {SPACE: 1}
 
     async def test_dropping(self, store: Store) -> None:
         """All vectors of a user go, or those of every space but one; what has none is missing again."""
@@ -343,7 +349,8 @@ class VectorContract:
         for user_id in (ADA, BEN):
             await embed(store, user_id=user_id)
         await embed(store, space=OTHER)
-        assert await store.drop_vectors(ADA, keep=OTHER) == 2
+        assert await store.drop_vectors(ADA, keep=OTHER, limit_count=1) == 1
+        assert await store.drop_vectors(ADA, keep=OTHER, limit_count=9) == 1
         assert await store.count_vectors(ADA) == {OTHER: 2}
         assert len(await missing(store, "item")) == 2
         assert await store.drop_vectors(ADA, keep=Space("never", 3)) == 2
@@ -392,6 +399,7 @@ class VectorContract:
             store.put_vectors(ADA, SPACE, []),
             store.count_vectors(ADA),
             store.drop_vectors(ADA),
+            store.require_search(),
         ):
             with pytest.raises(StoreUnavailableError):
                 await asked

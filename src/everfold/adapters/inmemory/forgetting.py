@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
+from everfold.adapters.inmemory.history import bury
+from everfold.adapters.inmemory.log import write_plan
 from everfold.adapters.inmemory.memory import count_memory, wipe_tables
 from everfold.adapters.inmemory.memory_tables import drop, import_tables, write_change
+from everfold.adapters.inmemory.sessions import put_current, put_session
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
+from everfold.adapters.inmemory.vectors import count_vectors
+from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.portable import PortableMemory
+from everfold.core.portable_sessions import PortableMessage
+from everfold.core.restoring import RestoredSession
 from everfold.core.sessions import SessionId, UserId
+from everfold.core.vectors import KINDS
 from everfold.errors import ConflictError
 
 
@@ -37,6 +45,7 @@ class InMemoryForgetting(TablesHolder):
         tables = self._tables
         tables.memory.check_head(user_id, expected)
         counts = count_memory(tables.memory, user_id)
+        counts["vectors"] = count_vectors(tables, user_id, KINDS)
         session_ids = [record.id for record in tables.sessions.values() if record.user_id == user_id]
         mine = [id_ for id_, call in tables.calls.items() if call.user_id == user_id]
         for id_ in mine:
@@ -46,11 +55,45 @@ class InMemoryForgetting(TablesHolder):
         wipe_tables(tables, user_id, expected=expected, entry=replace(entry, counts=tuple(counts.items())))
         return counts
 
-    async def import_memory(self, memory: PortableMemory, *, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
-        """Store all of a memory for a user who has none."""
+    async def list_stored(self, session_id: SessionId, *, after_seq: int, limit_count: int) -> list[PortableMessage]:
+        """The messages that a session stores itself, tombstones included."""
+        self._tables.get_session(session_id)
+        rows = (row for seq, row in self._tables.messages[session_id].items() if seq > after_seq)
+        return [
+            PortableMessage(
+                seq=row.note.seq,
+                kind=row.note.kind,
+                origin=row.note.origin,
+                source=row.source,
+                format=row.format,
+                said_at=row.note.said_at,
+                client_id=row.client_id,
+                content=row.content,
+                erased_at=row.erased_at,
+            )
+            for row in islice(rows, limit_count)
+        ]
+
+    async def import_memory(
+        self,
+        memory: PortableMemory,
+        *,
+        expected: MemoryHead,
+        entry: AuditEntry,
+        sessions: Sequence[RestoredSession] = (),
+    ) -> MemoryHead:
+        """Store all of a memory for a user who has none, and their sessions."""
         tables = self._tables
         tables.memory.check_head(memory.user_id, expected)
+        for session in sessions:
+            if session.record.id in tables.sessions or session.record.id in tables.erased:
+                raise ConflictError(
+                    f"session {session.record.id} exists already, or was erased; give the new one an id of its own",
+                    session=session.record.id,
+                )
         tables.memory = import_tables(tables.memory, memory, entry)
+        for session in sessions:
+            _restore_session(tables, session)
         return tables.memory.heads[memory.user_id]
 
     async def is_erasing(self) -> bool:
@@ -61,6 +104,20 @@ class InMemoryForgetting(TablesHolder):
     async def finish_erasing(self) -> bool:
         """Always done: there are no files."""
         return not await self.is_erasing()
+
+
+def _restore_session(tables: Tables, session: RestoredSession) -> None:
+    record = session.record
+    put_session(tables, replace(record, is_current=False), session.state)
+    if record.is_current and (record.user_id, record.agent_id) not in tables.current:
+        put_current(tables, record)
+    for plan in session.plans:
+        write_plan(tables, record.id, plan)
+    for seq, erased_at in session.tombstones:
+        tables.put(bury(tables.messages[record.id][seq], erased_at))
+    if session.memory != SessionMemory(session_id=record.id):
+        tables.memory.sessions[record.id] = session.memory
+        tables.memory.owners[record.id] = record.user_id
 
 
 def _list_branches(tables: Tables, session_id: SessionId) -> list[SessionId]:

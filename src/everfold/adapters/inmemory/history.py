@@ -74,7 +74,7 @@ class InMemoryHistory(TablesHolder):
             if not neighbour.is_erased:
                 tables.put(neighbour)
         if not row.is_erased:
-            tables.put(_bury(row, erased_at))
+            tables.put(bury(row, erased_at))
         tables.events.update({event.id: event for event in events})
         tables.layouts.update({record.event_id: record.layout for record in erasure.records})
         tables.digests.update({digest.id: digest for digest in erasure.digests})
@@ -124,7 +124,7 @@ def _check_sharing(tables: Tables, erasure: Erasure) -> None:
         )
 
 
-def _bury(row: StoredMessage, erased_at: datetime) -> StoredMessage:
+def bury(row: StoredMessage, erased_at: datetime) -> StoredMessage:
     """What is left of an erased message: its number, its time, its place among the blocks and its sizes."""
     note = replace(row.note, name=None, content_hash="", calls=(), lines=())
     return replace(row, note=note, content=b"", cuts=(), speaker="", search=None, erased_at=erased_at)

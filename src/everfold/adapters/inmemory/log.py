@@ -21,18 +21,7 @@ class InMemoryLog(TablesHolder):
         check_next_revision(session_id, plan.state, expected_revision)
         _check_follows(session_id, plan, state)
         _check_client_ids(tables, session_id, plan)
-        settled = [_settle(tables, session_id, message, sum_tokens) for message, sum_tokens in plan.settled]
-        appended = [
-            store_message(one, key=key, session_id=session_id)
-            for key, one in enumerate(plan.appended, tables.last_key + 1)
-        ]
-        for row in (*settled, *appended):
-            tables.put(row)
-        tables.client_ids[session_id].update(
-            {row.client_id: row.note.seq for row in appended if row.client_id is not None}
-        )
-        tables.last_key += len(appended)
-        tables.states[session_id] = plan.state
+        write_plan(tables, session_id, plan)
 
     async def read_state(self, session_id: SessionId) -> SessionState:
         """The session's state."""
@@ -71,6 +60,19 @@ class InMemoryLog(TablesHolder):
         tables.get_session(session_id)
         rows = tables.walk(session_id, seq, tables.states[session_id].last_seq)
         return next((row.note.seq for row in rows if row.note.is_boundary), None)
+
+
+def write_plan(tables: Tables, session_id: SessionId, plan: AppendPlan) -> None:
+    """Write an append plan that was checked."""
+    settled = [_settle(tables, session_id, message, sum_tokens) for message, sum_tokens in plan.settled]
+    appended = [
+        store_message(one, key=key, session_id=session_id) for key, one in enumerate(plan.appended, tables.last_key + 1)
+    ]
+    for row in (*settled, *appended):
+        tables.put(row)
+    tables.client_ids[session_id].update({row.client_id: row.note.seq for row in appended if row.client_id is not None})
+    tables.last_key += len(appended)
+    tables.states[session_id] = plan.state
 
 
 def check_next_revision(session_id: SessionId, state: SessionState, expected_revision: int) -> None:

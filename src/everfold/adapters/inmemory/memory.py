@@ -5,19 +5,15 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
-from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, write_change
+from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, is_for, write_change
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.items import Item, ItemId, ItemStatus, Tier, index_item
-from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.adapters.inmemory.vectors import count_vectors
+from everfold.core.items import Item, ItemId, ItemStatus, index_item
+from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.searching import SearchQuery, SearchText, rank_documents
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
-
-
-def is_for(agent_id: AgentId | None, *, tier: Tier, owner_id: AgentId) -> bool:
-    """Whether what is of this tier and agent is given to an agent, or to the owner (None)."""
-    return agent_id is None or tier == "user" or owner_id == agent_id
 
 
 class InMemoryMemory(TablesHolder):
@@ -200,12 +196,12 @@ class InMemoryMemory(TablesHolder):
         self._tables.memory.audit.extend(entries)
 
     async def list_audit(
-        self, user_id: UserId, *, before: datetime | None = None, limit_count: int
+        self, user_id: UserId, *, before: AuditPlace | None = None, limit_count: int
     ) -> list[AuditEntry]:
-        """Entries, newest first, older than a moment."""
-        newest = self._tables.memory.audit[::-1]
-        newest.sort(key=lambda entry: entry.at, reverse=True)
-        found = (entry for entry in newest if entry.user_id == user_id and (before is None or entry.at < before))
+        """Entries, newest first, before a place."""
+        numbered = [replace(entry, ordinal=at) for at, entry in enumerate(self._tables.memory.audit, 1)]
+        newest = sorted(numbered, key=_read_place, reverse=True)
+        found = (one for one in newest if one.user_id == user_id and (before is None or _read_place(one) < before))
         return list(islice(found, limit_count))
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
@@ -213,21 +209,32 @@ class InMemoryMemory(TablesHolder):
         tables = self._tables
         tables.memory.check_head(user_id, expected)
         counts = count_memory(tables.memory, user_id)
+        counts["vectors"] = count_vectors(tables, user_id, ("item", "topic"))
         wipe_tables(tables, user_id, expected=expected, entry=replace(entry, counts=tuple(counts.items())))
         return counts
 
 
+def _read_place(entry: AuditEntry) -> AuditPlace:
+    return AuditPlace(entry.at, entry.ordinal)
+
+
 def count_memory(held: MemoryTables, user_id: UserId) -> dict[str, int]:
     """How much a wipe takes from each bucket of memory."""
-    topics = [revisions[-1] for revisions in held.topics.values() if revisions[-1].user_id == user_id]
+    items = [revisions for revisions in held.items.values() if revisions[-1].user_id == user_id]
+    topics = [revisions for revisions in held.topics.values() if revisions[-1].user_id == user_id]
     snapshots = [memory for id_, memory in held.sessions.items() if held.owners[id_] == user_id and memory.has_snapshot]
     return {
-        "items": sum(revisions[-1].user_id == user_id for revisions in held.items.values()),
-        "topics": sum(topic.tier == "user" for topic in topics),
-        "agent_topics": sum(topic.tier == "agent" for topic in topics),
+        "items": len(items),
+        "topics": sum(revisions[-1].tier == "user" for revisions in topics),
+        "agent_topics": sum(revisions[-1].tier == "agent" for revisions in topics),
         "extractions": sum(one.user_id == user_id for one in held.extractions.values()),
         "dreams": sum(dream.user_id == user_id for dream in held.dreams.values()),
         "sessions": len(snapshots),
+        "revisions": sum(len(revisions) - 1 for revisions in items) + sum(len(revisions) - 1 for revisions in topics),
+        "quotes": sum(
+            len({(one.session_id, one.seq) for item in revisions for one in item.evidence}) for revisions in items
+        ),
+        "cursors": sum(key[0] == user_id and read_through > 0 for key, read_through in held.cursors.items()),
     }
 
 

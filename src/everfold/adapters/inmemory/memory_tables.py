@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from everfold.core.items import Item, ItemId
+from everfold.core.items import Item, ItemId, Tier
 from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory, forget_snapshot
 from everfold.core.portable import PortableMemory
 from everfold.core.sessions import AgentId, SessionId, UserId
@@ -76,6 +76,11 @@ class MemoryTables:
                 f"something was erased at {erased_revision}; make it again",
                 session=memory.session_id,
             )
+
+
+def is_for(agent_id: AgentId | None, *, tier: Tier, owner_id: AgentId) -> bool:
+    """Whether what is of this tier and agent is given to an agent, or to the owner (None)."""
+    return agent_id is None or tier == "user" or owner_id == agent_id
 
 
 def write_change(held: MemoryTables, change: MemoryChange, *, owner_id: UserId | None) -> MemoryTables:

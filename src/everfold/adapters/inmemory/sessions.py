@@ -1,5 +1,6 @@
 """Sessions in memory: who has which."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
@@ -19,13 +20,9 @@ class InMemorySessions(TablesHolder):
         tables = self._tables
         _check_new(tables, record)
         _check_epoch(tables, record, state)
-        tables.users.setdefault(record.user_id, User(id=record.user_id, name="", created_at=record.created_at))
-        tables.sessions[record.id] = replace(record, settings=deepcopy(record.settings))
-        tables.states[record.id] = state
-        tables.messages[record.id] = {}
-        tables.client_ids[record.id] = {}
+        put_session(tables, record, state)
         if record.is_current:
-            _put_current(tables, record)
+            put_current(tables, record)
 
     async def get_session(self, session_id: SessionId) -> SessionRecord:
         """The session with this id."""
@@ -56,7 +53,7 @@ class InMemorySessions(TablesHolder):
     async def make_current(self, session_id: SessionId) -> SessionRecord:
         """Make a session the current one of its user and agent, and give it."""
         tables = self._tables
-        _put_current(tables, tables.get_session(session_id))
+        put_current(tables, tables.get_session(session_id))
         return give_record(tables.sessions[session_id])
 
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
@@ -66,6 +63,20 @@ class InMemorySessions(TablesHolder):
         state = tables.states[session_id]
         tables.states[session_id] = replace(state, revision=state.revision + 1)
         tables.sessions[session_id] = replace(record, settings=deepcopy(settings))
+
+    async def list_used(self, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:
+        """Those of the ids that no new session can have, and for each whether its session is there."""
+        tables = self._tables
+        return {id_: id_ in tables.sessions for id_ in session_ids if id_ in tables.sessions or id_ in tables.erased}
+
+
+def put_session(tables: Tables, record: SessionRecord, state: SessionState) -> None:
+    """Write a new session and its first state."""
+    tables.users.setdefault(record.user_id, User(id=record.user_id, name="", created_at=record.created_at))
+    tables.sessions[record.id] = replace(record, settings=deepcopy(record.settings))
+    tables.states[record.id] = state
+    tables.messages[record.id] = {}
+    tables.client_ids[record.id] = {}
 
 
 def give_record(record: SessionRecord) -> SessionRecord:
@@ -99,7 +110,8 @@ def _check_epoch(tables: Tables, record: SessionRecord, state: SessionState) -> 
         )
 
 
-def _put_current(tables: Tables, record: SessionRecord) -> None:
+def put_current(tables: Tables, record: SessionRecord) -> None:
+    """Make a session the current one of its user and agent."""
     owner = (record.user_id, record.agent_id)
     before = tables.current.get(owner)
     if before is not None:

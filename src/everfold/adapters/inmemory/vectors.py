@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from everfold.adapters.inmemory.memory import is_for
+from everfold.adapters.inmemory.memory_tables import is_for
 from everfold.adapters.inmemory.tables import StoredMessage, StoredVector, Tables, TablesHolder
 from everfold.core.items import ItemId, Tier
 from everfold.core.sessions import AgentId, SessionId, UserId
@@ -79,6 +79,10 @@ class InMemoryVectors(TablesHolder):
         )
         return nsmallest(max(limit_count, 0), found, key=lambda near: -near.similarity)
 
+    async def require_search(self) -> None:
+        """Nothing is needed."""
+        self._tables  # noqa: B018  # a closed store says so
+
     async def list_missing(
         self, user_id: UserId, kind: VectorKind, space: Space, *, after: VectorRef | None = None, limit_count: int
     ) -> list[Embeddable]:
@@ -101,22 +105,31 @@ class InMemoryVectors(TablesHolder):
                 counts[space] = counts.get(space, 0) + 1
         return counts
 
-    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None) -> int:
+    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:
         """Remove the vectors of a user, but those of one space, and give how many went."""
         vectors = self._prune().vectors
-        going = [at for at, row in vectors.items() if row.user_id == user_id and at[0] != keep]
+        going = [at for at, row in vectors.items() if row.user_id == user_id and at[0] != keep][:limit_count]
         for at in going:
             del vectors[at]
         return len(going)
 
     def _prune(self) -> Tables:
-        """The tables, without the vectors whose source has gone or changed."""
-        tables = self._tables
-        for at, row in list(tables.vectors.items()):
-            source = _find_source(tables, at[1])
-            if source is None or source.words.content_hash != row.content_hash:
-                del tables.vectors[at]
-        return tables
+        return _prune(self._tables)
+
+
+def count_vectors(tables: Tables, user_id: UserId, kinds: Sequence[VectorKind]) -> int:
+    """How many vectors of these kinds a user has, in every space."""
+    vectors = _prune(tables).vectors
+    return sum(row.user_id == user_id and ref.kind in kinds for (_, ref), row in vectors.items())
+
+
+def _prune(tables: Tables) -> Tables:
+    """The tables, without the vectors whose source has gone or changed."""
+    for at, row in list(tables.vectors.items()):
+        source = _find_source(tables, at[1])
+        if source is None or source.words.content_hash != row.content_hash:
+            del tables.vectors[at]
+    return tables
 
 
 def _find_source(tables: Tables, ref: VectorRef) -> Source | None:

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from everfold.core.vectors import Vector
 from everfold.errors import InvalidInputError
-from everfold.ports.embedders import Embedder
+from everfold.ports.embedders import Embedded, Embedder
 
 PROVIDERS = ("openai", "ollama", "sentence-transformers", "google", "cohere", "voyageai", "bedrock")
 """Whose embedders Pydantic AI speaks to; each but the first two needs a package of its provider's beside it."""
@@ -75,7 +74,7 @@ class LazyEmbedder:
         """See the port."""
         return self._asked_dimensions if self._made is None else self._made.dimensions
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
+    async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
         """See the port."""
         async with self._making:
             if self._made is None:

@@ -22,6 +22,7 @@ from typing import Final
 from everfold.core.vectors import Vector, normalise
 from everfold.core.words import read_words
 from everfold.errors import InvalidInputError
+from everfold.ports.embedders import Embedded
 
 PLACES_COUNT: Final = 16
 """At how many places a feature shows; with 16, few words fill a vector, and its signs tell all of them."""
@@ -60,9 +61,9 @@ class HashedEmbedder:
         """How many numbers each of its vectors has."""
         return self._dimensions
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:  # noqa: ARG002  # the same for both
+    async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:  # noqa: ARG002  # the same for both
         """One vector for each text; a text without words has only zeros."""
-        return [self._embed(text) for text in texts]
+        return Embedded(vectors=[self._embed(text) for text in texts], cost_usd=0.0, model=self.name)
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from pydantic_ai.embeddings import EmbeddingModel, EmbeddingSettings, infer_embedding_model
+from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult, EmbeddingSettings, infer_embedding_model
 from pydantic_ai.providers import Provider, infer_provider_class
 
 from everfold.adapters.models.faults import FAULTS, translate
 from everfold.adapters.models.pydantic_ai import NO_KEY, OLLAMA_URL, OPENAI_URL, Place
 from everfold.core.vectors import Vector
 from everfold.errors import InvalidInputError, ModelReplyError
+from everfold.ports.embedders import Embedded
 
 
 class PydanticAIEmbedder:
@@ -45,10 +46,10 @@ class PydanticAIEmbedder:
         """How many numbers each of its vectors has, once that is known."""
         return self._dimensions
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
+    async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
         """Ask once."""
         if not texts:
-            return []
+            return Embedded(vectors=[])
         if self._opened is None:
             self._opened = AsyncExitStack()
             if self._provider is not None:
@@ -61,7 +62,12 @@ class PydanticAIEmbedder:
         except FAULTS as error:
             raise translate(error, model=self.name, api_key=self._place.api_key) from error
         self._check(vectors, texts)
-        return vectors
+        return Embedded(
+            vectors=vectors,
+            input_tokens=result.usage.input_tokens or None,
+            cost_usd=_find_cost(result),
+            model=result.model_name,
+        )
 
     async def close(self) -> None:
         """Let go of connections. Closing again does nothing."""
@@ -81,6 +87,16 @@ class PydanticAIEmbedder:
             "that no other model serves under its name",
             model=self.name,
         )
+
+
+def _find_cost(result: EmbeddingResult) -> float | None:
+    """What the price list of Pydantic AI says it cost; None where it is not on it, or the tokens are not told."""
+    if not result.usage.input_tokens:
+        return None
+    try:
+        return float(result.cost().total_price)
+    except (LookupError, AssertionError):
+        return None
 
 
 def _is_finite(vector: Vector) -> bool:

@@ -1,22 +1,38 @@
 """Whole sessions and users leave SQLite, and a memory comes back from a document."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
-from everfold.adapters.sqlite.codec import lineage_from_text
+from everfold.adapters.sqlite.codec import (
+    blob_to_text,
+    find_moment,
+    from_micros,
+    lineage_from_text,
+    to_micros,
+)
 from everfold.adapters.sqlite.connection import Database
-from everfold.adapters.sqlite.memory import change_memory, move_head, wipe_memory
+from everfold.adapters.sqlite.log import append
+from everfold.adapters.sqlite.memory import change_memory, count_all_vectors, move_head, wipe_memory
 from everfold.adapters.sqlite.memory_items import write_item
 from everfold.adapters.sqlite.memory_records import (
+    find_session_keys,
     insert_extraction,
+    keep_session_memory,
     record_audit,
     write_cursor,
     write_dream,
     write_topic,
 )
 from everfold.adapters.sqlite.owners import get_user_key
-from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
+from everfold.adapters.sqlite.places import Places
+from everfold.adapters.sqlite.sessions import create_session, find_current_session
+from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.messages import Kind, WireFormat
+from everfold.core.origins import Origin, Source
 from everfold.core.portable import PortableMemory
+from everfold.core.portable_sessions import PortableMessage
+from everfold.core.restoring import RestoredSession
 from everfold.core.sessions import SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 
@@ -77,17 +93,48 @@ def wipe_user(database: Database, user_id: UserId, expected: MemoryHead, entry: 
     rows = database.rows("list_session_lineages", user_key=user_key)
     kept = dict.fromkeys(("transcripts", *_BUCKETS[1:]), 0)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
+    vectors = count_all_vectors(database, user_key)
     calls = database.run("anonymise_user_calls", user_id=user_id)
     for session_key, id_, _ in rows:
         for bucket, count in _erase_session(database, SessionId(cast("str", id_)), cast("int", session_key)).items():
             kept["transcripts" if bucket == "sessions" else bucket] += count
     if rows:
         database.run("optimize_search")
-    return wipe_memory(database, user_id, expected, entry, more={"sessions": snapshots, **kept, "calls": calls})
+    return wipe_memory(
+        database, user_id, expected, entry, more={"sessions": snapshots, "vectors": vectors, **kept, "calls": calls}
+    )
 
 
-def import_memory(database: Database, memory: PortableMemory, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+def list_stored(database: Database, session_id: SessionId, after_seq: int, limit_count: int) -> list[PortableMessage]:
+    """See `ForgettingStore.list_stored`."""
+    session_key = find_session_keys(database, session_id)[0]
+    rows = database.rows("list_stored_messages", session_key=session_key, after_seq=after_seq, limit_count=limit_count)
+    return [
+        PortableMessage(
+            seq=cast("int", seq),
+            kind=cast("Kind", kind),
+            origin=cast("Origin", origin),
+            source=cast("Source", source),
+            format=cast("WireFormat", wire_format),
+            said_at=from_micros(said_at),
+            client_id=blob_to_text(client_id),
+            content=cast("bytes", content or b""),
+            erased_at=find_moment(erased_at),
+        )
+        for seq, kind, origin, source, wire_format, said_at, client_id, content, erased_at in rows
+    ]
+
+
+def import_memory(
+    database: Database,
+    memory: PortableMemory,
+    expected: MemoryHead,
+    entry: AuditEntry,
+    sessions: Sequence[RestoredSession],
+) -> MemoryHead:
     """See `ForgettingStore.import_memory`."""
+    for session in sessions:
+        _restore_session(database, session)
     user_key = get_user_key(database, memory.user_id)
     if cast("tuple[int]", database.row("count_memory", user_key=user_key))[0]:
         raise ConflictError(f"user {memory.user_id} has a memory already; wipe it first", user=memory.user_id)
@@ -110,6 +157,27 @@ def import_memory(database: Database, memory: PortableMemory, expected: MemoryHe
         write_cursor(database, user_key, agent_id, read_through)
     record_audit(database, (*memory.audit, entry))
     return head
+
+
+def _restore_session(database: Database, session: RestoredSession) -> None:
+    record = session.record
+    if database.row("find_session", session_id=record.id) is not None:
+        raise ConflictError(f"session {record.id} exists already; give the new one an id of its own", session=record.id)
+    is_current = record.is_current and find_current_session(database, record.user_id, record.agent_id) is None
+    # It takes nobody's place, so nothing is asked of who was current before.
+    create_session(database, replace(record, is_current=False), session.state)
+    if is_current:
+        database.run("set_current", session_id=record.id)
+    places = Places(database)
+    for plan in session.plans:
+        append(database, places, record.id, plan, plan.state.revision - 1)
+    session_key, user_key = find_session_keys(database, record.id)
+    for seq, erased_at in session.tombstones:
+        row = cast("tuple[int, ...]", database.row("find_message_id", session_key=session_key, seq=seq))
+        database.run("erase_message", message_id=row[0], erased_at=to_micros(erased_at))
+        database.run("delete_search_row", message_id=row[0])
+    if session.memory != SessionMemory(session_id=record.id):
+        keep_session_memory(database, session_key, user_key, session.memory)
 
 
 def _read_last_ordinal(database: Database, user_key: int) -> int:

@@ -97,17 +97,14 @@ def wipe_memory(
     user_key = get_user_key(database, user_id)
     head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
+    cursors = cast("tuple[int]", database.row("count_cursors", user_key=user_key))[0]
+    vectors = count_all_vectors(database, user_key)
     database.mark_erased()
     move_head(database, user_key, user_id, expected, head)
     wipe_words(database, user_key)
-    for name in (
-        "wipe_item_revisions",
-        "wipe_evidence",
-        "wipe_topic_revisions",
-        "wipe_dreamt_topics",
-        "wipe_cursors",
-        "wipe_session_memory",
-    ):
+    revisions = sum(database.run(name, user_key=user_key) for name in ("wipe_item_revisions", "wipe_topic_revisions"))
+    quotes = database.run("wipe_evidence", user_key=user_key)
+    for name in ("wipe_dreamt_topics", "wipe_cursors", "wipe_session_memory"):
         database.run(name, user_key=user_key)
     database.run("pass_over_log", user_key=user_key, revision=head.revision)
     counts = {
@@ -117,7 +114,18 @@ def wipe_memory(
         "extractions": database.run("wipe_extractions", user_key=user_key),
         "dreams": database.run("wipe_dreams", user_key=user_key),
         "sessions": snapshots,
+        "revisions": revisions,
+        "quotes": quotes,
+        "cursors": cursors,
+    }
+    counts |= {
+        "vectors": vectors - count_all_vectors(database, user_key),
         **(more or {}),
     }
     record_audit(database, [replace(entry, counts=tuple(counts.items()))])
     return counts
+
+
+def count_all_vectors(database: Database, user_key: int) -> int:
+    """How many vectors a user has, in every space. They go with what they stand for, by triggers."""
+    return cast("tuple[int]", database.row("count_all_vectors", user_key=user_key))[0]

@@ -1,5 +1,7 @@
 """Sessions in SQLite. Each function is one call of the port, inside the transaction that the store opened."""
 
+import json
+from collections.abc import Sequence
 from typing import cast
 
 from everfold.adapters.sqlite.codec import lineage_to_text, read_session, settings_to_text, to_micros
@@ -100,6 +102,12 @@ def make_current(database: Database, session_id: SessionId) -> SessionRecord:
     database.run("clear_current", user_key=user_key, agent_key=agent_key)
     database.run("set_current", session_id=session_id)
     return get_session(database, session_id)
+
+
+def list_used(database: Database, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:
+    """See `SessionStore.list_used`."""
+    rows = database.rows("list_used_sessions", ids=json.dumps(list(session_ids)))
+    return {SessionId(cast("str", id_)): bool(is_there) for id_, is_there in rows}
 
 
 def change_settings(database: Database, session_id: SessionId, settings: SessionSettings) -> None:

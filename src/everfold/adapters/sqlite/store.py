@@ -26,6 +26,8 @@ from everfold.core.layout import Layout
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.messages import Message, Note
 from everfold.core.portable import PortableMemory
+from everfold.core.portable_sessions import PortableMessage
+from everfold.core.restoring import RestoredSession
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
@@ -136,6 +138,10 @@ class SqliteStore(SqliteMemory, SqliteVectors):
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
         """See the port."""
         await self._write(sessions.change_settings, session_id, settings)
+
+    async def list_used(self, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:
+        """See the port."""
+        return await self._read(sessions.list_used, session_ids)
 
     # --- users
 
@@ -338,9 +344,20 @@ class SqliteStore(SqliteMemory, SqliteVectors):
         await self._writer.call(self._writer.database.empty_log)
         return counts
 
-    async def import_memory(self, memory: PortableMemory, *, expected: MemoryHead, entry: AuditEntry) -> MemoryHead:
+    async def list_stored(self, session_id: SessionId, *, after_seq: int, limit_count: int) -> list[PortableMessage]:
         """See the port."""
-        return await self._write(forgetting.import_memory, memory, expected, entry)
+        return await self._read(forgetting.list_stored, session_id, after_seq, limit_count)
+
+    async def import_memory(
+        self,
+        memory: PortableMemory,
+        *,
+        expected: MemoryHead,
+        entry: AuditEntry,
+        sessions: Sequence[RestoredSession] = (),
+    ) -> MemoryHead:
+        """See the port."""
+        return await self._write(forgetting.import_memory, memory, expected, entry, sessions)
 
     async def is_erasing(self) -> bool:
         """See the port."""

@@ -50,6 +50,10 @@ class SqliteVectors(Lanes):
 
         return await self._seek(look, compares=True)
 
+    async def require_search(self) -> None:
+        """See the port."""
+        await self._seek(lambda _: None, compares=True)
+
     async def list_missing(
         self, user_id: UserId, kind: VectorKind, space: Space, *, after: VectorRef | None = None, limit_count: int
     ) -> list[Embeddable]:
@@ -64,9 +68,9 @@ class SqliteVectors(Lanes):
         """See the port."""
         return await self._read(vectors.count_vectors, user_id)
 
-    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None) -> int:
+    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:
         """See the port."""
-        return await self._write(vectors.drop_vectors, user_id, keep)
+        return await self._write(vectors.drop_vectors, user_id, keep, limit_count)
 
     async def _seek(self, work: Callable[[Database], T], *, compares: bool = False) -> T:
         """The same as `_read_at_once`, on the third thread."""

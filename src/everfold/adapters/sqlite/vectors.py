@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from sys import byteorder
 from typing import NamedTuple, cast
 
+import apsw
+
 from everfold.adapters.sqlite.codec import read_message
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.memory_items import find_place
@@ -61,11 +63,17 @@ def load_extension(database: Database) -> None:
         import sqlite_vec  # type: ignore[import-untyped]  # it ships no types
     except ImportError as error:
         raise InvalidInputError(
-            "search by vectors in SQLite needs the extra `embed`: pip install 'everfold[embed]'"
+            "search by vectors in SQLite needs the extra `embed`: pip install 'everfold[embed]', or leave embed.model out"
         ) from error
-    database.connection.enable_load_extension(True)
-    database.connection.load_extension(sqlite_vec.loadable_path())
-    database.connection.enable_load_extension(False)
+    try:
+        database.connection.enable_load_extension(True)
+        database.connection.load_extension(sqlite_vec.loadable_path())
+        database.connection.enable_load_extension(False)
+    except (apsw.Error, AttributeError, OSError) as error:
+        raise InvalidInputError(
+            f"sqlite-vec is installed but cannot be loaded into this SQLite ({type(error).__name__}: {error}): install it "
+            "again for this machine, pip install --force-reinstall sqlite-vec, or leave embed.model out"
+        ) from error
 
 
 def put_vectors(database: Database, user_id: UserId, space: Space, rows: Sequence[VectorRow]) -> int:
@@ -227,10 +235,12 @@ def count_vectors(database: Database, user_id: UserId) -> dict[Space, int]:
     return {Space(cast("str", model), cast("int", size)): cast("int", count) for model, size, count in rows}
 
 
-def drop_vectors(database: Database, user_id: UserId, keep: Space | None) -> int:
+def drop_vectors(database: Database, user_id: UserId, keep: Space | None, limit_count: int | None) -> int:
     """See `VectorStore.drop_vectors`."""
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return 0
     kept_key = None if keep is None else _find_space(database, keep)
-    return database.run("drop_vectors", user_key=user_key, kept_key=kept_key)
+    return database.run(
+        "drop_vectors", user_key=user_key, kept_key=kept_key, limit_count=-1 if limit_count is None else limit_count
+    )

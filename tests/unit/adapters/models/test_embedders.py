@@ -64,10 +64,13 @@ async def fail(*answers: Answer) -> EverfoldError:
 
 
 async def test_texts_become_vectors() -> None:
-    """One request holds all texts, and its vectors come in their order; the size is known from then on."""
+    """One request holds all texts, its vectors come in their order, with what they used; the size is known then."""
     async with served(vectors_answer([1.0, 0.0], [0.0, 0.5])) as (embedder, server):
         assert embedder.dimensions is None
-        assert await embedder.embed(["one", "two"], is_query=False) == [(1.0, 0.0), (0.0, 0.5)]
+        given = await embedder.embed(["one", "two"], is_query=False)
+        assert given.vectors == [(1.0, 0.0), (0.0, 0.5)]
+        assert (given.input_tokens, given.model) == (8, "text-embedding-3-small")
+        assert given.cost_usd == pytest.approx(8 * 0.02 / 1e6)
         assert embedder.dimensions == 2
         assert embedder.name == "openai:text-embedding-3-small"
     [asked] = server.asked
@@ -89,7 +92,7 @@ async def test_a_size_is_asked_for() -> None:
 async def test_no_text_is_no_request() -> None:
     """Nothing is asked about nothing."""
     async with served() as (embedder, server):
-        assert await embedder.embed([], is_query=False) == []
+        assert (await embedder.embed([], is_query=False)).vectors == []
     assert server.asked == []
 
 

@@ -14,14 +14,14 @@ pytestmark = pytest.mark.anyio
 FRESH = """
 import asyncio, sys
 from everfold.adapters.models.hashed import HashedEmbedder
-[vector] = asyncio.run(HashedEmbedder(32).embed([sys.argv[1]], is_query=False))
+[vector] = asyncio.run(HashedEmbedder(32).embed([sys.argv[1]], is_query=False)).vectors
 print(repr(vector))
 """
 
 
 async def embed(*texts: str, dimensions: int = 384) -> list[Vector]:
     """Their vectors."""
-    return await HashedEmbedder(dimensions).embed(texts, is_query=False)
+    return (await HashedEmbedder(dimensions).embed(texts, is_query=False)).vectors
 
 
 async def test_vectors_have_length_one() -> None:

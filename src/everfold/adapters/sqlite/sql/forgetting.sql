@@ -1,6 +1,19 @@
 -- name: find_erased_session
 SELECT key FROM erased_sessions WHERE id = :session_id;
 
+-- name: list_used_sessions
+-- :ids is a JSON list.
+SELECT id, 1 FROM sessions WHERE id IN (SELECT value FROM json_each(:ids))
+UNION ALL
+SELECT id, 0 FROM erased_sessions WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: list_stored_messages
+SELECT seq, kind, origin, source, format, said_at, client_id, content, erased_at
+FROM messages
+WHERE session_key = :session_key AND seq > :after_seq
+ORDER BY seq
+LIMIT :limit_count;
+
 -- name: list_session_lineages
 SELECT key, id, lineage FROM sessions WHERE user_key = :user_key ORDER BY key;
 

@@ -243,8 +243,8 @@ WHERE user_key = :user_key AND has_snapshot = 1;
 INSERT INTO memory_audit (user_key, at, content) VALUES (:user_key, :at, :content);
 
 -- name: list_audit
-SELECT content FROM memory_audit
-WHERE user_key = :user_key AND at < :before
+SELECT content, key FROM memory_audit
+WHERE user_key = :user_key AND (at, key) < (:before, :ordinal)
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 
@@ -289,6 +289,9 @@ DELETE FROM dreams WHERE user_key = :user_key;
 
 -- name: wipe_extractions
 DELETE FROM extractions WHERE user_key = :user_key;
+
+-- name: count_cursors
+SELECT count(*) FROM memory_cursors WHERE user_key = :user_key AND read_through > 0;
 
 -- name: wipe_cursors
 DELETE FROM memory_cursors WHERE user_key = :user_key;

@@ -112,5 +112,12 @@ WHERE vectors.user_key = :user_key
 GROUP BY vectors.space_key
 ORDER BY vectors.space_key;
 
+-- name: count_all_vectors
+SELECT count(*) FROM vectors INDEXED BY vectors_code WHERE user_key = :user_key;
+
 -- name: drop_vectors
-DELETE FROM vectors WHERE user_key = :user_key AND space_key IS NOT :kept_key;
+DELETE FROM vectors WHERE key IN (
+    SELECT key FROM vectors INDEXED BY vectors_code
+    WHERE user_key = :user_key AND space_key IS NOT :kept_key
+    LIMIT :limit_count
+);
