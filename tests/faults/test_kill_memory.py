@@ -37,7 +37,7 @@ REVISING = ("within:update_item", "within:insert_audit", "after:change_memory")
 POINTS: Mapping[str, Sequence[str]] = {
     "dream": (*READING, "within:update_topic", "within:keep_topic_revision", *DREAMING),
     "dream by model": ("before:reply", "after:reply", "within:insert_call", *DREAMING),
-    "mini-dream": ("before:begin_compaction", "after:commit_compaction", *DREAMING[1:]),
+    "mini-dream": ("before:begin_compaction", "after:commit_compaction", "within:insert_topic", *CHANGING),
     "say": ("before:append", "after:append", *FINDING, *CURSOR),
     "extract": ("before:reply", "after:reply", *FINDING, *CURSOR),
     "edit": REVISING,
