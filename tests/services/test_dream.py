@@ -4,16 +4,18 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.scripted import ScriptedModel, Step
+from everfold.adapters.system.ids import RandomIds
 from everfold.core.items import Item, ItemId
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Dream, Topic
+from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 from everfold.ports.models import ModelReply, ModelRequest
 from everfold.services.call_model import ModelCaller
@@ -390,6 +392,80 @@ async def test_the_dream_lock_serialises_per_agent() -> None:
     assert not bench.dreamer.is_dreaming(ADA, GUIDE)
 
 
+def _beside(bench: Bench, *steps: Step) -> tuple[Dreamer, ScriptedModel]:
+    """Another process's dreamer over the same store, and its model."""
+    model, ids = ScriptedModel(steps), RandomIds()
+    caller = ModelCaller(model=model, store=bench.store, clock=bench.clock, ids=ids, retries=0)
+    return replace(bench.dreamer, ids=ids, caller=caller), model
+
+
+async def test_two_processes_pay_for_one_dream() -> None:
+    """While one process's model is asked, another skips and asks nobody; what is new afterwards is its own to dream."""
+    bench, model = await _open_between(*HARBOUR)
+    other, paid = _beside(bench, FINE)
+    seen: list[Dream | None] = []
+
+    async def dream_beside() -> None:
+        model.happens = model.close
+        seen.append(await other.dream(ADA, GUIDE))
+
+    model.happens = dream_beside
+    assert _held(await bench.dream()).state == "applied"
+    assert (seen, paid.requests) == ([None], [])
+    assert await other.dream(ADA, GUIDE) is None
+    await remember(bench.store, NEW)
+    assert _held(await other.dream(ADA, GUIDE)).state == "applied"
+    assert len(paid.requests) == 1
+
+
+async def test_a_lease_that_was_left_is_taken_over() -> None:
+    """A process that died in its dream holds others up for as long as its lease, and no longer; nothing is lost by it."""
+    bench = await Bench(FINE).open(*HARBOUR)
+    until = bench.clock.now() + timedelta(seconds=180)
+    assert await bench.store.claim_dream(
+        ADA, GUIDE, holder=DreamId("drm_dead"), now=bench.clock.now(), lease_until=until
+    )
+    before = await bench.snapshot()
+    assert await bench.dream() is None
+    assert (await bench.snapshot(), bench.model.requests) == (before, [])
+    bench.clock.advance(timedelta(seconds=181))
+    assert _held(await bench.dream()).state == "applied"
+
+
+async def test_a_lease_is_renewed_while_a_model_is_asked() -> None:
+    """However long a model takes, its dream keeps the lease; cancelled, it gives it back."""
+    bench = await Bench(Step(fault="timeout")).open(*HARBOUR)
+    bench.dreamer = replace(bench.dreamer, lease_secs=0.03)
+    other, paid = _beside(bench, FINE)
+    dreaming = asyncio.create_task(bench.dream())
+    await asyncio.sleep(0.05)
+    assert bench.model.requests
+    bench.clock.advance(timedelta(hours=1))
+    await asyncio.sleep(0.1)
+    assert await other.dream(ADA, GUIDE) is None
+    dreaming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await dreaming
+    assert paid.requests == []
+    assert _held(await other.dream(ADA, GUIDE)).state == "applied"
+
+
+async def test_what_another_has_dreamed_meanwhile_is_not_paid_again() -> None:
+    """A process that read before another's dream was done, and gets the lease after it, asks no model."""
+    bench = await Bench(FINE).open(*HARBOUR)
+    other, paid = _beside(bench, FINE)
+    whole = bench.store.claim_dream
+
+    async def be_late(*pair: object, **more: object) -> bool:
+        bench.store.claim_dream = whole  # type: ignore[method-assign]  # once
+        await bench.dream()
+        return await whole(*pair, **more)  # type: ignore[arg-type]  # passed on as it came
+
+    bench.store.claim_dream = be_late  # type: ignore[method-assign]  # the moment of the test
+    assert await other.dream(ADA, GUIDE) is None
+    assert (len(bench.model.requests), paid.requests) == (1, [])
+
+
 async def test_a_wipe_drops_a_dream_in_flight() -> None:
     """A dream that a wipe overtakes brings nothing back: it fails, holds nothing that it read, and has no topics."""
     bench, model = await _open_between(*HARBOUR)
@@ -477,6 +553,7 @@ READS = (
     "read_messages",
     "list_topics",
     "read_state",
+    "claim_dream",
     "record_call",
     "change_memory",
 )

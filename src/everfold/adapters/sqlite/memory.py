@@ -106,6 +106,7 @@ def wipe_memory(
         "wipe_topic_revisions",
         "wipe_dreamt_topics",
         "wipe_cursors",
+        "wipe_dream_leases",
         "wipe_session_memory",
     ):
         database.run(name, user_key=user_key)
