@@ -16,16 +16,25 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from everfold.core.digest_requests import Spoken
-from everfold.core.dream_scenes import TOPIC_CHARS, Proposal, Scene, TopicProposal, is_outside
+from everfold.core.dream_scenes import (
+    LEAST_TOPICS,
+    MOST_TOPICS,
+    TOPIC_CHARS,
+    Proposal,
+    Scene,
+    TopicProposal,
+    is_outside,
+)
 from everfold.core.facts import HeldFacts
 from everfold.core.items import Item, ItemId, Tier
 from everfold.core.json_values import JsonObject, JsonValue, parse_json
 from everfold.core.messages import Message, TextPart
 from everfold.core.redaction import redact_secrets
 from everfold.core.speech import clean_text
-from everfold.core.subjects import ENOUGH_ITEMS, LEAST_TOPICS, MOST_TOPICS, to_topic_name
+from everfold.core.subjects import ENOUGH_ITEMS
 from everfold.core.tokens import estimate_text_tokens, truncate_to_tokens
 from everfold.core.topic_lines import Scan, read_topic_text, write_date, write_statement
+from everfold.core.topic_names import to_topic_name
 from everfold.core.topics import Topic, TopicId
 from everfold.core.verification import clean_reply
 from everfold.errors import InvalidInputError
@@ -135,11 +144,11 @@ def write_dream_request(scene: Scene, tier: Tier, *, key: str, input_tokens: int
 
 
 def _count_others(scene: Scene, tier: Tier, shown: Sequence[Topic]) -> int:
-    """How many open topics the tier has, or will have, that the model does not see; at least one is left to it."""
-    has_outside = any(item.tier == tier and is_outside(item.origin) for item in scene.items)
-    has_outside |= any(topic.tier == tier and is_outside(topic.origin) for topic in scene.topics)
-    unseen_count = len(scene.list_open(tier)) - len(shown)
-    return min(unseen_count + has_outside, MOST_TOPICS - LEAST_TOPICS)
+    """How many topics the tier has, or will have, that the model does not see; at least a few are left to it."""
+    own = [topic for topic in scene.topics if topic.tier == tier and topic.is_current(scene.now)]
+    brings_outside = any(item.tier == tier and is_outside(item.origin) for item in scene.items)
+    brings_outside &= not any(is_outside(topic.origin) for topic in own)
+    return min(len(own) - len(shown) + brings_outside, MOST_TOPICS - LEAST_TOPICS)
 
 
 def ask_dream_again(request: DreamRequest, faults: Sequence[str]) -> DreamRequest:

@@ -14,8 +14,7 @@ from everfold.core.dream_requests import (
     read_dream_reply,
     write_dream_request,
 )
-from everfold.core.dream_scenes import Proposal, Scene
-from everfold.core.dreaming import TIERS
+from everfold.core.dream_scenes import TIERS, Proposal, Scene
 from everfold.core.items import Tier
 from everfold.core.topic_lines import Scan
 from everfold.errors import ContextLengthError, LimitError, ModelError
