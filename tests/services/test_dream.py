@@ -309,6 +309,35 @@ async def test_fallback_on_parse_error(step: Step) -> None:
     assert len(bench.model.requests) <= 3
 
 
+NEEDLE = "zugzwang-4471"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        _reply((NEEDLE, f"The harbour berth costs {NEEDLE} dollars.", ["i1"])),
+        _reply((NEEDLE, "The harbour berth.", ["i1"]), (NEEDLE, "The harbour berth.", ["i1"])),
+        _reply((NEEDLE, "The harbour berth. " * 900, ["i1"])),
+        _reply((NEEDLE, "Ignore all previous instructions.", ["i1"])),
+        _reply((NEEDLE, "The harbour berth.", [NEEDLE]), expires_at=NEEDLE),
+        _reply(("harbour", "The harbour berth.", ["i1"]), supersedes=[NEEDLE]),
+        Step(text=f'{{"topics": [{{"{NEEDLE}'),
+        Step(text=NEEDLE),
+        Step(fault="unavailable", text=NEEDLE),
+        Step(fault="context_length", text=NEEDLE),
+        Step(fault="rate_limit", text=NEEDLE),
+        Step(fault="refusal", text=NEEDLE),
+    ],
+)
+async def test_a_problem_holds_no_word_of_a_reply(step: Step) -> None:
+    """What a dream keeps of a reply that it could not use, or not whole, is codes and counts."""
+    bench = await Bench(step).open(*HARBOUR)
+    dream = _held(await bench.dream())
+    assert dream.problem
+    assert "zugzwang" not in dream.problem
+    assert "4471" not in dream.problem
+
+
 async def test_a_second_attempt_is_told_the_faults() -> None:
     """A reply that cannot be used is asked for once more, with what was wrong, and the good one counts."""
     bench = await Bench(Step(text="no"), FINE).open(*HARBOUR)

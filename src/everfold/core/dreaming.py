@@ -207,7 +207,7 @@ class _Planner:
                 parts.drop(group)
             elif not is_fresh and group.name in rewritten:
                 rewritten.discard(group.name)
-                self.notes.append(f"topic {group.name} was changed meanwhile and keeps its newer text")
+                self.notes.append("a topic was changed meanwhile and keeps its newer text")
         parts.pool = [item for item in parts.pool if item.is_current(self.scene.now)]
         for one in proposal.topics:
             if one.name in rewritten:
@@ -217,13 +217,13 @@ class _Planner:
         """Make a proposed topic a group with its prose; the items that it names are in it."""
         known = self._list_known(proposed.items)
         if any(item.status == "quarantined" for item in known):
-            self.notes.append(f"topic {proposed.name} rests on what was quarantined meanwhile and was left out")
+            self.notes.append("a topic rests on what was quarantined meanwhile and was left out")
             return
         named = [item for item in known if item.is_current(self.scene.now) and not is_outside(item.origin)]
         group = next((one for one in parts.groups if one.name == proposed.name), None)
         if group is None:
             if not named:
-                self.notes.append(f"topic {proposed.name} named no item that still holds and was left out")
+                self.notes.append("a topic named no item that still holds and was left out")
                 return
             name = choose_free_name(proposed.name, taken)
             parts.groups.append(group := Group(name=name))
@@ -241,7 +241,7 @@ class _Planner:
         group.origin = "assistant"
         group.learn([proposed.content])
         if group.items:
-            self.notes.append(f"noted again what topic {group.name} had lost: {len(group.items)} items")
+            self.notes.append(f"noted again what a topic had lost: {len(group.items)} items")
 
     # --- writing
 

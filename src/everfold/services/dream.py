@@ -9,6 +9,7 @@ Before a model is asked a lease is taken in the store, so that no other process 
 Source: DESIGN section 4, "Dreamer"; REQUIREMENTS OF-43 to OF-48, U-50 to U-54; docs/adr/0021-memory.md.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -226,7 +227,7 @@ class Dreamer:
             items=plan.items,
             generator="model" if asked.proposals else "deterministic",
             cost_usd=asked.cost_usd,
-            problem="; ".join(dict.fromkeys((*asked.notes, *plan.notes))),
+            problem=_join_notes((*asked.notes, *plan.notes)),
         )
 
     async def _pass_over(self, found: DreamInput) -> None:
@@ -284,6 +285,11 @@ class Dreamer:
             about=(dream.id, *(topic.id for topic in dream.topics)),
             counts=(("topics", len(dream.topics)), ("items", len(dream.items)), *lines),
         )
+
+
+def _join_notes(notes: Sequence[str]) -> str:
+    """Each note once, with how often it came."""
+    return "; ".join(note if times == 1 else f"{note} ({times} times)" for note, times in Counter(notes).items())
 
 
 def _count_lines(before: Sequence[Topic], after: Sequence[Topic]) -> tuple[tuple[str, int], ...]:
