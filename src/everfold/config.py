@@ -288,7 +288,9 @@ class SweepSettings(_Section):
     """How work that was left behind, or failed, is taken up again."""
 
     grace_secs: float = Field(600.0, ge=0, description="How long a failed event waits for its next attempt.")
-    lookback_secs: float = Field(604_800.0, gt=0, description="Events that were begun before are left to a person.")
+    lookback_secs: float = Field(
+        604_800.0, ge=0, description="Events that were begun before are left to a person; 0 leaves all to them."
+    )
     attempts: int = Field(3, ge=1, description="How often an event is tried before its extractive digest is final.")
     every_secs: float = Field(120.0, gt=0, description="How often to look.")
 

@@ -27,6 +27,7 @@ PARTS = [
     usage.UsageStore,
     memory.LedgerStore,
     memory.TopicStore,
+    memory.DreamLeaseStore,
     memory.MemoryRecordStore,
     vectors.VectorStore,
     forgetting.ForgettingStore,

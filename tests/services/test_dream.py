@@ -4,16 +4,18 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.scripted import ScriptedModel, Step
+from everfold.adapters.system.ids import RandomIds
 from everfold.core.items import Item, ItemId
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Dream, Topic
+from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 from everfold.ports.models import ModelReply, ModelRequest
 from everfold.services.call_model import ModelCaller
@@ -307,6 +309,35 @@ async def test_fallback_on_parse_error(step: Step) -> None:
     assert len(bench.model.requests) <= 3
 
 
+NEEDLE = "zugzwang-4471"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        _reply((NEEDLE, f"The harbour berth costs {NEEDLE} dollars.", ["i1"])),
+        _reply((NEEDLE, "The harbour berth.", ["i1"]), (NEEDLE, "The harbour berth.", ["i1"])),
+        _reply((NEEDLE, "The harbour berth. " * 900, ["i1"])),
+        _reply((NEEDLE, "Ignore all previous instructions.", ["i1"])),
+        _reply((NEEDLE, "The harbour berth.", [NEEDLE]), expires_at=NEEDLE),
+        _reply(("harbour", "The harbour berth.", ["i1"]), supersedes=[NEEDLE]),
+        Step(text=f'{{"topics": [{{"{NEEDLE}'),
+        Step(text=NEEDLE),
+        Step(fault="unavailable", text=NEEDLE),
+        Step(fault="context_length", text=NEEDLE),
+        Step(fault="rate_limit", text=NEEDLE),
+        Step(fault="refusal", text=NEEDLE),
+    ],
+)
+async def test_a_problem_holds_no_word_of_a_reply(step: Step) -> None:
+    """What a dream keeps of a reply that it could not use, or not whole, is codes and counts."""
+    bench = await Bench(step).open(*HARBOUR)
+    dream = _held(await bench.dream())
+    assert dream.problem
+    assert "zugzwang" not in dream.problem
+    assert "4471" not in dream.problem
+
+
 async def test_a_second_attempt_is_told_the_faults() -> None:
     """A reply that cannot be used is asked for once more, with what was wrong, and the good one counts."""
     bench = await Bench(Step(text="no"), FINE).open(*HARBOUR)
@@ -388,6 +419,80 @@ async def test_the_dream_lock_serialises_per_agent() -> None:
     assert seen[0] is None
     assert _held(seen[1]).agent_id == OTHER
     assert not bench.dreamer.is_dreaming(ADA, GUIDE)
+
+
+def _beside(bench: Bench, *steps: Step) -> tuple[Dreamer, ScriptedModel]:
+    """Another process's dreamer over the same store, and its model."""
+    model, ids = ScriptedModel(steps), RandomIds()
+    caller = ModelCaller(model=model, store=bench.store, clock=bench.clock, ids=ids, retries=0)
+    return replace(bench.dreamer, ids=ids, caller=caller), model
+
+
+async def test_two_processes_pay_for_one_dream() -> None:
+    """While one process's model is asked, another skips and asks nobody; what is new afterwards is its own to dream."""
+    bench, model = await _open_between(*HARBOUR)
+    other, paid = _beside(bench, FINE)
+    seen: list[Dream | None] = []
+
+    async def dream_beside() -> None:
+        model.happens = model.close
+        seen.append(await other.dream(ADA, GUIDE))
+
+    model.happens = dream_beside
+    assert _held(await bench.dream()).state == "applied"
+    assert (seen, paid.requests) == ([None], [])
+    assert await other.dream(ADA, GUIDE) is None
+    await remember(bench.store, NEW)
+    assert _held(await other.dream(ADA, GUIDE)).state == "applied"
+    assert len(paid.requests) == 1
+
+
+async def test_a_lease_that_was_left_is_taken_over() -> None:
+    """A process that died in its dream holds others up for as long as its lease, and no longer; nothing is lost by it."""
+    bench = await Bench(FINE).open(*HARBOUR)
+    until = bench.clock.now() + timedelta(seconds=180)
+    assert await bench.store.claim_dream(
+        ADA, GUIDE, holder=DreamId("drm_dead"), now=bench.clock.now(), lease_until=until
+    )
+    before = await bench.snapshot()
+    assert await bench.dream() is None
+    assert (await bench.snapshot(), bench.model.requests) == (before, [])
+    bench.clock.advance(timedelta(seconds=181))
+    assert _held(await bench.dream()).state == "applied"
+
+
+async def test_a_lease_is_renewed_while_a_model_is_asked() -> None:
+    """However long a model takes, its dream keeps the lease; cancelled, it gives it back."""
+    bench = await Bench(Step(fault="timeout")).open(*HARBOUR)
+    bench.dreamer = replace(bench.dreamer, lease_secs=0.03)
+    other, paid = _beside(bench, FINE)
+    dreaming = asyncio.create_task(bench.dream())
+    await asyncio.sleep(0.05)
+    assert bench.model.requests
+    bench.clock.advance(timedelta(hours=1))
+    await asyncio.sleep(0.1)
+    assert await other.dream(ADA, GUIDE) is None
+    dreaming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await dreaming
+    assert paid.requests == []
+    assert _held(await other.dream(ADA, GUIDE)).state == "applied"
+
+
+async def test_what_another_has_dreamed_meanwhile_is_not_paid_again() -> None:
+    """A process that read before another's dream was done, and gets the lease after it, asks no model."""
+    bench = await Bench(FINE).open(*HARBOUR)
+    other, paid = _beside(bench, FINE)
+    whole = bench.store.claim_dream
+
+    async def be_late(*pair: object, **more: object) -> bool:
+        bench.store.claim_dream = whole  # type: ignore[method-assign]  # once
+        await bench.dream()
+        return await whole(*pair, **more)  # type: ignore[arg-type]  # passed on as it came
+
+    bench.store.claim_dream = be_late  # type: ignore[method-assign]  # the moment of the test
+    assert await other.dream(ADA, GUIDE) is None
+    assert (len(bench.model.requests), paid.requests) == (1, [])
 
 
 async def test_a_wipe_drops_a_dream_in_flight() -> None:
@@ -477,6 +582,7 @@ READS = (
     "read_messages",
     "list_topics",
     "read_state",
+    "claim_dream",
     "record_call",
     "change_memory",
 )

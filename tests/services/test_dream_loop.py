@@ -111,7 +111,9 @@ async def test_a_dream_is_had_once(store: InMemoryStore) -> None:
 
 async def test_a_restart_forgets_nothing(store: InMemoryStore) -> None:
     """A loop that is new finds what the one before it left undone."""
-    assert len(await make_loop(store, FakeClock(day(1))).poll()) == 3
+    first = make_loop(store, FakeClock(day(1)))
+    assert len(await first.poll()) == 3
+    await first.dispatcher.close(drain_secs=0)
     fresh = make_loop(store, FakeClock(day(1)))
     assert len(await fresh.poll()) == 3
     await fresh.dispatcher.join()

@@ -22,6 +22,8 @@ SETTINGS: Overrides = {
     "compaction": {"synchronous": False},
     "sessions": {"gap_secs": 0},
 }
+ENOUGH_ROUNDS = 20
+"""So many turns pass the limit of a session of this test."""
 SUBJECTS = ("room", "badge", "locker", "berth", "gate", "desk")
 EVERY = ("active", "superseded", "expired", "quarantined", "erased")
 
@@ -34,15 +36,16 @@ async def opened(url: str, clock: FakeClock) -> AsyncIterator[Everfold]:
 
 
 async def talk_on(engine: Everfold, clock: FakeClock, name: str, *, rounds: int, agent: str) -> None:
-    """Turns that say things, each with its window; the session is small, so that it compacts."""
+    """Turns that say things, each with its window; the session is small, so that it compacts meanwhile."""
     session = await engine.session(user="ann", agent=agent, limit=4000)
     for number in range(rounds):
         clock.advance(timedelta(minutes=1))
         subject = SUBJECTS[number % len(SUBJECTS)]
-        await session.append(user(f"My {subject} number is {name}{number}. " + "And the sea is calm today. " * 8))
+        await session.append(user(f"My {subject} number is {name}{number}. " + "And the sea is calm today. " * 40))
         await session.window()
         await session.append(assistant("I see."))
         await asyncio.sleep(0)
+    assert rounds < ENOUGH_ROUNDS or await session.events()
 
 
 async def edit_on(memory: Memory, rng: random.Random, *, rounds: int) -> dict[str, str]:

@@ -114,6 +114,13 @@ async def test_what_is_too_old_is_left_to_a_person(rig: Rig) -> None:
     assert await rig.sweeper.sweep() == []
 
 
+async def test_no_look_back_finds_nothing(rig: Rig) -> None:
+    """With a look-back of 0 everything is left to a person."""
+    await rig.leave("one", STARTED_AT)
+    assert await replace(rig.sweeper, lookback_secs=0.0).sweep() == []
+    assert await rig.sweeper.sweep() == ["ses_one"]
+
+
 async def test_a_living_workers_event_is_left_alone(rig: Rig) -> None:
     """While its lease holds an event is not found; once it has run out, it is."""
     (event,) = await rig.leave("one", STARTED_AT)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ALLOWED_MODULES = frozenset(
-    "__future__ bisect collections dataclasses datetime enum functools hashlib heapq itertools json math operator re"
+    "__future__ base64 bisect collections dataclasses datetime enum functools hashlib heapq itertools json math operator re"
     " string types typing unicodedata".split()
 )
 ALLOWED_BUILTINS = frozenset(

@@ -16,16 +16,25 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from everfold.core.digest_requests import Spoken
-from everfold.core.dream_scenes import TOPIC_CHARS, Proposal, Scene, TopicProposal, is_outside
+from everfold.core.dream_scenes import (
+    LEAST_TOPICS,
+    MOST_TOPICS,
+    TOPIC_CHARS,
+    Proposal,
+    Scene,
+    TopicProposal,
+    is_outside,
+)
 from everfold.core.facts import HeldFacts
 from everfold.core.items import Item, ItemId, Tier
 from everfold.core.json_values import JsonObject, JsonValue, parse_json
 from everfold.core.messages import Message, TextPart
 from everfold.core.redaction import redact_secrets
 from everfold.core.speech import clean_text
-from everfold.core.subjects import ENOUGH_ITEMS, LEAST_TOPICS, MOST_TOPICS, to_topic_name
+from everfold.core.subjects import ENOUGH_ITEMS
 from everfold.core.tokens import estimate_text_tokens, truncate_to_tokens
 from everfold.core.topic_lines import Scan, read_topic_text, write_date, write_statement
+from everfold.core.topic_names import to_topic_name
 from everfold.core.topics import Topic, TopicId
 from everfold.core.verification import clean_reply
 from everfold.errors import InvalidInputError
@@ -91,10 +100,16 @@ class DreamRequest:
 
 
 class DreamReading(NamedTuple):
-    """A reply as read: what may be used of it, or None and the faults that the next attempt is told."""
+    """A reply as read: what may be used of it, or None and what was wrong.
+
+    Attributes:
+        faults: What the next attempt is told; they may quote the reply, and are not kept.
+        codes: The same in words of ours, to be kept: none is of the reply, which may repeat what is erased later.
+    """
 
     proposal: Proposal | None
     faults: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
 
 
 def write_dream_request(scene: Scene, tier: Tier, *, key: str, input_tokens: int = INPUT_TOKENS) -> DreamRequest | None:
@@ -135,11 +150,11 @@ def write_dream_request(scene: Scene, tier: Tier, *, key: str, input_tokens: int
 
 
 def _count_others(scene: Scene, tier: Tier, shown: Sequence[Topic]) -> int:
-    """How many open topics the tier has, or will have, that the model does not see; at least one is left to it."""
-    has_outside = any(item.tier == tier and is_outside(item.origin) for item in scene.items)
-    has_outside |= any(topic.tier == tier and is_outside(topic.origin) for topic in scene.topics)
-    unseen_count = len(scene.list_open(tier)) - len(shown)
-    return min(unseen_count + has_outside, MOST_TOPICS - LEAST_TOPICS)
+    """How many topics the tier has, or will have, that the model does not see; at least a few are left to it."""
+    own = [topic for topic in scene.topics if topic.tier == tier and topic.is_current(scene.now)]
+    brings_outside = any(item.tier == tier and is_outside(item.origin) for item in scene.items)
+    brings_outside &= not any(is_outside(topic.origin) for topic in own)
+    return min(len(own) - len(shown) + brings_outside, MOST_TOPICS - LEAST_TOPICS)
 
 
 def ask_dream_again(request: DreamRequest, faults: Sequence[str]) -> DreamRequest:
@@ -229,15 +244,15 @@ def read_dream_reply(text: str, request: DreamRequest, *, scan: Scan) -> DreamRe
     try:
         value = parse_json(_find_json(text))
     except InvalidInputError as error:
-        return DreamReading(None, (f"it was no JSON object: {error}",))
+        return DreamReading(None, (f"it was no JSON object: {error}",), ("no_json",))
     if not isinstance(value, dict) or not isinstance(value.get("topics"), list):
-        return DreamReading(None, ('it had no list "topics"',))
+        return DreamReading(None, ('it had no list "topics"',), ("no_topics",))
     reader = _Reader(request, scan)
     reader.read(value)
     if reader.faults:
-        return DreamReading(None, tuple(reader.faults))
+        return DreamReading(None, tuple(reader.faults), tuple(reader.codes))
     if fault := reader.find_count_fault():
-        return DreamReading(None, (fault,))
+        return DreamReading(None, (fault,), ("topics_count",))
     return DreamReading(reader.propose())
 
 
@@ -252,11 +267,12 @@ def _find_json(text: str) -> str:
 
 
 class _Reader:
-    """One reply, read topic by topic. `faults` make it useless, `notes` say what was left out of it."""
+    """One reply, read topic by topic. `faults` make it useless, `notes` say what was left out of it, without its words."""
 
     def __init__(self, request: DreamRequest, scan: Scan) -> None:
         self.request, self.scan = request, scan
         self.faults: list[str] = []
+        self.codes: list[str] = []
         self.notes: list[str] = []
         self.topics: dict[str, TopicProposal] = {}
         self.supersedes: list[str] = []
@@ -270,23 +286,26 @@ class _Reader:
         given = {topic.name for topic in self.request.topics}
         named = _list_texts(value.get("supersedes"))
         self.supersedes = [name for name in dict.fromkeys(map(to_topic_name, named)) if name in given]
-        unknown = [name[:60] for name in named if to_topic_name(name) not in given]
-        if unknown:
-            self.notes.append(f"superseded topics that it was not given: {', '.join(unknown[:_NAMED_COUNT])}")
+        if unknown_count := sum(to_topic_name(name) not in given for name in named):
+            self.notes.append(f"superseded topics that it was not given: {unknown_count}")
         if not self.topics and not self.faults:
-            self.faults.append("it named no topic that rests on a statement")
+            self._fail("no_topics", "it named no topic that rests on a statement")
+
+    def _fail(self, code: str, fault: str) -> None:
+        self.codes.append(code)
+        self.faults.append(fault)
 
     def _read_topic(self, value: JsonValue) -> None:
         if not isinstance(value, dict):
-            self.faults.append('each of "topics" has to be an object')
+            self._fail("no_object", 'each of "topics" has to be an object')
             return
         name = to_topic_name(_read_text(value.get("topic")))
         content = _REF.sub("", _read_text(value.get("content"))).strip()
         if not name or not content:
-            self.faults.append('each topic has to have a "topic" and a "content"')
+            self._fail("incomplete", 'each topic has to have a "topic" and a "content"')
             return
         if name in self.topics:
-            self.faults.append(f"two topics were named {name}")
+            self._fail("same_name", f"two topics were named {name}")
             return
         summary = " ".join(_REF.sub("", _read_text(value.get("summary"))).split()) or content.split("\n")[0]
         self._check(name, summary, content)
@@ -294,41 +313,41 @@ class _Reader:
             name=name,
             summary=summary[:LINE_CHARS],
             content=redact_secrets(clean_text(content)),
-            expires_at=self._read_end(name, value.get("expires_at")),
-            items=self._read_items(name, value.get("items")),
+            expires_at=self._read_end(value.get("expires_at")),
+            items=self._read_items(value.get("items")),
         )
 
     def _check(self, name: str, summary: str, content: str) -> None:
         if len(content) > CONTENT_CHARS:
-            self.faults.append(f"the content of {name} was {len(content)} characters long, at most {CONTENT_CHARS} fit")
+            fault = f"the content of {name} was {len(content)} characters long, at most {CONTENT_CHARS} fit"
+            self._fail("too_long", fault)
         if threats := self.scan(f"{name}\n{summary}\n{content}"):
-            self.faults.append(
-                f"the text of {name} spoke to its reader or held what memory may not: {', '.join(threats)}"
+            self._fail(
+                "threat", f"the text of {name} spoke to its reader or held what memory may not: {', '.join(threats)}"
             )
         missing = self._held.list_missing(f"{summary}\n{content}")
         if missing:
             listed = ", ".join(fact.text[:60] for fact in missing[:_NAMED_COUNT])
-            self.faults.append(f"the text of {name} says what stands in no statement: {listed}")
+            self._fail("invented", f"the text of {name} says what stands in no statement: {listed}")
 
-    def _read_items(self, name: str, value: JsonValue) -> tuple[ItemId, ...]:
+    def _read_items(self, value: JsonValue) -> tuple[ItemId, ...]:
         refs = list(dict.fromkeys(ref.strip("[]() ") for ref in _list_texts(value)))
-        unknown = [ref[:20] for ref in refs if ref not in self._items]
-        if unknown:
-            self.notes.append(f"topic {name} cited what it was not given: {', '.join(unknown[:_NAMED_COUNT])}")
+        if unknown_count := sum(ref not in self._items for ref in refs):
+            self.notes.append(f"cited what it was not given: {unknown_count}")
         return tuple(self._items[ref].id for ref in refs if ref in self._items)
 
-    def _read_end(self, name: str, value: JsonValue) -> datetime | None:
+    def _read_end(self, value: JsonValue) -> datetime | None:
         """When the topic ends; what is no moment to come counts as no end, so that nothing is lost by it."""
         if value is None:
             return None
         try:
             end = datetime.fromisoformat(_read_text(value).strip())
         except ValueError:
-            self.notes.append(f"the end of topic {name} was no date and was left out")
+            self.notes.append("the end of a topic was no date and was left out")
             return None
         end = end.replace(tzinfo=UTC) if end.tzinfo is None else end.astimezone(UTC)
         if end <= self.request.now:
-            self.notes.append(f"the end of topic {name} had passed and was left out")
+            self.notes.append("the end of a topic had passed and was left out")
             return None
         return end
 

@@ -3,7 +3,7 @@
 Source: DESIGN section 4, "Dreamer".
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -16,6 +16,10 @@ from everfold.core.topics import DreamId, Topic, TopicId
 
 TOPIC_CHARS: Final = 6_000
 """A topic of this length is closed. Source: own choice, about 1,500 tokens: 60 lines, and 7 of them fit one request."""
+LEAST_TOPICS: Final = 3
+MOST_TOPICS: Final = 7
+"""How many topics a tier has, closed ones included. Source: DESIGN section 4, "Dreamer"; REQUIREMENTS OF-44."""
+TIERS: Final[tuple[Tier, ...]] = ("user", "agent")
 
 _TRUSTED: Final = AUTHORITY["assistant"]
 
@@ -120,11 +124,29 @@ def is_closed(topic: Topic) -> bool:
 def choose_topics(topics: Iterable[Topic], items: Iterable[Item], *, now: datetime) -> list[Topic]:
     """The topics that a dream over these new items reads.
 
-    Those that are open, those that have expired, and the closed ones with an item that a new one supersedes.
+    Those that are open, those that have expired, and the closed ones with an item that a new one supersedes. Where a tier
+    has as many topics as it may have, or one less, and all are closed, the two shortest are open, or the one: to be joined
+    where another has to come in. What came from outside has one topic,
+    which never closes.
     """
+    every = list(topics)
     replaced = {item.supersedes for item in items}
+    opened = {topic.id for topic in _reopen([one for one in every if one.is_current(now)])}
     return [
         topic
-        for topic in topics
-        if not is_closed(topic) or not topic.is_current(now) or not replaced.isdisjoint(topic.sources)
+        for topic in every
+        if not is_closed(topic)
+        or topic.id in opened
+        or not topic.is_current(now)
+        or not replaced.isdisjoint(topic.sources)
     ]
+
+
+def _reopen(current: Sequence[Topic]) -> Iterator[Topic]:
+    for tier in TIERS:
+        own = [topic for topic in current if topic.tier == tier]
+        trusted = [topic for topic in own if not is_outside(topic.origin)]
+        yield from (topic for topic in own if is_outside(topic.origin))
+        if all(map(is_closed, trusted)):
+            by_length = sorted(trusted, key=lambda topic: (len(topic.content), topic.name))
+            yield from by_length[: max(len(own) - MOST_TOPICS + 2, 0)]

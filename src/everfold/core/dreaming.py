@@ -7,7 +7,8 @@ from outside have a topic of their own in each tier and are never shown to the m
 or steer the others.
 
 A topic whose content has reached `TOPIC_CHARS` is closed: it stays as it is, and what else belongs to it goes to a next
-volume. So a dream reads and writes a bounded amount, however much memory holds.
+volume, as long as the tier may have one more topic. Then the shortest goes on growing. So a dream reads and writes a small
+part of what memory holds, and a tier never has more than `MOST_TOPICS`.
 
 Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-50 to U-54, P-OF-10, P-OF-11.
 """
@@ -20,6 +21,8 @@ from itertools import count
 from typing import Final
 
 from everfold.core.dream_scenes import (
+    MOST_TOPICS,
+    TIERS,
     TOPIC_CHARS,
     Consolidation,
     Proposal,
@@ -31,7 +34,7 @@ from everfold.core.dream_scenes import (
 from everfold.core.items import Item, ItemId, Tier
 from everfold.core.origins import AUTHORITY, Origin
 from everfold.core.stepwise import Steps, finish
-from everfold.core.subjects import GENERAL, MOST_TOPICS, Group, choose_free_name, group_items
+from everfold.core.subjects import Group, group_items
 from everfold.core.topic_lines import (
     HeldText,
     Scan,
@@ -41,13 +44,13 @@ from everfold.core.topic_lines import (
     write_statement,
     write_topic_text,
 )
+from everfold.core.topic_names import GENERAL, choose_free_name
 from everfold.core.topics import Topic, TopicId, TopicStatus
 
 OUTSIDE: Final = "from_outside"
 """The topic of what no person and no model of the user's said."""
 LINE_CHARS: Final = 120
 """How much of the newest statement stands in a summary. Source: own choice, a line of a terminal."""
-TIERS: Final[tuple[Tier, ...]] = ("user", "agent")
 
 
 def plan_consolidation(scene: Scene, *, scan: Scan, proposals: Sequence[Proposal] = ()) -> Consolidation:
@@ -117,6 +120,7 @@ class _Planner:
         self.written: list[Topic] = []
         self.notes: list[str] = []
         self._numbers = count(1)
+        self._volumes_left = 0
 
     def plan_tier(self, tier: Tier, proposal: Proposal | None) -> Steps[None]:
         read = [
@@ -135,15 +139,21 @@ class _Planner:
             self._apply(parts, proposal, taken)
         elif parts.pool:
             _empty_general(parts)
-        has_outside = bool(others or parts.outside)
-        group_items(parts.groups, parts.pool, taken=taken, most_count=MOST_TOPICS - has_outside)
+        room_count = MOST_TOPICS - self._count_unread(tier, read) - bool(others or parts.outside)
+        group_items(parts.groups, parts.pool, taken=taken, most_count=room_count)
         _add_outside(parts.outside, others, taken)
         groups = (*parts.groups, *parts.outside)
         taken |= {group.name for group in groups}
+        self._volumes_left = room_count - sum(bool(group.fixed or group.items) for group in parts.groups)
         yield
         for group in groups:
             self._write(group, tier, taken)
             yield
+
+    def _count_unread(self, tier: Tier, read: Sequence[Topic]) -> int:
+        """How many topics the tier has beside those that are read: closed ones, which stay."""
+        read_ids = {topic.id for topic in read}
+        return sum(topic.tier == tier and topic.id not in read_ids for topic in self.scene.topics)
 
     # --- taking apart
 
@@ -197,7 +207,7 @@ class _Planner:
                 parts.drop(group)
             elif not is_fresh and group.name in rewritten:
                 rewritten.discard(group.name)
-                self.notes.append(f"topic {group.name} was changed meanwhile and keeps its newer text")
+                self.notes.append("a topic was changed meanwhile and keeps its newer text")
         parts.pool = [item for item in parts.pool if item.is_current(self.scene.now)]
         for one in proposal.topics:
             if one.name in rewritten:
@@ -207,13 +217,13 @@ class _Planner:
         """Make a proposed topic a group with its prose; the items that it names are in it."""
         known = self._list_known(proposed.items)
         if any(item.status == "quarantined" for item in known):
-            self.notes.append(f"topic {proposed.name} rests on what was quarantined meanwhile and was left out")
+            self.notes.append("a topic rests on what was quarantined meanwhile and was left out")
             return
         named = [item for item in known if item.is_current(self.scene.now) and not is_outside(item.origin)]
         group = next((one for one in parts.groups if one.name == proposed.name), None)
         if group is None:
             if not named:
-                self.notes.append(f"topic {proposed.name} named no item that still holds and was left out")
+                self.notes.append("a topic named no item that still holds and was left out")
                 return
             name = choose_free_name(proposed.name, taken)
             parts.groups.append(group := Group(name=name))
@@ -231,7 +241,7 @@ class _Planner:
         group.origin = "assistant"
         group.learn([proposed.content])
         if group.items:
-            self.notes.append(f"noted again what topic {group.name} had lost: {len(group.items)} items")
+            self.notes.append(f"noted again what a topic had lost: {len(group.items)} items")
 
     # --- writing
 
@@ -241,24 +251,25 @@ class _Planner:
             if group.topic is not None:
                 self._retire(group.topic, "superseded")
             return
-        kept, rest = self._fill(group)
-        group.items = kept
-        self._write_one(group, tier)
+        current, rest = group, self._fill(group)
         while rest:
+            self._write_one(current, tier)
             name = choose_free_name(group.name, taken | {topic.name for topic in self.written})
-            volume = Group(name=name, items=rest)
-            volume.items, rest = self._fill(volume)
-            self._write_one(volume, tier)
+            current = Group(name=name, items=rest)
+            self._volumes_left -= 1
+            rest = self._fill(current)
+        self._write_one(current, tier)
 
-    def _fill(self, group: Group) -> tuple[list[Item], list[Item]]:
-        """The items that a topic takes until it is closed, and the others, by date."""
+    def _fill(self, group: Group) -> list[Item]:
+        """Leave a group the items that it takes until it is closed; the others by date, if they may have a volume."""
         ordered = sorted(group.items, key=lambda item: (item.valid_from, item.id))
         length = len(group.prose)
         for at, item in enumerate(ordered):
-            if at and length >= TOPIC_CHARS:
-                return ordered[:at], ordered[at:]
+            if at and length >= TOPIC_CHARS and self._volumes_left > 0 and not is_outside(item.origin):
+                group.items = ordered[:at]
+                return ordered[at:]
             length += len(write_topic_text("", [item], replaced={}, scan=self.scan)) + 1
-        return ordered, []
+        return []
 
     def _write_one(self, group: Group, tier: Tier) -> None:
         topic, everything = group.topic, [*group.fixed, *group.items]

@@ -21,8 +21,8 @@ from everfold.core.items import Evidence, Item, ItemId, Writer, identify
 from everfold.core.ledger_edits import plan_forget
 from everfold.core.releasing import keep_released, list_open_threats
 from everfold.core.sessions import SessionId
-from everfold.core.subjects import GENERAL, choose_free_name
 from everfold.core.topic_lines import Scan, read_topic_text
+from everfold.core.topic_names import GENERAL, choose_free_name
 from everfold.core.topics import Dream, Topic
 from everfold.core.words import read_matter
 

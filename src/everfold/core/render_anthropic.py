@@ -27,6 +27,7 @@ from everfold.core.speech import (
     clean_text,
     speak,
     texts_of,
+    write_document,
 )
 from everfold.core.window import Window
 from everfold.errors import InvalidInputError
@@ -145,6 +146,8 @@ def _block(item: Shown, speech: Speech, call_ids: dict[str, str]) -> JsonObject 
             return _result(item, call_ids)
         case ShownCall():
             return _call(item, call_ids)
+        case ShownDocument() if speech.role == "assistant" or item.part.raw.get("type") != "document":
+            return {"type": "text", "text": write_document(item).rstrip()}
         case ShownDocument():
             return _document(item.part.raw, text=item.text)
         case ImagePart():

@@ -22,6 +22,7 @@ from everfold.core.speech import (
     clean_text,
     speak,
     texts_of,
+    write_document,
 )
 from everfold.core.window import Window
 from everfold.errors import InvalidInputError
@@ -72,8 +73,7 @@ def _user_part(item: Shown) -> JsonValue:
         case ImagePart():
             return _image(item)
         case ShownDocument():
-            text = item.part.text if item.text is None else item.text
-            return {"type": "text", "text": clean_text(f"[{item.part.title}]\n{text}")}
+            return {"type": "text", "text": write_document(item)}
         case OpaquePart() if _is_openai_part(item.raw):
             return {"type": item.type, item.type: clean_json(item.raw[item.type])}
         case OpaquePart():
@@ -105,6 +105,7 @@ def _image(part: ImagePart) -> JsonValue:
 
 def _assistant(speech: Speech) -> JsonValue:
     texts = [item.text for item in speech.items if isinstance(item, ShownText)]
+    texts += [write_document(item) for item in speech.items if isinstance(item, ShownDocument)]
     texts += [f"[content of type {clean_text(i.type)}]" for i in speech.items if isinstance(i, OpaquePart)]
     calls: list[JsonValue] = [_call(item) for item in speech.items if isinstance(item, ShownCall)]
     message: JsonObject = {"role": "assistant"}

@@ -236,6 +236,12 @@ def _text_of(items: Iterable[Shown]) -> str:
     return "\n".join(text for text in texts if text)
 
 
+def write_document(document: ShownDocument) -> str:
+    """A document as text, under its title: where a provider's form has no place for one."""
+    text = document.part.text if document.text is None else document.text
+    return clean_text(f"[{document.part.title}]\n{text}")
+
+
 def _show_part(message: Message, index: int, cut: Cut | None) -> Shown:
     part = message.view.parts[index]
     match part:

@@ -1,62 +1,46 @@
 """What items are about, told without a model: groups of items that share words of their subject.
 
-Theory of operation. An item joins the group whose subject it speaks of. Of those that join none, the word that most of
-them share makes a group of its own, then the next word, while there is room for groups. What is left joins a general
-group. Where that gives too few groups for so many items, the largest is divided: by kind, else by age. Nothing is ever
-left out, and the same items in the same groups give the same result.
+Theory of operation. An item joins the group whose subject it speaks of. Of those that join none, the noun that most of
+them share makes a group of its own, then the next noun, while there is room for such groups. What is left joins the area
+of life that it has a word of (`core.topic_names`), where there is room for one, else a general group. Where that gives too
+few groups for so many items, the largest is divided: by kind, else by age; where there are too many, the smallest is
+joined to another. Nothing is ever left out, and the same items in the same groups give the same result.
 
 Source: DESIGN section 4, "Dreamer", 3 to 7 topics; REQUIREMENTS OF-44.
 """
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
-from everfold.core.items import Item, ItemId, ItemKind
+from everfold.core.dream_scenes import LEAST_TOPICS
+from everfold.core.items import Item, ItemId
 from everfold.core.origins import Origin
-from everfold.core.statement_rules import DATE_WORDS, MAY_DATE_WORDS
+from everfold.core.topic_names import (
+    AREA_NAMES,
+    GENERAL,
+    KIND_NAMES,
+    choose_free_name,
+    find_area,
+    list_nouns,
+    list_subjects,
+    to_topic_name,
+)
 from everfold.core.topics import Topic
-from everfold.core.words import STOP_WORDS, find_words, read_words
 
-LEAST_TOPICS: Final = 3
-MOST_TOPICS: Final = 7
 ENOUGH_ITEMS: Final = 9
 """So many items make at least `LEAST_TOPICS`. Source: own choice; a topic of fewer than three says less than its items."""
-GENERAL: Final = "general"
-"""The topic of what shares its subject with nothing. Source: REQUIREMENTS OF-44."""
-
-_KIND_NAMES: Final[dict[ItemKind, str]] = {
-    "fact": "facts",
-    "preference": "preferences",
-    "decision": "decisions",
-    "task": "tasks",
-    "open_item": "open_items",
-}
+MOST_SUBJECTS: Final = 4
+"""So many groups are made of words that items share; the others are areas. Source: own choice, of seven the larger half:
+on talk of daily life areas are what people would look under, and narrow subjects come first."""
 _SHARED_COUNT: Final = 2
 """A word is a subject when so many items have it; so many shared words make an item speak of a group's subject."""
 _MOST_SHARE: Final = 0.6
 """A word that more of the items have than this divides nothing: the person's name, the one project."""
 _FEW_ITEMS: Final = 5
 _NAME_WORDS: Final = 2
-_NAME_CHARS: Final = 48
-_NO_SUBJECT: Final = frozenset(
-    word
-    for text in (
-        DATE_WORDS,
-        MAY_DATE_WORDS,
-        "like love hate prefer want wish need use try think know believe feel hope say tell ask remember forget please",
-        "always usually often sometimes never now later soon already still instead actually really maybe probably",
-        "good better bad great nice new old big small first last many much more most less few lot thing stuff way",
-        "make take get give go come put set keep let start stop begin end change work live decide decision agree plan",
-        "user person people someone everyone time year month week day hour minute morning evening night date",
-        "one two three four five six seven eight nine ten no not yes ok okay fact task preference open item general",
-    )
-    for word in read_words(text)
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,12 +70,12 @@ class Group:
     def take(self, item: Item) -> None:
         """Add an item."""
         self.items.append(item)
-        self._words.update(list_subjects(item.statement).keys())
+        self._words.update(list_nouns(item.statement).keys())
 
     def learn(self, texts: Iterable[str]) -> None:
         """Let texts that are in it already tell its subject."""
         for text in texts:
-            self._words.update(list_subjects(text).keys())
+            self._words.update(list_nouns(text).keys())
 
     def rate(self, item: Item) -> int:
         """How much an item speaks of this group's subject; 0 for not at all."""
@@ -109,44 +93,22 @@ def group_items(groups: list[Group], items: Sequence[Item], *, taken: Container[
         groups: Those that are there; what is added stands behind them.
         items: What is in no group.
         taken: Names that a new group may not have, beside those of the groups.
-        most_count: How many groups there may be in the end, if there are not more already.
+        most_count: How many groups there may be in the end.
     """
     names = _Names(taken, groups)
     left = [item for item in _in_order(items) if not _join_predecessor(groups, item)]
     left = [item for item in left if not _join_nearest(groups, item)]
-    has_general = any(group.name == GENERAL for group in groups)
-    left = _make_groups(groups, left, names, room_count=most_count - len(groups) - (not has_general))
-    if left:
-        catch_all = _find_catch_all(groups, names, has_room=len(groups) < most_count)
-        for item in left:
-            catch_all.take(item)
+    room_count = min(
+        most_count - 1 - sum(group.name != GENERAL for group in groups), MOST_SUBJECTS - _count_subjects(groups)
+    )
+    left = _make_groups(groups, left, names, room_count=room_count)
+    _share_out(groups, left, names, most_count)
     _divide(groups, names, most_count)
+    _join_smallest(groups, most_count)
 
 
-@lru_cache(maxsize=8192)
-def list_subjects(statement: str) -> dict[str, str]:
-    """The words of a statement that tell its subject, as stems, with how each is written first."""
-    found: dict[str, str] = {}
-    for start, end, words in find_words(statement):
-        word = words[-1] if words else ""
-        if not word or word in STOP_WORDS or word in _NO_SUBJECT or not any(map(str.isalpha, word)):
-            continue
-        found.setdefault(word, statement[start:end])
-    return found
-
-
-def to_topic_name(text: str) -> str:
-    """Any text as a topic's name: words in small letters joined by underscores; empty where it has none."""
-    return re.sub(r"\W+", "_", text.lower()).strip("_")[:_NAME_CHARS].strip("_")
-
-
-def choose_free_name(name: str, taken: Container[str]) -> str:
-    """The name, or the name with the first number behind it that nothing has."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
+def _count_subjects(groups: Iterable[Group]) -> int:
+    return sum(group.name not in AREA_NAMES for group in groups)
 
 
 class _Names:
@@ -192,12 +154,12 @@ def _join_nearest(groups: Sequence[Group], item: Item) -> bool:
 
 
 def _make_groups(groups: list[Group], items: list[Item], names: _Names, *, room_count: int) -> list[Item]:
-    """Make a group of the word that most items share, again and again; gives the items that share none."""
+    """Make a group of the noun that most items share, again and again; gives the items that share none."""
     counts = Counter(word for item in items for word in list_subjects(item.statement))
     most = len(items) if len(items) <= _FEW_ITEMS else len(items) * _MOST_SHARE
     telling = {word for word, count in counts.items() if count <= most}
     for _ in range(room_count):
-        counts = Counter(word for item in items for word in list_subjects(item.statement) if word in telling)
+        counts = Counter(word for item in items for word in list_nouns(item.statement) if word in telling)
         found = [word for word, count in counts.items() if count >= _SHARED_COUNT]
         if not found:
             break
@@ -212,11 +174,11 @@ def _make_groups(groups: list[Group], items: list[Item], names: _Names, *, room_
 
 
 def _name_group(subject: str, members: Sequence[Item], telling: Container[str]) -> str:
-    """The subject's word as it is written, and the other word that most of the members share, as they come."""
+    """The subject's noun as it is written, and the other noun that most of the members share, as they come."""
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for item in members:
-        for word, text in list_subjects(item.statement).items():
+        for word, text in list_nouns(item.statement).items():
             counts[word] += 1
             written.setdefault(word, text)
     others = [word for word, count in counts.items() if word != subject and count * _NAME_WORDS >= len(members)]
@@ -225,19 +187,73 @@ def _name_group(subject: str, members: Sequence[Item], telling: Container[str]) 
     return to_topic_name(" ".join(text for word, text in written.items() if word in chosen))
 
 
+def _share_out(groups: list[Group], items: Sequence[Item], names: _Names, most_count: int) -> None:
+    """Put what shares no noun into the groups of its area; the areas that most of it belongs to get a group first."""
+    counts = Counter(map(find_area, items))
+    items = list(items)
+    by_name = {group.name: group for group in groups}
+    for area in sorted(counts, key=lambda name: (-counts[name], name)):
+        if area in by_name or area == GENERAL or counts[area] < _SHARED_COUNT:
+            continue
+        if not _has_room(groups, most_count - 1):
+            items += _dissolve(groups, below_count=counts[area])
+        if _has_room(groups, most_count - 1):
+            groups.append(group := Group(name=names.choose(area)))
+            by_name[area] = group
+    for item in items:
+        found = by_name.get(find_area(item))
+        (found or _find_catch_all(groups, names, has_room=_has_room(groups, most_count))).take(item)
+
+
+def _has_room(groups: Iterable[Group], most_count: int) -> bool:
+    return sum(_has_any(group) and group.name != GENERAL for group in groups) < most_count
+
+
+def _has_any(group: Group) -> bool:
+    return bool(group.fixed or group.items or group.prose)
+
+
+def _dissolve(groups: Sequence[Group], *, below_count: int) -> list[Item]:
+    """The items of the smallest group of a shared noun, taken out of it, where it has less than half of so many."""
+    own = [group for group in groups if group.items and not group.prose and group.name not in AREA_NAMES]
+    smallest = min(own, key=_measure, default=None)
+    if smallest is None or len(smallest.items) * 2 > below_count:
+        return []
+    taken, smallest.items = smallest.items, []
+    return taken
+
+
 def _find_catch_all(groups: list[Group], names: _Names, *, has_room: bool) -> Group:
     """The general group; where there is none and no room for one, the group with the fewest items."""
     found = next((group for group in groups if group.name == GENERAL), None)
     if found is None and has_room:
         found = Group(name=names.choose(GENERAL))
         groups.append(found)
-    return found or min(groups, key=lambda group: (len(group.fixed) + len(group.items), group.name))
+    return found or min(groups, key=_measure)
+
+
+def _measure(group: Group) -> tuple[int, str]:
+    return len(group.fixed) + len(group.items), group.name
+
+
+def _join_smallest(groups: list[Group], most_count: int) -> None:
+    """Join the smallest group to another while there are too many; one whose prose would be lost goes last."""
+    while len(left := list(filter(_has_any, groups))) > max(most_count, 1):
+        smallest = min(left, key=lambda group: (bool(group.prose), *_measure(group)))
+        others = [group for group in left if group is not smallest]
+        general = next((group for group in others if group.name == GENERAL), None)
+        target = general or min(others, key=lambda group: (bool(group.prose), *_measure(group)))
+        for item in (*smallest.fixed, *smallest.items):
+            target.take(item)
+        smallest.fixed, smallest.items, smallest.prose, smallest.summary = [], [], "", None
+        if smallest.topic is None:
+            groups[:] = [group for group in groups if group is not smallest]
 
 
 def _divide(groups: list[Group], names: _Names, most_count: int) -> None:
     """Divide the largest group while there are too few for so many items."""
     total = sum(len(group.fixed) + len(group.items) for group in groups)
-    while total >= ENOUGH_ITEMS and len(groups) < min(LEAST_TOPICS, most_count):
+    while total >= ENOUGH_ITEMS and sum(map(_has_any, groups)) < min(LEAST_TOPICS, most_count):
         largest = max(groups, key=lambda group: (len(group.items), group.name))
         leaves_one = not largest.fixed
         if len(largest.items) <= leaves_one:
@@ -251,11 +267,11 @@ def _divide(groups: list[Group], names: _Names, most_count: int) -> None:
 
 
 def _choose_half(group: Group, *, leaves_one: bool) -> tuple[list[Item], str]:
-    """The items of its most frequent kind, where it has several; else its newer half."""
+    """The items of its second most frequent kind, where it has several; else its newer half."""
     counts = Counter(item.kind for item in group.items)
-    kind = min(counts, key=lambda one: (-counts[one], one))
     if len(counts) > 1:
-        base = "" if group.name in (GENERAL, *_KIND_NAMES.values()) else f"{group.name}_"
-        return [item for item in group.items if item.kind == kind], f"{base}{_KIND_NAMES[kind]}"
+        kind = sorted(counts, key=lambda one: (-counts[one], one))[1]
+        name = KIND_NAMES[kind] if KIND_NAMES[kind] != GENERAL else "facts"
+        return [item for item in group.items if item.kind == kind], name
     ordered = _in_order(group.items)
     return ordered[len(ordered) // 2 if leaves_one else 0 :], group.name

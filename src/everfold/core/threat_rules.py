@@ -45,6 +45,14 @@ KEPT_FILE: Final = (
     r"|credentials\.json|wallet\.dat)"
 )
 USER: Final = r"(?:end user|user|human|operator)s?"
+OWN_SENSES: Final = (
+    r"(?:view|eyes?|sight|attention|screen|display|session|knowledge|awareness|face|notice|chat|terminal|console|inbox"
+    r"|about|of|that|what|anything|this|these|it)\b"
+)
+NOT_THEIRS: Final = (
+    rf"(?!'s?{W}(?!{OWN_SENSES})\w|{W}(?:groups?|lists?|base|guide|manual|names?|accounts?|interface)\b)"
+)
+"""Not "the user's manager": a rule about the people and things around a user hides nothing from the user."""
 ANYBODY: Final = r"(?:user|human|operator|owner|customer|developer|reviewer|admin(?:istrator)?)s?"
 
 _OVERRIDE: Final = (
@@ -161,14 +169,14 @@ _CONCEALMENT: Final = (
         "concealment",
         "hides from the user",
         "user|human|operator|owner|customer|developer|trace|history|log|memor",
-        rf"\b(?:do not|don't|never|must not|mustn't){W}(?:ever{W})?(?:tell|inform|alert|notify|warn|show){gap(2)}{W}(?:the|your|any){W}{USER}\b(?!{W}not\b)",
-        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose|show|report|admit|explain){gap(4)}{W}to{W}(?:the|your|any){W}{USER}\b",
-        rf"\b(?:hide|conceal|withhold|keep){gap(3)}{W}(?:secret{W})?from{W}(?:the|your){W}{USER}\b",
-        rf"\bwithout{W}(?:telling|informing|asking|notifying|alerting){W}the{W}{USER}\b|\bwithout{W}the{W}{USER}(?:'s)?{W}(?:knowledge|consent|noticing|knowing)",
+        rf"\b(?:do not|don't|never|must not|mustn't){W}(?:ever{W})?(?:tell|inform|alert|notify|warn|show){gap(2)}{W}(?:the|your|any){W}{USER}\b(?!{W}not\b){NOT_THEIRS}",
+        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose|show|report|admit|explain){gap(4)}{W}to{W}(?:the|your|any){W}{USER}\b{NOT_THEIRS}",
+        rf"\b(?:hide|conceal|withhold|keep){gap(3)}{W}(?:secret{W})?from{W}(?:the|your){W}{USER}\b{NOT_THEIRS}",
+        rf"\bwithout{W}(?:telling|informing|asking|notifying|alerting){W}the{W}{USER}\b{NOT_THEIRS}|\bwithout{W}the{W}{USER}(?:'s)?{W}(?:knowledge|consent|noticing|knowing)",
         rf"\b(?:user|human|operator){W}(?:must|should|may|shall)(?:n't|{W}(?:not|never)){W}(?:ever{W})?(?:be{W})?(?:find out|notice|know|see|learn|told|informed|notified|aware|become aware)\b",
         rf"\b(?:user|human|operator){W}(?:does|do|will|can)(?:n't|not|{W}(?:not|never)){W}(?:find out|notice this|notice it|notice\s{{0,2}}[.,]|become aware)",
         rf"\b(?:user|human|operator){W}(?:never|not){W}(?:learns?|finds out|notices|knows about|be informed|be told)",
-        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose){W}(?:this|these|that){gap(3)}{W}to{W}(?:the|your|any){W}{ANYBODY}\b",
+        rf"\b(?:do not|don't|never){W}(?:reveal|mention|disclose){W}(?:this|these|that){gap(3)}{W}to{W}(?:the|your|any){W}{ANYBODY}\b{NOT_THEIRS}",
         rf"\bif{W}the{W}user{W}asks{gap(4)}{W}(?:say|answer|claim|deny|reply|pretend){W}(?:that{W})?(?:there|no|you|it|nothing|none)",
         rf"\b(?:remove|erase|delete|wipe|cover){W}(?:up{W})?(?:all{W}|any{W}|your{W}|the{W})?(?:traces?|tracks|evidence)(?=\s{{0,2}}[.,]|{W}(?:of|after|and|you|from)\b)(?!{W}of{W}(?:nuts?|paint|dust|oil))",
         rf"\b(?:clear|delete|wipe|erase|disable){W}(?:your{W}|the{W}|all{W})?(?:shell{W}|bash{W}|command{W})?(?:history|audit logg?(?:ing|s)?|logging){W}(?:after{W}(?:every|each)|and{W}(?:disable|hide)|so{W}that)",

@@ -61,7 +61,7 @@ class Dream:
         topics: The revisions that it writes, or would write.
         read_through: The ordinal of the last extraction that it read; the next dream goes on behind it.
         items: What it was given as evidence.
-        problem: Why it failed, or what it had to mend.
+        problem: Why it failed, or what it had to mend, in codes and counts: no word of an item, a topic or a reply.
     """
 
     id: DreamId

@@ -3,6 +3,7 @@
 Sources: the public API references of both providers (chat completion messages; messages, content blocks).
 """
 
+import base64
 from collections.abc import Mapping
 from typing import cast
 
@@ -34,6 +35,7 @@ _OPENAI_ROLES: dict[str, Role] = {
     "tool": "tool",
 }
 _ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_TEXT_DATA = "data:text/plain;base64,"
 _ANTHROPIC_BLOCKS = frozenset(
     {
         "tool_use",
@@ -159,8 +161,24 @@ def _openai_part(value: JsonValue, index: int) -> Part:
             return make_text(text=_text_of(part.get("refusal"), f"{where}.refusal"), raw=part)
         case "image_url":
             return _openai_image(part, where)
+        case "file":
+            return _openai_file(part)
         case _:
             return OpaquePart(type=kind, raw=part)
+
+
+def _openai_file(part: JsonObject) -> Part:
+    """A file whose data is plain text is a document; any other is kept and not read."""
+    file = part.get("file")
+    file = file if isinstance(file, dict) else {}
+    title, data = file.get("filename"), file.get("file_data")
+    if not isinstance(data, str) or not data.startswith(_TEXT_DATA):
+        return OpaquePart(type="file", raw=part)
+    try:
+        text = base64.b64decode(data.removeprefix(_TEXT_DATA), validate=True).decode("utf-8")
+    except ValueError:
+        return OpaquePart(type="file", raw=part)
+    return DocumentPart(title=title if isinstance(title, str) else "document", text=text, raw=part)
 
 
 def _openai_image(part: JsonObject, where: str) -> ImagePart:

@@ -137,6 +137,27 @@ class TopicStore(Protocol):
         ...
 
 
+class DreamLeaseStore(Protocol):
+    """Who dreams for a user and an agent now: one at a time, in whatever process."""
+
+    async def claim_dream(
+        self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
+    ) -> bool:
+        """Take the lease of a user and an agent, where nobody has it or it has run out; whether it was taken.
+
+        A wipe takes every lease of its user away.
+        """
+        ...
+
+    async def renew_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
+        """Have the lease for longer; False where the holder has it no more."""
+        ...
+
+    async def release_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
+        """Give the lease back; nothing happens where the holder has it no more."""
+        ...
+
+
 class MemoryRecordStore(Protocol):
     """What is kept of memory's own doings."""
 
@@ -179,5 +200,5 @@ class MemoryRecordStore(Protocol):
         ...
 
 
-class MemoryStore(LedgerStore, TopicStore, MemoryRecordStore, Protocol):
+class MemoryStore(LedgerStore, TopicStore, DreamLeaseStore, MemoryRecordStore, Protocol):
     """All of memory in one place."""

@@ -20,7 +20,7 @@ from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSet
 from everfold.core.state import SessionState
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -179,6 +179,7 @@ class Store(
     UsageStore,
     LedgerStore,
     TopicStore,
+    DreamLeaseStore,
     MemoryRecordStore,
     ForgettingStore,
     VectorStore,

@@ -14,8 +14,7 @@ from everfold.core.dream_requests import (
     read_dream_reply,
     write_dream_request,
 )
-from everfold.core.dream_scenes import Proposal, Scene
-from everfold.core.dreaming import TIERS
+from everfold.core.dream_scenes import TIERS, Proposal, Scene
 from everfold.core.items import Tier
 from everfold.core.topic_lines import Scan
 from everfold.errors import ContextLengthError, LimitError, ModelError
@@ -33,7 +32,7 @@ class Proposals:
 
     Attributes:
         cost_usd: None where nothing was answered, or no price is known.
-        notes: Why there is none for a tier.
+        notes: Why there is none for a tier, without a word of any reply: it would outlive an erase.
     """
 
     proposals: list[Proposal] = field(default_factory=list)
@@ -60,6 +59,7 @@ async def _ask_tier(
 ) -> None:
     tier: Tier = request.tier
     faults: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
     for _ in range(ATTEMPTS_COUNT):
         try:
             reply = await call(
@@ -71,21 +71,22 @@ async def _ask_tier(
                 )
             )
         except ContextLengthError as error:
-            faults = (str(error),)
+            codes = (error.code,)
             request = write_dream_request(scene, tier, key=key, input_tokens=INPUT_TOKENS // 2) or request
             continue
         except (ModelError, LimitError) as error:
-            faults = (str(error),)
+            codes = (error.code,)
             break
         if reply.cost_usd is not None:
             found.cost_usd = (found.cost_usd or 0.0) + reply.cost_usd
         if reply.finish != "complete":
-            faults = (f"it was not finished: {reply.finish}",)
+            faults, codes = (f"it was not finished: {reply.finish}",), (reply.finish,)
         else:
             reading = read_dream_reply(reply.text, request, scan=scan)
             if reading.proposal is not None:
                 found.proposals.append(reading.proposal)
                 return
-            faults = reading.faults
+            faults, codes = reading.faults, reading.codes
         request = ask_dream_again(request, faults)
-    found.notes.append(f"the model's text for tier {tier} could not be used: {'; '.join(faults)}")
+    listed = ", ".join(dict.fromkeys(codes))
+    found.notes.append(f"the model's text for tier {tier} could not be used: {listed}")

@@ -4,10 +4,12 @@ Theory of operation. Everything is read first, at a head of memory; a model is a
 plan is made; one change writes topics, marks, cursor, record and audit. Where the head has moved meanwhile, everything
 is read again and the plan is made again with the model's text, which does not overwrite a topic that has changed. Where
 the epoch has moved, words may have been erased that the model has read: the dream is dropped, and its cursor stays.
+Before a model is asked a lease is taken in the store, so that no other process asks for the same meanwhile.
 
 Source: DESIGN section 4, "Dreamer"; REQUIREMENTS OF-43 to OF-48, U-50 to U-54; docs/adr/0021-memory.md.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,6 +30,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.ask_dream import Proposals, ask_dream
 from everfold.services.call_model import ModelCaller
 from everfold.services.judge_dream import approve_dream, reject_dream, revert_dream
+from everfold.services.lease_dream import lease_dream
 from everfold.services.observers import Observers
 from everfold.services.pausing import finish_pausing
 from everfold.services.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
@@ -53,6 +56,7 @@ class Dreamer:
     Attributes:
         policy_of: How memory is kept for an agent; off means not one query.
         caller: Asks the model; None consolidates without one.
+        lease_secs: For how long a dream is believed to be on its way; renewed while it is.
         scan: Names what a text would do to its reader.
     """
 
@@ -61,6 +65,7 @@ class Dreamer:
     ids: Ids
     policy_of: Callable[[AgentId], MemoryPolicy]
     caller: ModelCaller | None = None
+    lease_secs: float = 180.0
     scan: Scan = list_threat_kinds
     observers: Observers = field(default_factory=Observers)
     _busy: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False, repr=False)
@@ -134,16 +139,28 @@ class Dreamer:
                 session_id=session_id,
             )
             found = await reading()
-            return await self._decide(found, reading) if found is not None else None
+            if found is None:
+                return None
+            if not found.scene.items:
+                await self._pass_over(found)
+                return None
+            return await self._dream_leased(found, reading)
         finally:
             self._busy.discard(pair)
+
+    async def _dream_leased(self, found: DreamInput, reading: Reading) -> Dream | None:
+        """Dream, unless another process does; what that one has written since it was read is read again."""
+        async with lease_dream(self.store, self.clock, found.scene, lease_secs=self.lease_secs) as is_leased:
+            if not is_leased:
+                return None
+            if await self.store.read_head(found.scene.user_id) == found.head:
+                return await self._decide(found, reading)
+            again = await reading()
+            return await self._decide(again, reading) if again is not None and again.scene.items else None
 
     async def _decide(self, found: DreamInput, reading: Reading) -> Dream | None:
         """Ask, plan and write; plan again over what is there where memory has moved."""
         first = found.head
-        if not found.scene.items:
-            await self._pass_over(found)
-            return None
         with self.observers.tracer.span(SPAN, {"everfold.dream.id": found.scene.dream_id}):
             asked = await self._ask(found)
             latest: DreamInput | None = found
@@ -210,7 +227,7 @@ class Dreamer:
             items=plan.items,
             generator="model" if asked.proposals else "deterministic",
             cost_usd=asked.cost_usd,
-            problem="; ".join(dict.fromkeys((*asked.notes, *plan.notes))),
+            problem=_join_notes((*asked.notes, *plan.notes)),
         )
 
     async def _pass_over(self, found: DreamInput) -> None:
@@ -268,6 +285,11 @@ class Dreamer:
             about=(dream.id, *(topic.id for topic in dream.topics)),
             counts=(("topics", len(dream.topics)), ("items", len(dream.items)), *lines),
         )
+
+
+def _join_notes(notes: Sequence[str]) -> str:
+    """Each note once, with how often it came."""
+    return "; ".join(note if times == 1 else f"{note} ({times} times)" for note, times in Counter(notes).items())
 
 
 def _count_lines(before: Sequence[Topic], after: Sequence[Topic]) -> tuple[tuple[str, int], ...]:

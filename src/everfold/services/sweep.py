@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
+from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Swept
 from everfold.core.sessions import SessionId
 from everfold.errors import StoreError
@@ -24,7 +25,11 @@ MOST_EVENTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweeper:
-    """Looks for stale events at the start, and every `every_secs` after it."""
+    """Looks for stale events at the start, and every `every_secs` after it.
+
+    Attributes:
+        lookback_secs: Only for those that were begun within so long; 0 looks for none.
+    """
 
     store: Store
     clock: Clock
@@ -35,10 +40,7 @@ class Sweeper:
 
     async def sweep(self) -> list[SessionId]:
         """Wake every session that has a stale event, and give them; finish erases that readers held up in the files."""
-        now = self.clock.now()
-        events = await self.store.list_waiting(
-            now=now, begun_after=now - timedelta(seconds=self.lookback_secs), limit_count=MOST_EVENTS
-        )
+        events = await self._list_waiting() if self.lookback_secs else []
         sessions = list(dict.fromkeys(event.session_id for event in events))
         for session_id in sessions:
             self.wake(session_id)
@@ -46,6 +48,11 @@ class Sweeper:
         if events:
             self.feed.publish(Swept(found_count=len(events), sessions_count=len(sessions)))
         return sessions
+
+    async def _list_waiting(self) -> list[CompactionEvent]:
+        now = self.clock.now()
+        begun_after = now - timedelta(seconds=self.lookback_secs)
+        return await self.store.list_waiting(now=now, begun_after=begun_after, limit_count=MOST_EVENTS)
 
     async def sweep_forever(self) -> None:
         """Sweep now and again and again. A store that does not serve is asked again the next time."""

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from everfold.adapters.transcripts import FORMATS, Conversation, Transcript, parse_transcript, read_transcript
 from everfold.core.json_values import JsonValue
+from everfold.core.messages import DocumentPart, TextPart
+from everfold.core.wire import read_wire
 from everfold.errors import InvalidInputError, NotFoundError
 
 ROOT = Path(__file__).parents[3]
@@ -167,9 +169,14 @@ def test_locomo_turns_are_dated_named_and_in_order_of_sittings() -> None:
         datetime(2024, 2, 29, 12, 31, tzinfo=UTC),
         datetime(2024, 3, 1, 0, 5, tzinfo=UTC),
     ]
-    text, image = str(conversation.messages[1].wire["content"]).split("\n")
-    assert text == "A quince, look."
-    assert all(part in image for part in ("a young tree in a pot", "quince sapling", "https://example.org/quince.jpg"))
+    view = read_wire(conversation.messages[1].wire)
+    assert view.name == "Ivo"
+    text, image = view.parts
+    assert isinstance(text, TextPart)
+    assert isinstance(image, DocumentPart)
+    assert text.text == "A quince, look."
+    told = ("a young tree in a pot", "quince sapling", "https://example.org/quince.jpg")
+    assert all(part in image.text for part in told)
 
 
 def test_streamed_parts_of_an_assistant_message_are_joined_in_order() -> None:

@@ -6,10 +6,10 @@ from datetime import datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfold.core.dream_scenes import TOPIC_CHARS, Proposal, Scene, TopicProposal, is_closed
+from everfold.core.dream_scenes import LEAST_TOPICS, MOST_TOPICS, TOPIC_CHARS, Proposal, Scene, TopicProposal, is_closed
 from everfold.core.dreaming import OUTSIDE, plan_consolidation, rebuild_topic
 from everfold.core.items import Item, ItemId, ItemKind, Tier
-from everfold.core.subjects import ENOUGH_ITEMS, LEAST_TOPICS, MOST_TOPICS
+from everfold.core.subjects import ENOUGH_ITEMS
 from everfold.core.topic_lines import read_topic_text
 from everfold.core.topics import Topic, TopicId
 from everfold.testing.dreams import day, note, scene
@@ -89,7 +89,7 @@ def test_a_tier_has_three_to_seven_topics(first: list[Item], second: list[Item])
     merged = _merge(topics, _plan(scene(*second, topics=topics, sources=first, dream_id="drm_2")))
     for held, items in ((topics, first), (merged, [*first, *second])):
         for tier in ("user", "agent"):
-            own = [topic for topic in held if topic.tier == tier and not is_closed(topic)]
+            own = [topic for topic in held if topic.tier == tier]
             trusted = [
                 item
                 for item in items
@@ -117,6 +117,38 @@ def test_the_order_in_which_items_come_changes_nothing(items: list[Item], chance
     assert [(topic.name, topic.content) for topic in _plan(scene(*items))] == [
         (topic.name, topic.content) for topic in _plan(scene(*shuffled))
     ]
+
+
+def test_a_tier_never_has_more_than_seven_topics() -> None:
+    """However much is said, and wherever it comes from: dream after dream every item is told, by seven topics at most."""
+    held: tuple[Topic, ...] = ()
+    items: list[Item] = []
+    for dream in range(6):
+        new = [
+            replace(
+                note(
+                    f"itm_{dream}_{number}",
+                    f"The {SUBJECTS[(number + dream) % len(SUBJECTS)]} of house {number}. {'It is quiet there. ' * 30}",
+                    on_day=dream,
+                ),
+                origin="external" if dream > 2 and number % 9 == 0 else "user",
+            )
+            for number in range(27)
+        ]
+        items += new
+        held = _merge(held, _plan(scene(*new, topics=held, sources=items, dream_id=f"drm_{dream}")))
+        assert LEAST_TOPICS <= len(held) <= MOST_TOPICS
+        assert sorted(_list_told(held)) == sorted(item.id for item in items)
+        assert all(not any(map(str.isdigit, topic.name)) for topic in held)
+
+
+def test_topics_keep_their_names() -> None:
+    """What is said later about the same matters changes no name."""
+    said = [*HARBOUR, *MUSIC, note("itm_5", "My sister lives in Leeds."), note("itm_6", "My brother is a baker.")]
+    topics = _plan(scene(*said))
+    new = [note(f"new_{number}", f"{item.statement} Still.", on_day=9) for number, item in enumerate(said)]
+    merged = _merge(topics, _plan(scene(*new, topics=topics, sources=said, dream_id="drm_2")))
+    assert {topic.name: len(topic.sources) for topic in merged} == {"harbour_berth": 4, "orchestra": 4, "people": 4}
 
 
 def test_topics_are_named_by_their_subject() -> None:
@@ -341,4 +373,4 @@ def test_a_name_that_a_closed_topic_has_is_not_given_twice() -> None:
     (written,) = _plan(
         scene(*HARBOUR, topics=[closed], dream_id="drm_2"), _propose("The harbour berth costs 17 euros.", "itm_1")
     )
-    assert written.name == "harbour_2"
+    assert written.name == "later_harbour"

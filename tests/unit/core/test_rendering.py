@@ -1,12 +1,16 @@
 """What a provider would refuse never reaches it, whatever the client stored."""
 
+import base64
+import json
 from collections.abc import Sequence
+from typing import Literal
 
 import pytest
 
 import everfold
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.rendering import render
+from everfold.core.wire import read_wire
 from everfold.testing import check_anthropic_request, check_openai_request
 from everfold.testing.proofs import count_tokens
 
@@ -156,3 +160,29 @@ async def test_a_late_result_is_shown_within_its_bound() -> None:
     tokens = count_tokens(render(window, "openai"))
     assert tokens <= window.report.tokens
     assert window.report.tokens < window.report.budget_tokens
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_text_file_is_shown_as_its_text(role: str, provider: Literal["openai", "anthropic"]) -> None:
+    """A file of plain text is a document: every provider is shown its words under its title, whoever's message it rides on."""
+    data = base64.b64encode("A quince in a pöt.".encode()).decode()
+    file: JsonObject = {"filename": "image", "file_data": f"data:text/plain;base64,{data}"}
+    shown: JsonObject = {
+        "role": role,
+        "content": [{"type": "text", "text": "Look."}, {"type": "file", "file": file}],
+    }
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=4000)
+        await session.append([HELLO, shown])
+        request = render(await session.window(), provider)
+        check = check_openai_request if provider == "openai" else check_anthropic_request
+        assert check(request) == []
+        assert "A quince in a pöt." in json.dumps(request, ensure_ascii=False)
+
+
+def test_a_file_that_is_no_text_is_kept_unread() -> None:
+    """Data of another type, and data that is none, stay what they are."""
+    for data in ("data:application/pdf;base64,QQ==", "data:text/plain;base64,%%%", "data:text/plain;base64,/w==", 7):
+        view = read_wire({"role": "user", "content": [{"type": "file", "file": {"file_data": data}}]})
+        assert [part.kind for part in view.parts] == ["opaque"]

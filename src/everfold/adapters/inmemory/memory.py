@@ -170,6 +170,34 @@ class InMemoryMemory(TablesHolder):
         idle = sorted(pair for pair in waiting if active_at[pair] < idle_before)
         return sorted(idle, key=lambda pair: active_at[pair], reverse=True)[:limit_count]
 
+    # --- leases
+
+    async def claim_dream(
+        self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
+    ) -> bool:
+        """Take the lease where nobody has it, or it has run out."""
+        leases, pair = self._tables.memory.leases, (user_id, agent_id)
+        if pair in leases and leases[pair][1] >= now:
+            return False
+        leases[pair] = (holder, lease_until)
+        return True
+
+    async def renew_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
+        """Have one's own lease for longer."""
+        if not self._has_lease(user_id, agent_id, holder):
+            return False
+        self._tables.memory.leases[user_id, agent_id] = (holder, lease_until)
+        return True
+
+    async def release_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
+        """Give one's own lease back."""
+        if self._has_lease(user_id, agent_id, holder):
+            del self._tables.memory.leases[user_id, agent_id]
+
+    def _has_lease(self, user_id: UserId, agent_id: AgentId, holder: DreamId) -> bool:
+        lease = self._tables.memory.leases.get((user_id, agent_id))
+        return lease is not None and lease[0] == holder
+
     # --- records
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
@@ -249,6 +277,7 @@ def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryHead, entry:
     drop(held.dreams, [id_ for id_, dream in held.dreams.items() if dream.user_id == user_id])
     drop(held.extractions, [one.id for one in held.extractions.values() if one.user_id == user_id])
     drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
+    drop(held.leases, [key for key in held.leases if key[0] == user_id])
     held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
     forget_snapshots(held, user_id)
     held.audit.append(entry)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Self, TypeVar
 
 from everfold.core.items import Item, ItemId, Tier
@@ -24,6 +25,7 @@ class MemoryTables:
         written_at: The revision of memory that wrote an item's newest one.
         erased_at: The revision of memory that the last erase made.
         owners: Whose session it is that something is kept for.
+        leases: Whose dream is on its way, and until when it is believed to be.
     """
 
     heads: dict[UserId, MemoryHead] = field(default_factory=dict)
@@ -32,6 +34,7 @@ class MemoryTables:
     erased_at: dict[UserId, int] = field(default_factory=dict)
     topics: dict[TopicId, list[Topic]] = field(default_factory=dict)
     cursors: dict[tuple[UserId, AgentId], int] = field(default_factory=dict)
+    leases: dict[tuple[UserId, AgentId], tuple[DreamId, datetime]] = field(default_factory=dict)
     extractions: dict[str, Extraction] = field(default_factory=dict)
     last_ordinals: dict[UserId, int] = field(default_factory=dict)
     dreams: dict[DreamId, Dream] = field(default_factory=dict)
@@ -49,6 +52,7 @@ class MemoryTables:
             erased_at=dict(self.erased_at),
             topics=dict(self.topics),
             cursors=dict(self.cursors),
+            leases=dict(self.leases),
             extractions=dict(self.extractions),
             last_ordinals=dict(self.last_ordinals),
             dreams=dict(self.dreams),

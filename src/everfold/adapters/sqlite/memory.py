@@ -104,7 +104,7 @@ def wipe_memory(
     wipe_words(database, user_key)
     revisions = sum(database.run(name, user_key=user_key) for name in ("wipe_item_revisions", "wipe_topic_revisions"))
     quotes = database.run("wipe_evidence", user_key=user_key)
-    for name in ("wipe_dreamt_topics", "wipe_cursors", "wipe_session_memory"):
+    for name in ("wipe_dreamt_topics", "wipe_cursors", "wipe_dream_leases", "wipe_session_memory"):
         database.run(name, user_key=user_key)
     database.run("pass_over_log", user_key=user_key, revision=head.revision)
     counts = {

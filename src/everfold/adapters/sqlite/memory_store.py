@@ -103,6 +103,22 @@ class SqliteMemory(Lanes):
         """See the port."""
         return await self._read(memory_records.list_dreamable, idle_before, limit_count)
 
+    # --- leases
+
+    async def claim_dream(
+        self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
+    ) -> bool:
+        """See the port."""
+        return await self._write(memory_records.claim_dream, user_id, agent_id, holder, now, lease_until)
+
+    async def renew_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
+        """See the port."""
+        return await self._write(memory_records.renew_dream, user_id, agent_id, holder, lease_until)
+
+    async def release_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
+        """See the port."""
+        await self._write(memory_records.release_dream, user_id, agent_id, holder)
+
     # --- records
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:

@@ -1,12 +1,14 @@
 """LoCoMo: two people who talk over months, in dated sittings.
 
 The file has no roles: ``speaker_a`` is read as the user and ``speaker_b`` as the assistant, with their names kept. A turn
-that shared an image gets a bracketed line with what the file says about it. Times have no zone and are read as UTC; the
+that shared an image has a document of plain text with what the file says about it: a program wrote the caption, so it is
+none of the speaker's words. Times have no zone and are read as UTC; the
 turns of a sitting are put a minute apart, since only its beginning is dated. The questions (``qa``) are no part of the talk.
 
 Source: Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", 2024, and the layout of its data.
 """
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +99,7 @@ def _read_sitting(sample: _Sample, key: str) -> Iterator[TranscriptMessage]:
             refuse(line, f"the speaker {speaker!r} is not one of this conversation: expected {expected}")
         label = turn.get("dia_id")
         yield TranscriptMessage(
-            wire={"role": sample.role_by_speaker[speaker], "name": speaker, "content": _text_of(turn, line)},
+            wire={"role": sample.role_by_speaker[speaker], "name": speaker, "content": _read_content(turn, line)},
             wire_format="openai",
             said_at=None if began_at is None else began_at + index * _TURN,
             line=line,
@@ -105,13 +107,17 @@ def _read_sitting(sample: _Sample, key: str) -> Iterator[TranscriptMessage]:
         )
 
 
-def _text_of(turn: dict[str, JsonValue], line: int) -> str:
+def _read_content(turn: dict[str, JsonValue], line: int) -> JsonValue:
     text = expect_string(turn.get("text"), "`text`", line)
     urls = turn.get("img_url")
     noted = [("image", "blip_caption", turn.get("blip_caption")), ("searched for", "query", turn.get("query"))]
     noted += [("at", "img_url", url) for url in (urls if isinstance(urls, list) else [urls])]
     shown = [f"{word}: {expect_string(value, f'`{key}`', line)}" for word, key, value in noted if value is not None]
-    return f"{text}\n[{'; '.join(shown)}]" if shown else text
+    if not shown:
+        return text
+    data = base64.b64encode("; ".join(shown).encode()).decode()
+    file: JsonValue = {"filename": "image", "file_data": f"data:text/plain;base64,{data}"}
+    return [{"type": "text", "text": text}, {"type": "file", "file": file}]
 
 
 def _find_beginning(sample: _Sample, key: str) -> datetime | None:
