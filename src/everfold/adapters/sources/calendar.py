@@ -165,9 +165,13 @@ def _write_view(
     for happening in view.happenings:
         yield _write_happening(happening, changed_from=changed_from, description_chars=description_chars)
     if view.unreadable_count:
-        yield f"({view.unreadable_count} events of this calendar could not be read.)"
+        yield f"({_count_events(view.unreadable_count)} of this calendar could not be read.)"
     if view.endless_count:
-        yield f"({view.endless_count} events of this calendar repeat too often to be listed.)"
+        yield f"({_count_events(view.endless_count)} of this calendar with a rule that cannot be followed.)"
+
+
+def _count_events(count: int) -> str:
+    return "1 event" if count == 1 else f"{count:,} events"
 
 
 def _write_happening(it: Happening, *, changed_from: datetime, description_chars: int) -> str:

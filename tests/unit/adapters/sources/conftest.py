@@ -70,7 +70,9 @@ class ImapServer:
 
     def list_names(self) -> list[str]:
         """The names of all messages, which hold their flags."""
-        return sorted(f"{path.parent.name}/{path.name}" for it in ("new", "cur") for path in (self.maildir / it).iterdir())
+        return sorted(
+            f"{path.parent.name}/{path.name}" for it in ("new", "cur") for path in (self.maildir / it).iterdir()
+        )
 
 
 def _find_dovecot() -> str:
@@ -172,7 +174,9 @@ def imap_server(certificate: Certificate) -> Iterator[ImapServer]:
         plain_port, tls_port = _take_ports(2)
         config = _configure(folder, certificate, plain_port, tls_port, owner)
         server = ImapServer(plain_port, tls_port, certificate.cert, folder / "mail", folder / "log", owner)
-        process = subprocess.Popen([dovecot, "-F", "-c", str(config)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [dovecot, "-F", "-c", str(config)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
             _wait_for(plain_port, process, server.log)
             yield server

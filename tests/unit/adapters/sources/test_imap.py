@@ -120,7 +120,14 @@ async def test_a_wrong_password_is_refused_and_not_repeated(
 async def test_a_missing_password_is_said_before_anything_is_reached() -> None:
     """Without the variable the source names it."""
     source = build_source(
-        {"kind": "mailbox", "name": "inbox", "host": "127.0.0.1", "port": 1, "username": "a", "password_env": "NO_SUCH"},
+        {
+            "kind": "mailbox",
+            "name": "inbox",
+            "host": "127.0.0.1",
+            "port": 1,
+            "username": "a",
+            "password_env": "NO_SUCH",
+        },
         environ={},
     )
     with pytest.raises(SourceError, match="variable NO_SUCH"):
