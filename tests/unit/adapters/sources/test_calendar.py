@@ -159,7 +159,7 @@ async def test_a_count_that_was_reached_ends_a_series(write: Write) -> None:
         "FREQ=DAILY;BYSETPOS=9",
         "FREQ=DAILY;INTERVAL=2;BYMONTH=2;BYMONTHDAY=30",
         "FREQ=DAILY;INTERVAL=-1",
-        "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11;BYMINUTE=0,5,10,15,20,25,30;BYSECOND=0,1,2,3,4,5,6,7,8,9",
+        "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22;BYMINUTE=0,5,10,15,20,25,30;BYSECOND=0,1,2,3,4,5,6,7,8,9",
         "FREQ=MINUTELY;COUNT=999999999",
         "FREQ=YEARLY;UNTIL=garbage",
         "FREQ=SOMETIMES",
@@ -284,6 +284,23 @@ async def test_the_rules_that_people_use(write: Write, rule: str, times: str) ->
     path = write(f"DTSTART;VALUE=DATE:20200104\nRRULE:{rule}\nSUMMARY:X")
     lines = await _ask(path, "2026-11-24T00:00Z", "2026-11-30T12:00Z", before_hours=0, after_hours=0)
     assert lines == [f"- {times} (all day) X"]
+
+
+async def test_a_long_series_is_shown_where_it_was_begun_and_where_it_is_now(write: Write) -> None:
+    """Every third week since 1990 at nine, whatever the clocks did since; its first day counts on that day."""
+    path = write(
+        "DTSTART;TZID=Europe/Berlin:19900101T090000\nDTEND;TZID=Europe/Berlin:19900101T100000\nRRULE:FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,WE\nSUMMARY:X"
+    )
+    week = (datetime(2026, 7, 6, tzinfo=UTC) - datetime(1990, 1, 1, tzinfo=UTC)).days // 7
+    monday = datetime(2026, 7, 6, tzinfo=UTC) + timedelta(weeks=-week % 3)
+    lines = await _ask(path, monday.isoformat(), (monday + timedelta(days=20)).isoformat(), time_zone="Europe/Berlin")
+    assert (
+        lines
+        == [f"- {(monday + timedelta(days=days)).date()} 09:00-10:00 +02:00 X" for days in (0, 2, 21)][: len(lines)]
+    )
+    assert len(lines) >= 2
+    first = await _ask(path, "1990-01-01T00:00Z", "1990-01-02T00:00Z", time_zone="Europe/Berlin")
+    assert first[0] == "- 1990-01-01 09:00-10:00 +01:00 X"
 
 
 DAYS = st.integers(-60, 60).map(lambda days: datetime(2026, 11, 22, 9, tzinfo=UTC) + timedelta(days=days))
