@@ -14,7 +14,7 @@ from everfold.adapters.sources.calendar_events import CalendarView, Happening, r
 from everfold.adapters.sources.environment import fill_references
 from everfold.adapters.sources.fetching import Fetch, fetch
 from everfold.adapters.sources.http import check_address, read_address
-from everfold.adapters.sources.own_thread import OwnThread
+from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_above_zero, check_name
 from everfold.core.source_texts import clean_line, fit_lines, name_moment
 from everfold.errors import InvalidInputError, SourceError
@@ -93,7 +93,7 @@ class CalendarSource:
     def __init__(self, settings: CalendarSettings, environ: Mapping[str, str] | None = None) -> None:
         self._settings = settings
         self._environ = os.environ if environ is None else environ
-        self._thread = OwnThread(self.name)
+        self._threads = OwnThreads(self.name)
 
     @property
     def name(self) -> str:
@@ -103,12 +103,12 @@ class CalendarSource:
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:  # noqa: ARG002
         """See the port. A line for each event, in order, the changed ones marked."""
         given = self._settings
-        raw = await self._thread.run(self._read_file) if given.path is not None else await self._fetch()
+        raw = await self._threads.run(self._read_file) if given.path is not None else await self._fetch()
         first = from_at - timedelta(hours=given.before_hours)
         last = to_at + timedelta(hours=given.after_hours)
         zone = None if given.time_zone is None else ZoneInfo(given.time_zone)
         read = partial(read_calendar, raw, from_at=first, to_at=last, zone=zone, source=self.name)
-        view = await self._thread.run(read)
+        view = await self._threads.run(read)
         text = "\n".join(
             _write_view(view, first, last, changed_from=from_at, description_chars=given.description_chars)
         )

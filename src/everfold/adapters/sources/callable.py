@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from typing import Final
 
-from everfold.adapters.sources.own_thread import OwnThread
+from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_name
 from everfold.core.redaction import redact_secrets
 from everfold.core.source_texts import clean_line, clean_text, fit_lines
@@ -25,7 +25,7 @@ class CallableSettings:
     Attributes:
         name: The source is `call://NAME`.
         function: Its import path, `package.module:function`. It takes what `ContextSource.summary` takes and gives a
-            text, or None where nothing happened; plain or async.
+            text, or None where nothing happened; plain or async. It may be asked several times at once.
     """
 
     name: str
@@ -47,7 +47,7 @@ class CallableSource:
 
     def __init__(self, settings: CallableSettings) -> None:
         self._settings = settings
-        self._thread = OwnThread(self.name)
+        self._threads = OwnThreads(self.name)
         self._function: Summarise | None = None
 
     @property
@@ -58,11 +58,11 @@ class CallableSource:
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
         """See the port."""
         if self._function is None:
-            self._function = await self._thread.run(self._load)
+            self._function = await self._threads.run(self._load)
         ask = partial(self._function, prompt, from_at=from_at, to_at=to_at, budget_tokens=budget_tokens)
         is_async = inspect.iscoroutinefunction(self._function)
         try:
-            answer = ask() if is_async else await self._thread.run(partial(_hold_exits, ask))
+            answer = ask() if is_async else await self._threads.run(partial(_hold_exits, ask))
             if isinstance(answer, Awaitable):
                 answer = await answer
         except EverfoldError:

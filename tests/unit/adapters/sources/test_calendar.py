@@ -1,14 +1,18 @@
 """A calendar as a person's programs write it: recurrences, zones and changes come out as absolute lines."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
+import icalendar
 import pytest
-from hypothesis import given
+import recurring_ical_events
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everfold.adapters.sources.building import build_source
+from everfold.adapters.sources.calendar_events import read_calendar
 from everfold.adapters.sources.calendar_text import prepare_calendar
 from everfold.core.frames import fence_untrusted
 from everfold.errors import SourceError
@@ -286,21 +290,41 @@ async def test_the_rules_that_people_use(write: Write, rule: str, times: str) ->
     assert lines == [f"- {times} (all day) X"]
 
 
-async def test_a_long_series_is_shown_where_it_was_begun_and_where_it_is_now(write: Write) -> None:
-    """Every third week since 1990 at nine, whatever the clocks did since; its first day counts on that day."""
-    path = write(
-        "DTSTART;TZID=Europe/Berlin:19900101T090000\nDTEND;TZID=Europe/Berlin:19900101T100000\nRRULE:FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,WE\nSUMMARY:X"
+BERLIN = ZoneInfo("Europe/Berlin")
+RULES = st.one_of(
+    st.builds("FREQ=DAILY;INTERVAL={}".format, st.integers(1, 9)),
+    st.builds(
+        "FREQ=WEEKLY;INTERVAL={};WKST={};BYDAY={}".format, *map(st.sampled_from, ("123", ("MO", "SU"), ("MO", "WE,SU")))
+    ),
+    st.builds("FREQ=WEEKLY;COUNT={}".format, st.integers(1, 700)),
+    st.builds("FREQ=DAILY;COUNT={};BYDAY=MO,TU".format, st.integers(1, 900)),
+    st.builds("FREQ=MONTHLY;BYMONTHDAY={}".format, st.integers(1, 31)),
+    st.builds("FREQ=DAILY;INTERVAL=2;UNTIL=2026{:02}15T000000Z".format, st.integers(1, 12)),
+    st.sampled_from(["FREQ=DAILY;BYMONTH=10", "FREQ=YEARLY", "FREQ=WEEKLY", "FREQ=MONTHLY;BYDAY=5TU"]),
+)
+
+
+@settings(max_examples=60)
+@given(
+    rule=RULES,
+    begun=st.dates(date(2015, 1, 1), date(2026, 10, 30)),
+    hours=st.integers(1, 60),
+    days=st.integers(0, 300),
+)
+def test_bounded_series_are_those_of_the_plain_expansion(rule: str, begun: date, hours: int, days: int) -> None:
+    """Giving a rule an end and a later beginning changes nothing within the window of time, around changes of the clocks too."""
+    raw = (
+        f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART;TZID=Europe/Berlin:{begun:%Y%m%d}T023000\r\n"
+        f"DURATION:PT{hours}H\r\nRRULE:{rule}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
     )
-    week = (datetime(2026, 7, 6, tzinfo=UTC) - datetime(1990, 1, 1, tzinfo=UTC)).days // 7
-    monday = datetime(2026, 7, 6, tzinfo=UTC) + timedelta(weeks=-week % 3)
-    lines = await _ask(path, monday.isoformat(), (monday + timedelta(days=20)).isoformat(), time_zone="Europe/Berlin")
-    assert (
-        lines
-        == [f"- {(monday + timedelta(days=days)).date()} 09:00-10:00 +02:00 X" for days in (0, 2, 21)][: len(lines)]
+    from_at = datetime(2026, 1, 1, tzinfo=BERLIN) + timedelta(days=days)
+    to_at = from_at + timedelta(days=5)
+    view = read_calendar(raw.encode(), from_at=from_at, to_at=to_at, zone=BERLIN, source="calendar://work")
+    plain = recurring_ical_events.of(icalendar.Calendar.from_ical(raw)).between(
+        from_at - timedelta(3), to_at + timedelta(3)
     )
-    assert len(lines) >= 2
-    first = await _ask(path, "1990-01-01T00:00Z", "1990-01-02T00:00Z", time_zone="Europe/Berlin")
-    assert first[0] == "- 1990-01-01 09:00-10:00 +01:00 X"
+    expected = [it.start for it in plain if it.start < to_at and it.end > from_at]
+    assert [it.start for it in view.happenings] == sorted(expected)
 
 
 DAYS = st.integers(-60, 60).map(lambda days: datetime(2026, 11, 22, 9, tzinfo=UTC) + timedelta(days=days))

@@ -1,15 +1,13 @@
 """A Python function as a source: plain or async, and whatever it does, an answer or an error of ours."""
 
-import asyncio
 import sys
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from everfold.adapters.sources.building import build_source
-from everfold.errors import InvalidInputError, SourceError, SourceUnavailableError
+from everfold.errors import InvalidInputError, SourceError
 
 pytestmark = pytest.mark.anyio
 
@@ -18,8 +16,6 @@ FROM, TO = datetime(2026, 11, 21, 20, tzinfo=UTC), datetime(2026, 11, 22, 8, tzi
 MODULE = """
 import asyncio
 import threading
-
-release = threading.Event()
 
 def plain(prompt, *, from_at, to_at, budget_tokens):
     return f"{prompt} {from_at.isoformat()} {to_at.isoformat()} {budget_tokens} {threading.current_thread().daemon}"
@@ -45,10 +41,6 @@ def fails(prompt, **given):
 
 def leaves(prompt, **given):
     raise SystemExit(3)
-
-def hangs(prompt, **given):
-    release.wait(20)
-    return "late"
 
 def long(prompt, **given):
     return "\\n".join(f"line {number}" for number in range(1000))
@@ -118,21 +110,6 @@ async def test_a_secret_in_what_it_raises_is_not_repeated() -> None:
         await _ask("somebodys_source:fails")
     assert "hunter2" not in str(caught.value)
     assert "a1B2" not in str(caught.value)
-
-
-async def test_a_hanging_function_is_left_behind_once() -> None:
-    """Its caller goes on at the timeout; asked again meanwhile it refuses, and afterwards it serves."""
-    source = build_source({"kind": "callable", "name": "own", "function": "somebodys_source:hangs"})
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.1):
-            await source.summary("hi", from_at=FROM, to_at=TO, budget_tokens=0)
-    with pytest.raises(SourceUnavailableError, match="still busy"):
-        await source.summary("hi", from_at=FROM, to_at=TO, budget_tokens=0)
-    sys.modules["somebodys_source"].release.set()
-    for thread in threading.enumerate():
-        if thread.name == "everfold call://own":
-            thread.join(10)
-    assert await source.summary("hi", from_at=FROM, to_at=TO, budget_tokens=0) == "late"
 
 
 @pytest.mark.parametrize("function", ["module", "module:", ":f", "a b:c", "module:f()", "os;system:x", "../x:f"])
