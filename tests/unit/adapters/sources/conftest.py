@@ -1,5 +1,6 @@
 """Real servers on this machine: Dovecot with a mailbox, and certificates made for the occasion."""
 
+import grp
 import os
 import pwd
 import shutil
@@ -94,6 +95,7 @@ def _configure(folder: Path, certificate: Certificate, plain_port: int, tls_port
     """A configuration that touches nothing outside its folder; as root its processes run as an ordinary user."""
     user = pwd.getpwnam(owner)
     workers = ("dovenull", "dovecot") if os.getuid() == 0 else (owner, owner)
+    group = grp.getgrgid(user.pw_gid).gr_name if os.getuid() else "dovecot"
     (folder / "users").write_text(f"{USERNAME}:{{PLAIN}}{PASSWORD}\n", "utf-8")
     path = folder / "dovecot.conf"
     path.write_text(
@@ -106,7 +108,7 @@ log_path = {folder}/log
 instance_name = everfold-test
 default_login_user = {workers[0]}
 default_internal_user = {workers[1]}
-default_internal_group = {user.pw_gid if os.getuid() else "dovecot"}
+default_internal_group = {group}
 ssl = yes
 ssl_cert = <{certificate.cert}
 ssl_key = <{certificate.key}
