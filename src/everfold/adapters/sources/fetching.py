@@ -83,9 +83,8 @@ async def fetch(wanted: Fetch) -> Fetched:
     quiet = _is_fetching.set(True)
     try:
         async with asyncio.timeout(wanted.timeout_secs):
-            async with httpx2.AsyncClient(
-                verify=_make_tls(wanted), follow_redirects=False, timeout=wanted.timeout_secs
-            ) as client:
+            tls = await asyncio.to_thread(_make_tls, wanted)  # reads every certificate of the system
+            async with httpx2.AsyncClient(verify=tls, follow_redirects=False, timeout=wanted.timeout_secs) as client:
                 return await _follow(client, wanted)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise SourceUnavailableError(

@@ -174,7 +174,7 @@ def _list_times(box: "BaseMailBox", uids: Sequence[str]) -> Iterator[_Seen]:
         if uid is None or at is None:
             continue
         seen = frozenset((flags[1] if flags else b"").decode("ascii", "replace").lower().split())
-        with suppress(ValueError, TypeError):
+        with suppress(ValueError, TypeError, ArithmeticError):
             received_at = parsedate_to_datetime(at[1].decode("ascii", "replace").strip().replace("-", " ", 2))
             if not seen & _HIDDEN_FLAGS and received_at.tzinfo is not None:
                 yield _Seen(int(uid[1]), received_at, seen)

@@ -1,5 +1,6 @@
 """A calendar as a person's programs write it: recurrences, zones and changes come out as absolute lines."""
 
+import contextlib
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,8 @@ from everfold.core.frames import fence_untrusted
 from everfold.errors import SourceError
 
 pytestmark = pytest.mark.anyio
+
+DATA = Path(__file__).resolve().parents[3] / "data" / "calendars"
 
 Write = Callable[..., Path]
 
@@ -51,9 +54,9 @@ async def _ask(path: Path, from_at: str, to_at: str, *, budget_tokens: int = 0, 
 
 
 @pytest.fixture
-def calendars(project: Path) -> Path:
+def calendars() -> Path:
     """The folder of calendars in the manner of programs that people use."""
-    return project / "tests" / "data" / "calendars"
+    return DATA
 
 
 async def test_a_web_calendar(calendars: Path) -> None:
@@ -325,6 +328,49 @@ def test_bounded_series_are_those_of_the_plain_expansion(rule: str, begun: date,
     )
     expected = [it.start for it in plain if it.start < to_at and it.end > from_at]
     assert [it.start for it in view.happenings] == sorted(expected)
+
+
+ODD = st.sampled_from(
+    [
+        b"99991231T235959Z",
+        b"00010101",
+        b"P99999W",
+        b"-P1D",
+        b"TZID=X/Y",
+        b"\x00",
+        b"\xff",
+        b"VALUE=DATE",
+        b"VALUE=PERIOD",
+        b"RANGE=THISANDFUTURE",
+        b"\r\n",
+        b":",
+        b";",
+        b"RDATE:20261029T090000/P1D\r\n",
+        b"BYDAY=7MO",
+        b"INTERVAL=9999999999999",
+        b"X-WR-TIMEZONE:Europe\r\n",
+        b"TZOFFSETTO:+2500\r\n",
+        b"CALSCALE:X\r\n",
+        b"RRULE:FREQ=YEARLY\r\n",
+        b"DTSTART",
+    ]
+)
+CHANGES = st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 20), ODD), max_size=6)
+
+
+@settings(max_examples=60)
+@given(name=st.sampled_from(["google", "outlook", "apple"]), changes=CHANGES)
+def test_a_damaged_calendar_is_read_or_refused(name: str, changes: list[tuple[int, int, bytes]]) -> None:
+    """Whatever befell a file, there is a view of it or an error of ours."""
+    raw = bytearray((DATA / f"{name}.ics").read_bytes())
+    for at, length, odd in changes:
+        raw[at : at + length] = odd
+    at = datetime(2026, 10, 28, tzinfo=UTC)
+    with contextlib.suppress(SourceError):
+        view = read_calendar(
+            bytes(raw), from_at=at, to_at=at + timedelta(days=3), zone=BERLIN, source="calendar://work"
+        )
+        assert all(it.start <= it.end for it in view.happenings)
 
 
 DAYS = st.integers(-60, 60).map(lambda days: datetime(2026, 11, 22, 9, tzinfo=UTC) + timedelta(days=days))

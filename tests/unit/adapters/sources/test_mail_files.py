@@ -5,8 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from everfold.adapters.sources.building import build_source
+from everfold.adapters.sources.mail_messages import RawMail, parse_header_date, read_mail
 from everfold.core.frames import fence_untrusted
 from everfold.errors import SourceError
 
@@ -183,6 +186,44 @@ async def test_hostile_mail_comes_out_as_plain_lines(maildir: Path, deliver: Del
     ]
     fenced = fence_untrusted("\n".join(lines), source="mail://inbox", key="k")
     assert fenced.count("<<<") == fenced.count(">>>") == 2
+
+
+PIECES = st.sampled_from(
+    [
+        b"Subject: ",
+        b"From: ",
+        b"Date: ",
+        b"=?utf-8?b?",
+        b"?=",
+        b"\xff",
+        b"\x00",
+        b"\r\n",
+        b"\r\n\r\n",
+        b"--b\r\n",
+        b"a@b",
+        b"<",
+        b">",
+        b"Content-Type: multipart/mixed; boundary=b\r\n",
+        b"Content-Type: text/html; charset=",
+        b"idna",
+        b"utf-7",
+        b"rot13",
+        b"Content-Type: message/rfc822\r\n",
+        b"Content-Transfer-Encoding: base64\r\n",
+        b"9999999999999999999",
+        b'"',
+        b"*0*=x;",
+    ]
+)
+
+
+@given(pieces=st.lists(PIECES, max_size=40))
+def test_any_bytes_are_a_message_of_plain_lines(pieces: list[bytes]) -> None:
+    """Whatever its bytes, a message is read without an error and its beginning is one line."""
+    mail = read_mail(RawMail(raw=b"".join(pieces), received_at=TO, flags=()), body_chars=100)
+    assert len(mail.first_lines.splitlines()) <= 1
+    assert len(mail.first_lines) <= 100
+    parse_header_date(b"".join(pieces))
 
 
 @pytest.mark.parametrize(
