@@ -17,7 +17,7 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 .PHONY: help demo test check proofs bench peers weak lock upgrade format api pages browser mailserver clean
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.dev ## Fold a long generated conversation to a tenth of its size and show what stayed
 	@$(BIN)/everfold demo

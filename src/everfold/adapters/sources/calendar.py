@@ -158,10 +158,11 @@ class CalendarSource:
 def _write_view(
     view: CalendarView, first: datetime, last: datetime, *, changed_from: datetime, description_chars: int
 ) -> Iterator[str]:
-    """The lines of a summary: none when nothing is in the window of time and everything could be read."""
-    if view.happenings:
-        begin, end = (name_moment(at.astimezone(view.zone)) for at in (first, last))
-        yield f"Events from {begin} to {end}:"
+    """The lines of a summary: none when nothing is in the window of time."""
+    if not view.happenings:
+        return
+    begin, end = (name_moment(at.astimezone(view.zone)) for at in (first, last))
+    yield f"Events from {begin} to {end}:"
     for happening in view.happenings:
         yield _write_happening(happening, changed_from=changed_from, description_chars=description_chars)
     if view.unreadable_count:

@@ -12,7 +12,7 @@ from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_name
 from everfold.core.redaction import redact_secrets
 from everfold.core.source_texts import clean_line, clean_text, fit_lines
-from everfold.errors import EverfoldError, InvalidInputError, SourceError
+from everfold.errors import InvalidInputError, SourceError
 
 _SHOWN_CHARS: Final = 200
 Summarise = Callable[..., object]
@@ -62,12 +62,12 @@ class CallableSource:
         ask = partial(self._function, prompt, from_at=from_at, to_at=to_at, budget_tokens=budget_tokens)
         is_async = inspect.iscoroutinefunction(self._function)
         try:
-            answer = ask() if is_async else await self._threads.run(partial(_hold_exits, ask))
+            answer = ask() if is_async else await self._threads.run(ask)
             if isinstance(answer, Awaitable):
                 answer = await answer
-        except EverfoldError:
+        except SourceError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a function that ends the program ends only itself
             raise self._fail(f"raised {_say(error)}", "mend it") from error
         if not isinstance(answer, str | None):
             raise self._fail(f"gave a {type(answer).__name__}", "let it give a text, or None where nothing happened")
@@ -82,7 +82,7 @@ class CallableSource:
             found: object = import_module(module)
             for name in path.split("."):
                 found = getattr(found, name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._fail(f"cannot be imported: {_say(error)}", "check the path and where Python looks") from error
         if not callable(found):
             raise self._fail(f"is a {type(found).__name__}", "name one that can be called")
@@ -94,13 +94,5 @@ class CallableSource:
         )
 
 
-def _hold_exits(ask: Callable[[], object]) -> object:
-    """Its answer; a function that ends the program ends only itself."""
-    try:
-        return ask()
-    except (SystemExit, KeyboardInterrupt, StopIteration) as error:
-        raise RuntimeError(f"it raised {type(error).__name__}") from error
-
-
-def _say(error: Exception) -> str:
+def _say(error: BaseException) -> str:
     return clean_line(redact_secrets(f"{type(error).__name__}: {error}"), most_chars=_SHOWN_CHARS)

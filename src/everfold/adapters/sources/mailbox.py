@@ -118,7 +118,8 @@ class MailboxSource:
         """See the port. What came in the window of time, marked messages first, then the newest; nothing is marked read."""
         mails = await self._threads.run(lambda: self._read(from_at, to_at))
         zone = ZoneInfo(self._settings.time_zone)
-        return fit_lines("\n".join(_write_mails(mails, from_at, to_at, zone)), budget_tokens)
+        is_all = len(mails) < self._settings.max_messages
+        return fit_lines("\n".join(_write_mails(mails, from_at, to_at, zone, is_all=is_all)), budget_tokens)
 
     async def close(self) -> None:
         """See the port; no connection outlives its question."""
@@ -155,13 +156,16 @@ class MailboxSource:
         )
 
 
-def _write_mails(mails: Sequence[Mail], from_at: datetime, to_at: datetime, zone: ZoneInfo) -> Iterator[str]:
+def _write_mails(
+    mails: Sequence[Mail], from_at: datetime, to_at: datetime, zone: ZoneInfo, *, is_all: bool
+) -> Iterator[str]:
     """The lines of a summary: none when no message is to be shown."""
     shown = [it for it in mails if it.bulk_reason is None and (it.is_unread or it.is_notable)]
     if not shown:
         return
     begin, end = (name_moment(at.astimezone(zone)) for at in (from_at, to_at))
-    yield f"Messages from {begin} to {end}: {_count(mails, shown)}."
+    bound = "" if is_all else f"; only the newest {len(mails)} were read"
+    yield f"Messages from {begin} to {end}: {_count(mails, shown)}{bound}."
     for mail in sorted(shown, key=lambda it: (not it.is_notable, -it.received_at.timestamp())):
         yield from _write_mail(mail, zone)
 

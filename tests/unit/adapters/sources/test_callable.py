@@ -42,6 +42,16 @@ def fails(prompt, **given):
 def leaves(prompt, **given):
     raise SystemExit(3)
 
+async def leaves_later(prompt, **given):
+    raise SystemExit(4)
+
+def stops(prompt, **given):
+    raise StopIteration
+
+def refuses(prompt, **given):
+    from everfold.errors import NotFoundError
+    raise NotFoundError("no session")
+
 def long(prompt, **given):
     return "\\n".join(f"line {number}" for number in range(1000))
 
@@ -53,6 +63,7 @@ value = 3
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module of somebody's own, found by its name."""
     (tmp_path / "somebodys_source.py").write_text(MODULE, "utf-8")
+    (tmp_path / "leaving_source.py").write_text("raise SystemExit(5)", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "somebodys_source", raising=False)
 
@@ -90,7 +101,11 @@ async def test_a_long_answer_is_cut_at_a_line() -> None:
     ("function", "says"),
     [
         ("somebodys_source:number", "gave a int"),
-        ("somebodys_source:leaves", "raised RuntimeError: it raised SystemExit"),
+        ("somebodys_source:leaves", "raised SystemExit: 3"),
+        ("somebodys_source:leaves_later", "raised SystemExit: 4"),
+        ("somebodys_source:stops", "raised RuntimeError"),
+        ("somebodys_source:refuses", "raised NotFoundError: no session"),
+        ("leaving_source:f", "cannot be imported: SystemExit"),
         ("somebodys_source:value", "is a int"),
         ("somebodys_source:missing", "cannot be imported: AttributeError"),
         ("no_such_module_here:f", "cannot be imported: ModuleNotFoundError"),

@@ -86,8 +86,9 @@ async def test_marks_nothing(mailbox: ImapServer) -> None:
 
 
 async def test_reads_no_more_messages_and_bytes_than_it_may(mailbox: ImapServer) -> None:
-    """With a bound of two the newest two of the window of time are read, and of each its first bytes only."""
+    """With a bound of one the newest of the window of time is read, and said to be all; of it the first bytes only."""
     told = await _ask(_build(mailbox, max_messages=1, max_bytes=400))
+    assert "1 shown; only the newest 1 were read." in told
     assert "A large one" in told
     assert "Frühstück" not in told
     assert told.count("x") < 400
