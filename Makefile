@@ -14,10 +14,10 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check proofs bench peers weak lock upgrade format api pages browser clean
+.PHONY: help demo test check proofs bench peers weak lock upgrade format api pages browser mailserver clean
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.dev ## Fold a long generated conversation to a tenth of its size and show what stayed
 	@$(BIN)/everfold demo
@@ -59,8 +59,8 @@ pages: $(VENV)/.dev ## Rewrite what the documents show of the code: the settings
 
 lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
 	@$(COMPILE) pyproject.toml --output-file requirements/core.txt
-	@$(COMPILE) pyproject.toml --extra cli --extra embed --extra models --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
-	@$(COMPILE) pyproject.toml --extra cli --extra embed --extra models --group dev --group bench --constraint requirements/dev.txt \
+	@$(COMPILE) pyproject.toml --extra cli --extra embed --extra models --extra sources --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
+	@$(COMPILE) pyproject.toml --extra cli --extra embed --extra models --extra sources --group dev --group bench --constraint requirements/dev.txt \
 		--output-file requirements/bench.txt
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
@@ -75,6 +75,12 @@ browser: ## Install Debian's Chromium for the browser tests, where it is missing
 	elif [ "$$(id -u)" != 0 ]; then echo "browser: chromium is missing; install it as root: apt-get install chromium" >&2; exit 1; \
 	else export DEBIAN_FRONTEND=noninteractive; \
 		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends chromium >/dev/null; fi
+
+mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is missing and you are root
+	@if PATH="$$PATH:/usr/sbin" command -v dovecot >/dev/null; then echo "mailserver: dovecot is there"; \
+	elif [ "$$(id -u)" != 0 ]; then echo "mailserver: dovecot is missing; install it as root: apt-get install dovecot-imapd" >&2; exit 1; \
+	else export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends dovecot-imapd openssl >/dev/null; fi
 
 clean: ## Remove the environment and everything that was generated
 	@rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

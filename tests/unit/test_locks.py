@@ -46,6 +46,12 @@ def test_locks_hold_what_the_project_asks_for(project: Path) -> None:
     settings = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
     groups = settings["dependency-groups"]
     extras = settings["project"]["optional-dependencies"]
-    asked = [*settings["project"]["dependencies"], *extras["cli"], *extras["embed"], *extras["models"]]
+    asked = [
+        *settings["project"]["dependencies"],
+        *extras["cli"],
+        *extras["embed"],
+        *extras["models"],
+        *extras["sources"],
+    ]
     names = {re.split(r"[^\w.-]", it)[0] for it in [*asked, *groups["dev"], *groups["bench"]]}
     assert names <= set(_read_pins(project, "bench"))

@@ -14,7 +14,7 @@ from everfold.adapters.sources.calendar_events import CalendarView, Happening, r
 from everfold.adapters.sources.environment import fill_references
 from everfold.adapters.sources.fetching import Fetch, fetch
 from everfold.adapters.sources.http import check_address, read_address
-from everfold.adapters.sources.own_thread import OwnThread
+from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_above_zero, check_name
 from everfold.core.source_texts import clean_line, fit_lines, name_moment
 from everfold.errors import InvalidInputError, SourceError
@@ -93,7 +93,7 @@ class CalendarSource:
     def __init__(self, settings: CalendarSettings, environ: Mapping[str, str] | None = None) -> None:
         self._settings = settings
         self._environ = os.environ if environ is None else environ
-        self._thread = OwnThread(self.name)
+        self._threads = OwnThreads(self.name)
 
     @property
     def name(self) -> str:
@@ -103,12 +103,12 @@ class CalendarSource:
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:  # noqa: ARG002
         """See the port. A line for each event, in order, the changed ones marked."""
         given = self._settings
-        raw = await self._thread.run(self._read_file) if given.path is not None else await self._fetch()
+        raw = await self._threads.run(self._read_file) if given.path is not None else await self._fetch()
         first = from_at - timedelta(hours=given.before_hours)
         last = to_at + timedelta(hours=given.after_hours)
         zone = None if given.time_zone is None else ZoneInfo(given.time_zone)
         read = partial(read_calendar, raw, from_at=first, to_at=last, zone=zone, source=self.name)
-        view = await self._thread.run(read)
+        view = await self._threads.run(read)
         text = "\n".join(
             _write_view(view, first, last, changed_from=from_at, description_chars=given.description_chars)
         )
@@ -158,16 +158,21 @@ class CalendarSource:
 def _write_view(
     view: CalendarView, first: datetime, last: datetime, *, changed_from: datetime, description_chars: int
 ) -> Iterator[str]:
-    """The lines of a summary: none when nothing is in the window of time and everything could be read."""
-    if view.happenings:
-        begin, end = (name_moment(at.astimezone(view.zone)) for at in (first, last))
-        yield f"Events from {begin} to {end}:"
+    """The lines of a summary: none when nothing is in the window of time."""
+    if not view.happenings:
+        return
+    begin, end = (name_moment(at.astimezone(view.zone)) for at in (first, last))
+    yield f"Events from {begin} to {end}:"
     for happening in view.happenings:
         yield _write_happening(happening, changed_from=changed_from, description_chars=description_chars)
     if view.unreadable_count:
-        yield f"({view.unreadable_count} events of this calendar could not be read.)"
+        yield f"({_count_events(view.unreadable_count)} of this calendar could not be read.)"
     if view.endless_count:
-        yield f"({view.endless_count} events of this calendar repeat too often to be listed.)"
+        yield f"({_count_events(view.endless_count)} of this calendar with a rule that cannot be followed.)"
+
+
+def _count_events(count: int) -> str:
+    return "1 event" if count == 1 else f"{count:,} events"
 
 
 def _write_happening(it: Happening, *, changed_from: datetime, description_chars: int) -> str:

@@ -15,7 +15,7 @@ Component: TypeAlias = Any
 
 _SLACK: Final = timedelta(days=2)
 """By how much a day may be another one in another zone, and reserve."""
-_FAULTS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+_FAULTS: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, OSError)
 """What the libraries stumble with over an odd calendar; their own errors are ValueErrors."""
 _TIMING: Final = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"})
 
@@ -70,18 +70,21 @@ def read_calendar(
     Raises:
         SourceError: it is no calendar, or nothing in it can be read.
     """
-    import icalendar
-
     first, last = (from_at - _SLACK).date(), (to_at + _SLACK).date()
     text = prepare_calendar(raw, first=first, last=last, source=source)
     try:
-        calendars = [icalendar.Calendar.from_ical(text, multiple=True)]
-        found = [it for many in calendars for it in many if it.name == "VCALENDAR"]
+        return _read_text(text, from_at=from_at, to_at=to_at, zone=zone)
     except _FAULTS as error:
         raise SourceError(
             f"the calendar of {source} cannot be read ({type(error).__name__}); check it with the program that wrote it",
             source=source,
         ) from error
+
+
+def _read_text(text: bytes, *, from_at: datetime, to_at: datetime, zone: ZoneInfo | None) -> CalendarView:
+    from icalendar import Calendar
+
+    found = [it for it in Calendar.from_ical(text, multiple=True) if it.name == "VCALENDAR"]
     shown = zone or _find_zone(found)
     views = [_Reader(it, from_at=from_at, to_at=to_at, zone=shown).read() for it in found]
     return CalendarView(
@@ -140,10 +143,11 @@ class _Reader:
     def _choose_events(self) -> list[Component]:
         """Those whose times can be read and whose rules end."""
         steps, chosen = Steps(), []
+        since, until = self._from_at.astimezone(UTC) - _SLACK, self._to_at.astimezone(UTC) + _SLACK
         for event in self._calendar.walk("VEVENT"):
-            if "DTSTART" not in event or any(name in _TIMING for name, _ in event.errors):
+            if not _has_times(event):
                 self._unreadable_count += 1
-            elif not bound_rules(event, self._to_at.astimezone(UTC) + _SLACK, steps):
+            elif not bound_rules(event, since=since, until=until, steps=steps):
                 self._endless_count += 1
             else:
                 chosen.append(event)
@@ -231,6 +235,15 @@ class _Reader:
             or (_find_time(event, "DTSTAMP") if self._stamps_tell else None),
             is_away=is_away,
         )
+
+
+def _has_times(event: Component) -> bool:
+    """Whether an event has one beginning, at most one end, and nothing about its times that could not be read."""
+    once = [event.get(name) for name in ("DTSTART", "DTEND", "DURATION", "RECURRENCE-ID")]
+    if any(isinstance(it, list) for it in once) or any(name in _TIMING for name, _ in event.errors):
+        return False
+    start, end, _, original = once
+    return start is not None and all(isinstance(it.dt, date) for it in (start, end, original) if it is not None)
 
 
 def _text(value: object) -> str:

@@ -8,11 +8,11 @@ from functools import partial
 from importlib import import_module
 from typing import Final
 
-from everfold.adapters.sources.own_thread import OwnThread
+from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_name
 from everfold.core.redaction import redact_secrets
 from everfold.core.source_texts import clean_line, clean_text, fit_lines
-from everfold.errors import EverfoldError, InvalidInputError, SourceError
+from everfold.errors import InvalidInputError, SourceError
 
 _SHOWN_CHARS: Final = 200
 Summarise = Callable[..., object]
@@ -25,7 +25,7 @@ class CallableSettings:
     Attributes:
         name: The source is `call://NAME`.
         function: Its import path, `package.module:function`. It takes what `ContextSource.summary` takes and gives a
-            text, or None where nothing happened; plain or async.
+            text, or None where nothing happened; plain or async. It may be asked several times at once.
     """
 
     name: str
@@ -47,7 +47,7 @@ class CallableSource:
 
     def __init__(self, settings: CallableSettings) -> None:
         self._settings = settings
-        self._thread = OwnThread(self.name)
+        self._threads = OwnThreads(self.name)
         self._function: Summarise | None = None
 
     @property
@@ -58,16 +58,16 @@ class CallableSource:
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
         """See the port."""
         if self._function is None:
-            self._function = await self._thread.run(self._load)
+            self._function = await self._threads.run(self._load)
         ask = partial(self._function, prompt, from_at=from_at, to_at=to_at, budget_tokens=budget_tokens)
         is_async = inspect.iscoroutinefunction(self._function)
         try:
-            answer = ask() if is_async else await self._thread.run(partial(_hold_exits, ask))
+            answer = ask() if is_async else await self._threads.run(ask)
             if isinstance(answer, Awaitable):
                 answer = await answer
-        except EverfoldError:
+        except SourceError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a function that ends the program ends only itself
             raise self._fail(f"raised {_say(error)}", "mend it") from error
         if not isinstance(answer, str | None):
             raise self._fail(f"gave a {type(answer).__name__}", "let it give a text, or None where nothing happened")
@@ -82,7 +82,7 @@ class CallableSource:
             found: object = import_module(module)
             for name in path.split("."):
                 found = getattr(found, name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._fail(f"cannot be imported: {_say(error)}", "check the path and where Python looks") from error
         if not callable(found):
             raise self._fail(f"is a {type(found).__name__}", "name one that can be called")
@@ -94,13 +94,5 @@ class CallableSource:
         )
 
 
-def _hold_exits(ask: Callable[[], object]) -> object:
-    """Its answer; a function that ends the program ends only itself."""
-    try:
-        return ask()
-    except (SystemExit, KeyboardInterrupt, StopIteration) as error:
-        raise RuntimeError(f"it raised {type(error).__name__}") from error
-
-
-def _say(error: Exception) -> str:
+def _say(error: BaseException) -> str:
     return clean_line(redact_secrets(f"{type(error).__name__}: {error}"), most_chars=_SHOWN_CHARS)

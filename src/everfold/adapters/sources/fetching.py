@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
+from everfold.core.source_texts import clean_line
 from everfold.errors import SourceError, SourceUnavailableError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class _NoAddresses(logging.Filter):
 
 
 _NO_ADDRESSES: Final = _NoAddresses()
+_LOGGERS: Final = ("httpx2", "httpcore2.connection", "httpcore2.http11", "httpcore2.http2", "httpcore2.proxy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +78,13 @@ async def fetch(wanted: Fetch) -> Fetched:
     """
     import httpx2
 
-    logging.getLogger("httpx2").addFilter(_NO_ADDRESSES)  # adding it again does nothing
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_NO_ADDRESSES)  # adding it again does nothing
     quiet = _is_fetching.set(True)
     try:
         async with asyncio.timeout(wanted.timeout_secs):
-            async with httpx2.AsyncClient(
-                verify=_make_tls(wanted), follow_redirects=False, timeout=wanted.timeout_secs
-            ) as client:
+            tls = await asyncio.to_thread(_make_tls, wanted)  # reads every certificate of the system
+            async with httpx2.AsyncClient(verify=tls, follow_redirects=False, timeout=wanted.timeout_secs) as client:
                 return await _follow(client, wanted)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise SourceUnavailableError(
@@ -145,7 +147,7 @@ def _check_redirect(url: str, target: str, headers: dict[str, str], wanted: Fetc
         return headers
     if there.scheme != "https":
         raise SourceError(
-            f"{_say_where(wanted)} redirects to {there.hostname or 'nowhere'} without https, which is not followed; if "
+            f"{_say_where(wanted)} redirects to {clean_line(there.hostname or 'nowhere', most_chars=100)} without https, which is not followed; if "
             "that is meant, put that address into the settings",
             source=wanted.source,
         )

@@ -2,13 +2,15 @@
 
 import imaplib
 import re
+import socket
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Final, Literal
 
 from everfold.adapters.sources.environment import read_variable
@@ -27,6 +29,7 @@ _SIZE_DATE: Final = re.compile(rb'INTERNALDATE "([^"]+)"', re.IGNORECASE)
 _UID: Final = re.compile(rb"UID ([0-9]+)", re.IGNORECASE)
 _MOST_LOOKED_AT: Final = 2_000
 """Of how many messages of the days in question the times are asked for, the newest."""
+_MOST_LITERAL_BYTES: Final = 16_777_216
 _HIDDEN_FLAGS: Final = frozenset({"\\deleted", "\\draft"})
 
 
@@ -37,7 +40,7 @@ class ImapPlace:
     Attributes:
         password_env: The variable that holds the password.
         ca_file: A file of certificates to trust beside the usual ones.
-        timeout_secs: How long the server may be silent.
+        timeout_secs: How long the server may take to connect, to be silent, and for all that comes then.
     """
 
     source: str
@@ -99,15 +102,43 @@ class _Seen:
 @contextmanager
 def _open(place: ImapPlace, password: str) -> "Iterator[BaseMailBox]":
     box = _connect(place)
+    box.client.read = _bound_reads(box.client.read)  # type: ignore[method-assign,assignment]  # it takes what the server announces
+    is_late = Event()
+    clock = Timer(place.timeout_secs, _hang_up, [box.client, is_late])
+    clock.daemon = True
+    clock.start()
     try:
         _log_in(box, place, password)
         box.folder.set(place.folder, readonly=True)
         yield box
+    except (imaplib.IMAP4.error, OSError) as error:
+        if is_late.is_set():
+            raise TimeoutError from error
+        raise
     finally:
+        clock.cancel()
         with suppress(Exception):  # the answers are there, or the error is on its way
             box.client.logout()
         with suppress(Exception):
             box.client.shutdown()
+
+
+def _bound_reads(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
+    """Reads what a server announces, unless it announces more than anything that we ask for can have."""
+
+    def read_bounded(size: int) -> bytes:
+        if size > _MOST_LITERAL_BYTES:
+            raise imaplib.IMAP4.abort(f"the server announces {size} bytes")
+        return read(size)
+
+    return read_bounded
+
+
+def _hang_up(client: imaplib.IMAP4, is_late: Event) -> None:
+    """End a connection from another thread; whoever reads from it meets its end."""
+    is_late.set()
+    with suppress(OSError):
+        client.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _connect(place: ImapPlace) -> "BaseMailBox":
@@ -143,7 +174,7 @@ def _list_times(box: "BaseMailBox", uids: Sequence[str]) -> Iterator[_Seen]:
         if uid is None or at is None:
             continue
         seen = frozenset((flags[1] if flags else b"").decode("ascii", "replace").lower().split())
-        with suppress(ValueError, TypeError):
+        with suppress(ValueError, TypeError, ArithmeticError):
             received_at = parsedate_to_datetime(at[1].decode("ascii", "replace").strip().replace("-", " ", 2))
             if not seen & _HIDDEN_FLAGS and received_at.tzinfo is not None:
                 yield _Seen(int(uid[1]), received_at, seen)
@@ -182,7 +213,9 @@ def _translating(place: ImapPlace, password: str) -> Iterator[None]:
             source=place.source,
         ) from error
     except (imaplib.IMAP4.abort, OSError) as error:
-        why = "it does not answer" if isinstance(error, TimeoutError) else _say(error, password)
+        why = (
+            f"no answer in {place.timeout_secs:g} seconds" if isinstance(error, TimeoutError) else _say(error, password)
+        )
         raise SourceUnavailableError(
             f"{where} cannot be reached ({why}); check host, port and security, and that it runs", source=place.source
         ) from None

@@ -112,7 +112,7 @@ def read_mbox(
             f"the source {source}: {path} is no mbox, whose messages begin with a line 'From '; check its path and format",
             source=source,
         )
-    ends = [start.start() for start in starts[1:]] + [len(text)]
+    ends = [start.start() for start in starts[1:]] + [len(text)] * bool(starts)
     mails = (_read_part(start, text, end, most_bytes) for start, end in zip(starts, ends, strict=True))
     within = [mail for mail in mails if from_at <= mail.received_at < to_at]
     return sorted(within, key=lambda it: it.received_at, reverse=True)[:most_count]

@@ -16,8 +16,15 @@ if TYPE_CHECKING:
     from imap_tools import MailMessage
 
 _FAULTS: Final = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, LookupError, RecursionError, AssertionError, MessageError
-)  # fmt: skip
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    AssertionError,
+    MessageError,
+)
 """What the library stumbles with over a message that is none, or is made to break it."""
 _MOST_HEADERS: Final = 500
 _ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")

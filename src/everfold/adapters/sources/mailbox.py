@@ -14,13 +14,14 @@ from everfold.adapters.sources.calendar import find_zone
 from everfold.adapters.sources.imap import ImapPlace, is_loopback, read_imap
 from everfold.adapters.sources.mail_files import read_maildir, read_mbox
 from everfold.adapters.sources.mail_messages import Mail, RawMail, read_mail
-from everfold.adapters.sources.own_thread import OwnThread
+from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_above_zero, check_name, name_nearest
 from everfold.core.source_texts import clean_line, fit_lines, name_moment
 from everfold.errors import InvalidInputError
 
 _PORTS: Final = {"tls": 993, "starttls": 143, "none": 143}
 """Source: RFC 8314, section 3.2; RFC 3501, section 2.1."""
+_MOST_BYTES: Final = 8_388_608
 _MOST_PORT: Final = 65_535
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
 _FORMATS: Final = ("maildir", "mbox")
@@ -68,6 +69,8 @@ class MailboxSettings:
         check_name(self.name, what=what)
         find_zone(self.time_zone, what=what)
         check_above_zero(self, "max_messages", "max_bytes", "timeout_secs", what=what)
+        if self.max_bytes > _MOST_BYTES:
+            raise InvalidInputError(f"{what}: max_bytes is at most {_MOST_BYTES}, the beginning of a message")
         if (self.host is None) == (self.path is None):
             raise InvalidInputError(f"{what} needs one of host, for a server, and path, for a maildir or an mbox")
         if self.format is not None and self.format not in _FORMATS:
@@ -104,7 +107,7 @@ class MailboxSource:
     def __init__(self, settings: MailboxSettings, environ: Mapping[str, str] | None = None) -> None:
         self._settings = settings
         self._environ = os.environ if environ is None else environ
-        self._thread = OwnThread(self.name)
+        self._threads = OwnThreads(self.name)
 
     @property
     def name(self) -> str:
@@ -113,9 +116,10 @@ class MailboxSource:
 
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:  # noqa: ARG002
         """See the port. What came in the window of time, marked messages first, then the newest; nothing is marked read."""
-        mails = await self._thread.run(lambda: self._read(from_at, to_at))
+        mails = await self._threads.run(lambda: self._read(from_at, to_at))
         zone = ZoneInfo(self._settings.time_zone)
-        return fit_lines("\n".join(_write_mails(mails, from_at, to_at, zone)), budget_tokens)
+        is_all = len(mails) < self._settings.max_messages
+        return fit_lines("\n".join(_write_mails(mails, from_at, to_at, zone, is_all=is_all)), budget_tokens)
 
     async def close(self) -> None:
         """See the port; no connection outlives its question."""
@@ -152,13 +156,16 @@ class MailboxSource:
         )
 
 
-def _write_mails(mails: Sequence[Mail], from_at: datetime, to_at: datetime, zone: ZoneInfo) -> Iterator[str]:
+def _write_mails(
+    mails: Sequence[Mail], from_at: datetime, to_at: datetime, zone: ZoneInfo, *, is_all: bool
+) -> Iterator[str]:
     """The lines of a summary: none when no message is to be shown."""
     shown = [it for it in mails if it.bulk_reason is None and (it.is_unread or it.is_notable)]
     if not shown:
         return
     begin, end = (name_moment(at.astimezone(zone)) for at in (from_at, to_at))
-    yield f"Messages from {begin} to {end}: {_count(mails, shown)}."
+    bound = "" if is_all else f"; only the newest {len(mails)} were read"
+    yield f"Messages from {begin} to {end}: {_count(mails, shown)}{bound}."
     for mail in sorted(shown, key=lambda it: (not it.is_notable, -it.received_at.timestamp())):
         yield from _write_mail(mail, zone)
 
