@@ -184,7 +184,7 @@ def open_with_model() -> OpenWithModel:
             store,
             clock=clock,
             ids=ids,
-            defaults=loaded.session_settings(),
+            defaults_of=loaded.session_settings,
             observers=observers,
             background=background,
             memories=memories,

@@ -136,7 +136,7 @@ def make_engine(
         store,
         clock=clock,
         ids=ids,
-        defaults=settings.session_settings(),
+        defaults_of=cache(settings.session_settings),
         observers=observers,
         background=background,
         memories=memories,

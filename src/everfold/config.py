@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Self, TypeAlias, cast, get_args
+from typing import Annotated, Literal, Self, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -235,13 +235,64 @@ class MemorySettings(_Section):
     review: bool = Field(_MEMORY.review, description="Dreams change nothing until a person approves them.")
 
 
-class AgentSettings(_Section):
-    """What one agent does differently, each in an `[[agents]]` of its own; what is left out is as in `[memory]`."""
+_TOOL_PATTERN = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"
+"""A Python function by its import path."""
 
-    name: str = Field(min_length=1, description="The agent, as `engine.session(agent=...)` names it.")
+
+class McpSettings(_Section):
+    """A server of tools, in a `[agents.NAME.mcp.SERVER]` or `[hands.NAME.mcp.SERVER]`: a program or an address."""
+
+    command: tuple[str, ...] = Field(default=(), description="A program that speaks MCP over stdio, and its arguments.")
+    env: Mapping[str, str] = Field(
+        default_factory=dict[str, str], description="Variables of that program, each with the one that holds its value."
+    )
+    url: str | None = Field(None, pattern=_URL_PATTERN, description="A server that speaks MCP over streamable HTTP.")
+    headers: Mapping[str, str] = Field(
+        default_factory=dict[str, str], description="Headers sent to it, each with the variable that holds its value."
+    )
+    allow: tuple[str, ...] | None = Field(None, description="The tools that may be used; all of them when left out.")
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server has either a command or a url")
+        return self
+
+
+class AgentSettings(_Section):
+    """What one agent is, each in an `[agents.NAME]`; what is left out is as for all: `[model]`, `[memory]`, ..."""
+
+    model: str | None = Field(None, pattern=MODEL_PATTERN, description="Instead of `model.name`.")
+    context_limit: int | None = Field(None, gt=0, description="Instead of `model.context_limit`.")
+    instructions: str = Field("", description="The system prompt.")
+    tools: tuple[Annotated[str, Field(pattern=_TOOL_PATTERN)], ...] = Field(
+        default=(), description="Python functions that it may call, each `package.module:function`."
+    )
+    mcp: Mapping[str, McpSettings] = Field(
+        default_factory=dict[str, McpSettings], description="Servers of tools, by name."
+    )
+    compaction: Mapping[str, object] = Field(
+        default_factory=dict[str, object], description="Keys of `[compaction]` that its sessions have otherwise."
+    )
     memory_system: MemorySystem | None = Field(None, description="Instead of `memory.system`.")
     memory_inject: bool | None = Field(None, description="Instead of `memory.inject`.")
     memory_review: bool | None = Field(None, description="Instead of `memory.review`.")
+
+
+class HandSettings(_Section):
+    """An agent that answers one question in isolation and is then gone, each in a `[hands.NAME]`."""
+
+    model: str | None = Field(None, pattern=MODEL_PATTERN, description="Instead of `model.name`.")
+    instructions: str = Field("", description="The system prompt.")
+    tools: tuple[Annotated[str, Field(pattern=_TOOL_PATTERN)], ...] = Field(
+        default=(), description="The only Python functions that it may call, each `package.module:function`; they read."
+    )
+    mcp: Mapping[str, McpSettings] = Field(
+        default_factory=dict[str, McpSettings],
+        description="Servers of tools, by name; each says which tools are allowed.",
+    )
+    max_output_tokens: int = Field(512, gt=0, description="How long its answer may be, unless it is asked for less.")
+    timeout_secs: float = Field(30.0, gt=0, description="How long it may take, unless it is asked to be quicker.")
 
 
 class UserSettings(_Section):
@@ -312,7 +363,8 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings.model_validate({})
     embed: EmbedSettings = EmbedSettings.model_validate({})
     users: tuple[UserSettings, ...] = ()
-    agents: tuple[AgentSettings, ...] = ()
+    agents: Mapping[str, AgentSettings] = Field(default_factory=dict[str, AgentSettings])
+    hands: Mapping[str, HandSettings] = Field(default_factory=dict[str, HandSettings])
     sources: Mapping[str, SourceSettings] = Field(default_factory=dict[str, SourceSettings])
 
     @classmethod
@@ -327,27 +379,28 @@ class Settings(BaseSettings):
         """Arguments over environment over file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
-    def session_settings(self) -> SessionSettings:
-        """What a new session holds.
+    def session_settings(self, agent: str | None = None) -> SessionSettings:
+        """What a new session holds; of an agent, with what is set for it.
 
         Raises:
             InvalidInputError: the settings contradict each other.
         """
-        values = self.compaction.model_dump(exclude=set(_NOT_POLICY))
+        own = None if agent is None else self.agents.get(agent)
+        compaction = self.compaction if own is None else _overlay(self.compaction, own.compaction, agent=str(agent))
+        values = compaction.model_dump(exclude=set(_NOT_POLICY))
         values["message_cap_tokens"] = values.pop("message_cap")
         policy = Policy(answer_tokens=self.model.answer_tokens, **values)
-        return SessionSettings(limit_tokens=self.model.context_limit, policy=policy)
+        limit_tokens = self.model.context_limit if own is None else own.context_limit or self.model.context_limit
+        return SessionSettings(limit_tokens=limit_tokens, policy=policy)
 
     def require_agents(self) -> None:
-        """Refuse two entries for one agent.
+        """Refuse an agent whose settings contradict each other, or are no settings of a session.
 
         Raises:
-            InvalidInputError: a name stands twice in `[[agents]]`.
+            InvalidInputError: names the agent, and what does not fit.
         """
-        names = [entry.name for entry in self.agents]
-        for name in names:
-            if names.count(name) > 1:
-                raise InvalidInputError(f"the agent {name!r} stands twice in [[agents]]; join its entries")
+        for name in self.agents:
+            self.session_settings(name)
 
     def require_sources(self) -> None:
         """Refuse an allowed source that there is none of or that stands twice, and a cap that no answer fits.
@@ -374,12 +427,12 @@ class Settings(BaseSettings):
     @property
     def has_memory(self) -> bool:
         """Whether any agent has opted in to structured memory."""
-        return "structured" in {self.memory.system, *(entry.memory_system for entry in self.agents)}
+        return "structured" in {self.memory.system, *(entry.memory_system for entry in self.agents.values())}
 
     def memory_policy(self, agent: str) -> MemoryPolicy:
         """How memory is kept for an agent."""
         policy = MemoryPolicy(**self.memory.model_dump())
-        own = next((entry for entry in self.agents if entry.name == agent), None)
+        own = self.agents.get(agent)
         if own is None:
             return policy
         return replace(
@@ -407,8 +460,22 @@ class Settings(BaseSettings):
         )
 
 
+def _overlay(compaction: CompactionSettings, own: Mapping[str, object], *, agent: str) -> CompactionSettings:
+    """The settings of compaction with those that an agent has otherwise."""
+    known = set(CompactionSettings.model_fields) - _NOT_POLICY
+    for key in own:
+        if key not in known:
+            near = difflib.get_close_matches(key, sorted(known), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"an agent may set: {', '.join(sorted(known))}"
+            raise InvalidInputError(f"the setting 'agents.{agent}.compaction.{key}' is unknown; {hint}")
+    try:
+        return CompactionSettings.model_validate({**compaction.model_dump(), **own})
+    except ValidationError as error:
+        raise InvalidInputError(f"agent {agent!r}: {_explain(error)}") from error
+
+
 Overrides: TypeAlias = Mapping[str, Mapping[str, object] | Sequence[Mapping[str, object]]]
-"""Arguments by section and key; a section that is a list, `users`, as a list, `sources` by name and key."""
+"""Arguments by section and key; `users` as a list; `agents`, `hands` and `sources` by name and key."""
 
 
 def load_settings(path: Path | None = None, overrides: Overrides | None = None) -> Settings:

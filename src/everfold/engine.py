@@ -1,6 +1,6 @@
 """The engine: the one object that a library user holds."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -49,7 +49,7 @@ class Everfold:
         *,
         clock: Clock,
         ids: Ids,
-        defaults: SessionSettings,
+        defaults_of: Callable[[AgentId], SessionSettings],
         observers: Observers,
         background: Background,
         memories: Memories,
@@ -58,7 +58,7 @@ class Everfold:
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._defaults = defaults
+        self._settings_of = defaults_of
         self._observers = observers
         self._background = background
         self._memories = memories
@@ -386,7 +386,8 @@ class Everfold:
     def _defaults_of(self, agent: str) -> SessionSettings:
         """What a new session of an agent holds: where it has structured memory, room is kept for the snapshot."""
         memory = self._memories.policy_of(AgentId(_name(agent, "agent")))
-        return replace(self._defaults, policy=replace(self._defaults.policy, snapshot_tokens=reserve_snapshot(memory)))
+        settings = self._settings_of(AgentId(agent))
+        return replace(settings, policy=replace(settings.policy, snapshot_tokens=reserve_snapshot(memory)))
 
     def _settings(
         self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None

@@ -22,7 +22,7 @@ SAID = (
     "We decided to open the web shop on 3 March.",
     "Actually, we open the web shop on 10 March.",
 )
-SETTINGS: Mapping[str, list[Mapping[str, object]]] = {"agents": [{"name": "shop", "memory_system": "structured"}]}
+SETTINGS: Mapping[str, Mapping[str, Mapping[str, object]]] = {"agents": {"shop": {"memory_system": "structured"}}}
 
 
 def read(result: Result) -> Any:
@@ -48,7 +48,7 @@ def remembered(here: Path) -> Path:
                 clock.advance(timedelta(minutes=1))
 
     anyio.run(talk)
-    (here / "everfold.toml").write_text('[[agents]]\nname = "shop"\nmemory_system = "structured"\n', "utf-8")
+    (here / "everfold.toml").write_text('[agents.shop]\nmemory_system = "structured"\n', "utf-8")
     return here / "a.db"
 
 

@@ -59,7 +59,7 @@ async def recalled(engine: Everfold) -> int:
         ({"memory": {"inject": True}}, {"memory": {"inject": True}, "embed": {"model": "hash:384"}}),
         (
             {"memory": {"inject": True}, "embed": {"model": "hash:384"}},
-            {"memory": {"inject": True}, "agents": ({"name": "default", "memory_inject": False},)},
+            {"memory": {"inject": True}, "agents": {"default": {"memory_inject": False}}},
         ),
     ],
     ids=["inject", "recall_max", "embed.model", "agents.memory_inject"],
@@ -73,9 +73,7 @@ async def test_recall_follows_its_settings(url: str, plain: Changes, changed: Ch
     assert counts[0] != counts[1]
 
 
-@pytest.mark.parametrize(
-    "changes", [{"memory": {"review": True}}, {"agents": ({"name": "default", "memory_review": True},)}]
-)
+@pytest.mark.parametrize("changes", [{"memory": {"review": True}}, {"agents": {"default": {"memory_review": True}}}])
 async def test_review_holds_a_dream(changes: Changes) -> None:
     """With review a dream changes no topic until it is approved."""
     async with everfold.open("memory://", settings=join(changes), clock=FakeClock(), ids=CountingIds()) as engine:

@@ -156,13 +156,13 @@ async def test_off_is_free(engine: Everfold, trace: Trace) -> None:
     assert trace.take() == (GLANCE, 1)
 
 
-MEMORY_OF_ONE: Mapping[str, list[Mapping[str, object]]] = {"agents": [{"name": "shop", "memory_system": "structured"}]}
+MEMORY_OF_ONE: Mapping[str, Mapping[str, Mapping[str, object]]] = {"agents": {"shop": {"memory_system": "structured"}}}
 
 
 async def test_memory_costs_only_the_agent_that_opted_in(trace: Trace, tmp_path: Path) -> None:
     """Beside an agent that remembers, one that has not opted in costs not one query more than where none has."""
 
-    async def play(settings: Mapping[str, list[Mapping[str, object]]], agent: str) -> list[str]:
+    async def play(settings: Mapping[str, Mapping[str, Mapping[str, object]]], agent: str) -> list[str]:
         path = tmp_path / f"{agent}{len(settings)}.db"
         async with everfold.open(f"sqlite:///{path}", settings=settings) as engine:
             trace.take()

@@ -216,10 +216,25 @@ IN_MEMORY_SETTINGS = (
 """Keys whose cases are in `test_memory_settings`, with those of `embed`."""
 
 
+IN_AGENTS = "agents.model agents.instructions agents.tools agents.mcp"
+"""Keys whose cases are in the tests of agents, with those of `hands`."""
+
+
+@pytest.mark.parametrize("changed", [{"context_limit": 9000}, {"compaction": {"trigger_ratio": 0.85}}])
+async def test_it_changes_what_the_sessions_of_an_agent_hold(changed: Mapping[str, object]) -> None:
+    """Changing this key of an agent alone changes what its new sessions hold, and those of no other agent."""
+    async with everfold.open("memory://", settings={"agents": {"shop": changed}}) as engine:
+        own, other = await engine.session(agent="shop"), await engine.session(agent="desk")
+    assert own.settings != other.settings
+    async with everfold.open("memory://") as engine:
+        assert (await engine.session(agent="desk")).settings == other.settings
+
+
 def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
     elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict", "users.name", "users.bindings", "users.is_default"}
-    elsewhere |= {"agents.name", "agents.memory_system", "sources.kind"}
+    elsewhere |= {"agents.memory_system", "agents.context_limit", "agents.compaction", "sources.kind"}
+    elsewhere |= {key for key in list_keys() if key.startswith("hands.")} | set(IN_AGENTS.split())
     elsewhere |= {key for key in list_keys() if key.startswith("embed.")} | set(IN_MEMORY_SETTINGS.split())
     cases = set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere
     assert cases == set(list_keys())
@@ -463,12 +478,12 @@ async def test_a_user_is_as_the_settings_say(changed: dict[str, object]) -> None
     assert await look(changed) != plain
 
 
-@pytest.mark.parametrize("changed", [{"name": "desk"}, {"memory_system": "summarization"}])
-async def test_it_changes_which_agents_remember(changed: Mapping[str, object]) -> None:
+async def test_it_changes_which_agents_remember() -> None:
     """Changing this key of an agent alone changes whether it remembers, and leaving it alone changes nothing."""
+    changed = {"memory_system": "summarization"}
 
     async def look(entry: Mapping[str, object]) -> object:
-        agents: list[Mapping[str, object]] = [{"name": "shop", "memory_system": "structured", **entry}]
+        agents: Mapping[str, Mapping[str, object]] = {"shop": {"memory_system": "structured", **entry}}
         async with everfold.open(
             "memory://", settings={"agents": agents}, clock=FakeClock(), ids=CountingIds()
         ) as engine:

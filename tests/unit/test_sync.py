@@ -95,7 +95,7 @@ def test_iterating(url: str) -> None:
 
 def test_memory(url: str) -> None:
     """What is known of a user blocks too, and so do the tools that an agent has for it."""
-    agents = [{"name": "shop", "memory_system": "structured"}]
+    agents = {"shop": {"memory_system": "structured"}}
     with everfold.open_sync(url, settings={"agents": agents}) as engine:
         session = engine.session(user="ann", agent="shop")
         session.append(user("My name is Ann and I live in Graz."))
