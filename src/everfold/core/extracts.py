@@ -35,6 +35,7 @@ from everfold.core.statements import (
     break_words,
     collect_cues,
     collect_word_cues,
+    find_elision,
     find_statement,
     list_outcome_words,
     mark_words,
@@ -432,7 +433,8 @@ def _judge_talk(text: str, spans: list[tuple[int, int]], *, from_user: bool) -> 
     Long because it is the innermost loop of an append: a call for each step of a unit would cost half as much again.
     """
     lowered = _lower(text).replace(_APOSTROPHE, "'")
-    marked, is_joined = mark_words(lowered)
+    marked = mark_words(lowered)
+    may_elide = "'" in lowered and find_elision(lowered) is not None
     may_fail = "error" in lowered or "exception" in lowered
     may_hold = not is_free_of_hard(text)
     bases = _BASE if from_user else _MACHINE_BASE
@@ -461,8 +463,8 @@ def _judge_talk(text: str, spans: list[tuple[int, int]], *, from_user: bool) -> 
         standing = lasting = False
         statement = None
         if cues or low[-1] == "?":
-            is_spaced = not (is_joined or is_enclosed or marked.find(JOINT, start, end) >= 0)
-            statement = find_statement(low, cues, from_user=from_user, is_spaced=is_spaced)
+            is_joined = is_enclosed or marked.find(JOINT, start, end) >= 0 or (may_elide and find_elision(low))
+            statement = find_statement(low, cues, from_user=from_user, is_spaced=not is_joined)
         if statement is not None:
             said, standing, said_at, lasting = statement
             if standing or bases[said] >= _BASE[kind] or (said == "question" and kind in _SOFT):

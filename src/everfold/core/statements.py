@@ -10,8 +10,7 @@ bench/extraction.py.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple, cast
 
 from everfold.core.statement_rules import (
@@ -50,9 +49,9 @@ _ASCII_MARKED: Final = bytes(
     ord("(" if code in _ASCII_ENCLOSED else "a" if chr(code).isalnum() and code < 128 or chr(code) == "'" else " " if code == ord(" ") else "-")
     for code in range(256)
 )
-_find_joint: Final = re.compile(r"[^\w '](?=[\w'])").search
-_find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
-"""An apostrophe that begins a word, or joins two of them as French does."""
+_WIDE_ENCLOSED: Final = "—\u2013…"
+find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
+"""An apostrophe with a word behind it: a quotation, or two words that are one as in French."""
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
@@ -87,27 +86,27 @@ _STATED: Final[dict[StatementKind, StatedKind]] = {"need": "task", "open": "ques
 
 _KINDS: Final = tuple(row[0] for row in RULES)
 _NEEDLES: Final = tuple(tuple(row[2].split("|")) for row in RULES)
-_DENIAL_NEEDLES: Final = {kind: tuple(needles.split("|")) for kind, (needles, _) in DENIALS.items()}
+_DENIALS: Final = {kind: (at, needles.split("|")) for at, (kind, (needles, _)) in enumerate(DENIALS.items())}
 
 
 class _Searches(dict[int, Callable[[str], re.Match[str] | None]]):
-    """The search for each rule's pattern, compiled when it is first tried: most programs meet few of them."""
+    """The searches for the patterns of a table, each compiled when it is first tried: most programs meet few of them."""
 
-    def __init__(self, *, is_spaced: bool) -> None:
+    def __init__(self, patterns: Sequence[str], *, is_spaced: bool) -> None:
+        self._patterns = patterns
         self._is_spaced = is_spaced
 
-    def __missing__(self, rule: int) -> Callable[[str], re.Match[str] | None]:
-        search = self[rule] = read_pattern(RULES[rule][3], is_spaced=self._is_spaced).search
+    def __missing__(self, at: int) -> Callable[[str], re.Match[str] | None]:
+        search = self[at] = read_pattern(self._patterns[at], is_spaced=self._is_spaced).search
         return search
 
 
-_SEARCHES: Final = _Searches(is_spaced=False)
-_SPACED_SEARCHES: Final = _Searches(is_spaced=True)
-
-
-@cache
-def _compile_denial(kind: StatementKind) -> Callable[[str], re.Match[str] | None]:
-    return read_pattern(DENIALS[kind][1], is_spaced=False).search
+_PATTERNS: Final = tuple(row[3] for row in RULES)
+_ANYWHERE: Final = _Searches(_PATTERNS, is_spaced=False)
+_SPACED: Final = _Searches(_PATTERNS, is_spaced=True)
+_DENYING: Final = tuple(pattern for _, pattern in DENIALS.values())
+_DENYING_ANYWHERE: Final = _Searches(_DENYING, is_spaced=False)
+_DENYING_SPACED: Final = _Searches(_DENYING, is_spaced=True)
 
 
 def _build_cues() -> dict[str, int]:
@@ -181,16 +180,16 @@ def is_enclosing(text: str) -> bool:
     return _ENCLOSED.search(text) is not None
 
 
-def mark_words(lowered: str) -> tuple[str, bool]:
-    """A lower-cased text, as long, with `ENCLOSING` for each mark that encloses, so that a part of it can be judged.
+def mark_words(lowered: str) -> str:
+    """A lower-cased text, as long, with `ENCLOSING` for each mark that may hide words beside it.
 
-    Of a part where neither that nor `JOINT` is, every word stands behind a blank or at its beginning, unless the second
-    value says that this is not known.
+    In a part of it that holds neither that nor `JOINT`, no word stands directly behind a mark, apostrophes aside.
     """
-    is_elided = "'" in lowered and _find_elision(lowered) is not None
     if lowered.isascii():
-        return lowered.encode().translate(_ASCII_MARKED).decode(), is_elided
-    return _ENCLOSED.sub(ENCLOSING, lowered), is_elided or _find_joint(lowered) is not None
+        return lowered.encode().translate(_ASCII_MARKED).decode()
+    for mark in _WIDE_ENCLOSED:
+        lowered = lowered.replace(mark, ENCLOSING)
+    return lowered.encode("ascii", "replace").translate(_ASCII_MARKED).decode()
 
 
 def list_outcome_words(lowered: str) -> tuple[str, ...]:
@@ -223,7 +222,7 @@ def find_statement(lowered: str, cues: int, *, from_user: bool, is_spaced: bool 
         lowered = _QUOTED.sub(_blank, lowered)
     if lowered.endswith("?"):
         return _judge_question(lowered, cues, from_user=from_user)
-    searches, searched = (_SPACED_SEARCHES, SPACING + lowered) if is_spaced else (_SEARCHES, lowered)
+    searches, searched = (_SPACED, SPACING + lowered) if is_spaced else (_ANYWHERE, lowered)
     rules = cues >> FIRST_RULE
     while rules:
         lowest = rules & -rules
@@ -234,7 +233,10 @@ def find_statement(lowered: str, cues: int, *, from_user: bool, is_spaced: bool 
                 break
         else:
             continue
-        if (found := searches[rule](searched)) is not None and not _is_denied(kind := _KINDS[rule], lowered):
+        if (found := searches[rule](searched)) is not None:
+            kind = _KINDS[rule]
+            if kind in _DENIALS and _is_denied(kind, searched, is_spaced=is_spaced):
+                continue
             standing = from_user and kind in _STANDING
             lasting = standing or _is_lasting(kind, lowered, cues, from_user=from_user)
             at = max(found.start() - 1, 0) if is_spaced else found.start()
@@ -244,10 +246,13 @@ def find_statement(lowered: str, cues: int, *, from_user: bool, is_spaced: bool 
     return None
 
 
-def _is_denied(kind: StatementKind, lowered: str) -> bool:
+def _is_denied(kind: StatementKind, searched: str, *, is_spaced: bool) -> bool:
     """Whether a sentence that a rule of this kind holds for is none of the kind after all."""
-    needles = _DENIAL_NEEDLES.get(kind, ())
-    return any(needle in lowered for needle in needles) and _compile_denial(kind)(lowered) is not None
+    at, needles = _DENIALS[kind]
+    for needle in needles:
+        if needle in searched:
+            return (_DENYING_SPACED if is_spaced else _DENYING_ANYWHERE)[at](searched) is not None
+    return False
 
 
 def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:
