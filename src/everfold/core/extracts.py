@@ -31,15 +31,16 @@ from everfold.core.signals import (
 from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
     ENCLOSING,
-    JOINT,
+    JOINTS,
     break_words,
     collect_cues,
     collect_word_cues,
-    find_elision,
+    find_loose,
     find_statement,
     list_outcome_words,
     mark_words,
 )
+from everfold.core.units import QUOTE_CHARS, Span, cut_output, cut_prose, fit_quote
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -66,8 +67,6 @@ LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
 _ROW: Final = "[%d,%d,%d,%s,%d%s]"
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
 
-QUOTE_CHARS: Final = 240
-"""The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
 PASTE_CHARS: Final = 6000
 """A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
 1500 tokens of English, the cap of a kept message."""
@@ -85,15 +84,10 @@ _ROW_SPACING: Final = 3
 """Output in whose first 16 units 12 hold an identifier is a table: of its other rows every third is judged, the last
 ones, and all that may tell of an error or a state."""
 _COLUMNS: Final = 5
-_UNIT_CHARS: Final = 480
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
 _MOST_POINTS: Final = 30
 _FULL_CHARS: Final = _CHARS_PER_POINT * _MOST_POINTS
-_JOINED_CHARS: Final = 110
-"""How long a joined run of JSON gets: a small record, about 30 tokens."""
-
-
 class ExtractLine(NamedTuple):
     """An exact quote from one message: `text[start:start + len(quote)] == quote`.
 
@@ -155,20 +149,12 @@ _MACHINE_BASE: Final = {**_BASE, **_BY_MACHINE}
 _SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
 """Kinds that say little of a sentence: it counts by its words as well."""
 _Found = tuple[int, int, int, LineKind, bool, bool]  # score, start, end, kind, standing, lasting
+_JOINT, _ENCLOSED_JOINT = JOINTS
 _MAY_DAY: Final = HAS_DATE | MAY_DATE
 _SCORE: Final = itemgetter(0)
 _START: Final = itemgetter(1)
 
-_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
-"""The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
 _APOSTROPHE: Final = "\u2019"
-_ABBREVIATIONS: Final = list_word_set(
-    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
-)
-_ABBREVIATION_CHARS: Final = 6
-_JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
-_JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
-_JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _CODE: Final = re.compile(
     r"(?:\d+[:|] ?)?\s*(?:except\b|raise\b|catch\b|throw\b|return\b|def \w|class \w|import \w|from \w|if \W?\w.*[:{]$|else\b|elif\b|try\b|for .*[:{]$|#(?!\d)|//"
@@ -199,7 +185,7 @@ def find_extract_lines(
     if not scanned or scanned.isspace():
         return ()
     is_output = is_result or origin == "tool"
-    spans = _cut(scanned, SCAN_CHARS if is_long else length, _cut_result if is_output else _cut_prose)
+    spans = _cut(scanned, SCAN_CHARS if is_long else length, cut_output if is_output else cut_prose)
     found = _judge_output(scanned, spans) if is_output else _judge_talk(scanned, spans, from_user=origin == "user")
     if is_long:
         found = _move_tail(found, length)
@@ -272,7 +258,7 @@ def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> 
     raise InvalidInputError(message, seq=seq)
 
 
-def _cut(text: str, middle: int, cut: Callable[[str, int, int], list[tuple[int, int]]]) -> list[tuple[int, int]]:
+def _cut(text: str, middle: int, cut: Callable[[str, int, int], list[Span]]) -> list[Span]:
     """The units of what stands before and behind the middle; a text of nothing but marks is its own only unit."""
     spans = cut(text, 0, middle)
     if middle < len(text):
@@ -290,116 +276,6 @@ def _move_tail(found: list[_Found], length: int) -> list[_Found]:
         (score, start + moved, end + moved, *rest) if start >= SCAN_CHARS else (score, start, end, *rest)
         for score, start, end, *rest in found
     ]
-
-
-def _cut_prose(text: str, low: int, high: int) -> list[tuple[int, int]]:
-    """Sentences and lines, without the blanks and list marks around them."""
-    spans: list[tuple[int, int]] = []
-    at = low
-    for boundary in _SENTENCE_END.finditer(text, low, high):
-        cut, end = boundary.span(1)
-        mark = text[cut]
-        if mark in ".!?":
-            if boundary.end() == end and end < high:
-                continue
-            if mark == "." and _is_abbreviated(text[max(at, cut - _ABBREVIATION_CHARS) : cut]):
-                continue
-        if cut > at:
-            if end - at > _UNIT_CHARS:
-                at = _cut_long(text, at, end, spans)
-            if text[at].isalnum() and mark != "\n":
-                spans.append((at, end))
-            else:
-                _trim(text, at, end, spans)
-        at = boundary.end()
-    if at < high:
-        if high - at > _UNIT_CHARS:
-            at = _cut_long(text, at, high, spans)
-        _trim(text, at, high, spans)
-    return spans
-
-
-def _cut_long(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> int:
-    """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
-    while end - start > _UNIT_CHARS:
-        space = text.rfind(" ", start + 1, start + _UNIT_CHARS)
-        cut = space if space > start else start + _UNIT_CHARS
-        _trim(text, start, cut, spans)
-        start = cut
-    return start
-
-
-def _is_abbreviated(before: str) -> bool:
-    """Whether what stands before a full stop is an abbreviation or an initial."""
-    word = before[before.rfind(" ") + 1 :]
-    return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
-
-
-def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
-    """Lines of output, or runs of JSON, without the blanks around them."""
-    spans: list[tuple[int, int]] = []
-    if _JSON_LIKE.match(text):
-        _cut_json(text, low, high, spans)
-        return spans
-    at = low
-    for line in text[low:high].split("\n"):
-        end = at + len(line)
-        if line and line[0].isalnum() and line[-1].isalnum():
-            spans.append((at, end))
-        elif line:
-            _trim(text, at if at == low else end - len(line.lstrip()), end, spans)
-        at = end + 1
-    return spans
-
-
-def _cut_json(text: str, low: int, high: int, spans: list[tuple[int, int]]) -> None:
-    """Runs between brackets; a short run, and one that ends in a key, joins the next."""
-    start = end = -1
-    for run in _JSON_RUN.finditer(text, low, high):
-        if start >= 0:
-            joined = run.end() - start
-            if joined <= _JOINED_CHARS or (joined <= QUOTE_CHARS and text[start:end].rstrip().endswith(":")):
-                end = run.end()
-                continue
-            _cut_json_run(text, start, end, spans)
-        start, end = run.span()
-    if start >= 0:
-        _cut_json_run(text, start, end, spans)
-
-
-def _cut_json_run(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    """Runs of pairs of at most about `QUOTE_CHARS`, cut between pairs."""
-    while end - start > QUOTE_CHARS:
-        cut = start
-        for boundary in _JSON_PAIR_END.finditer(text, start + 1, start + QUOTE_CHARS):
-            cut = boundary.start()
-        if cut <= start:
-            break
-        _trim(text, start, cut, spans)
-        start = cut + 1
-    _trim(text, start, end, spans)
-
-
-def _trim(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    part = text[start:end]
-    left = part.lstrip(" \t\r\n,;:>*-•#")
-    kept = left.rstrip(" \t\r\n,*")
-    if kept and not kept.isspace():
-        at = start + len(part) - len(left)
-        spans.append((at, at + len(kept)))
-
-
-def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
-    """A window of at most `QUOTE_CHARS` around `at`, cut between words where there are words."""
-    if end - start <= QUOTE_CHARS:
-        return start, end
-    low = max(start, min(at - QUOTE_CHARS // 4, end - QUOTE_CHARS))
-    high = min(end, low + QUOTE_CHARS)
-    if low > start and (space := text.find(" ", low, low + 24)) >= 0:
-        low = space + 1
-    if high < end and (space := text.rfind(" ", high - 24, high)) > low:
-        high = space
-    return low, high
 
 
 class _Whole(NamedTuple):
@@ -427,43 +303,46 @@ def _lower(text: str) -> str:
     return "".join([low if len(low := letter.lower()) == 1 else letter for letter in text])
 
 
-def _judge_talk(text: str, spans: list[tuple[int, int]], *, from_user: bool) -> list[_Found]:
-    """The units of what somebody said, judged.
+class _Talk(NamedTuple):
+    """What is looked for once in what somebody said, for all its units."""
 
-    Long because it is the innermost loop of an append: a call for each step of a unit would cost half as much again.
-    """
-    lowered = _lower(text).replace(_APOSTROPHE, "'")
-    marked = mark_words(lowered)
-    may_elide = "'" in lowered and find_elision(lowered) is not None
-    may_fail = "error" in lowered or "exception" in lowered
+    text: str
+    may_hold: bool
+    may_fail: bool
+    shapes: str | None
+
+
+def _read_talk(text: str, lowered: str) -> _Talk:
     may_hold = not is_free_of_hard(text)
+    may_fail = "error" in lowered or "exception" in lowered
+    return _Talk(text, may_hold, may_fail, shape_pieces(text) if may_hold and text.isascii() else None)
+
+
+def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:
+    """The units of what somebody said, judged."""
+    lowered = _lower(text)
+    if not text.isascii():
+        lowered = lowered.replace(_APOSTROPHE, "'")
+    whole = _read_talk(text, lowered)
+    marked = mark_words(lowered)
+    may_be_loose = find_loose(lowered) is not None if "'" in lowered or "-" in lowered else False
     bases = _BASE if from_user else _MACHINE_BASE
     found: list[_Found] = []
     for start, end in spans:
         low = lowered[start:end]
         words = low.split()
         is_enclosed = marked.find(ENCLOSING, start, end) >= 0
-        cues = collect_word_cues(break_words(low) if is_enclosed else words)
-        kind: LineKind = "lead"
-        at = count = 0
-        if may_hold and may_hold_hard(text, start, end):
-            hard, count, at = _find_hard(text[start:end])
-            kind = hard or kind
-        if (cues & MAY_FAIL or may_fail) and (failure := find_error(low, cues)) is not None:
-            kind, at = "error", failure
-        else:
-            if cues & _MAY_DAY and kind in ("lead", "number") and has_day(low, cues):
-                kind = "date"
-                count += 1
-            if (named := find_name(text, start, end)) is not None:
-                count += 1
-                if kind == "lead":
-                    kind, at = "name", named
-        score = _BASE[kind] + min(2 * count, 8)
+        cues = collect_word_cues(low, break_words(low) if is_enclosed else words)
+        kind, count, at = _find_signal(whole, start, end, low, cues)
+        score = _BASE[kind] + (min(2 * count, 8) if count else 0)
         standing = lasting = False
         statement = None
         if cues or low[-1] == "?":
-            is_joined = is_enclosed or marked.find(JOINT, start, end) >= 0 or (may_elide and find_elision(low))
+            is_joined = (
+                marked.find(_JOINT, start, end) >= 0
+                or (is_enclosed and marked.find(_ENCLOSED_JOINT, start, end) >= 0)
+                or (may_be_loose and find_loose(low) is not None)
+            )
             statement = find_statement(low, cues, from_user=from_user, is_spaced=not is_joined)
         if statement is not None:
             said, standing, said_at, lasting = statement
@@ -477,15 +356,32 @@ def _judge_talk(text: str, spans: list[tuple[int, int]], *, from_user: bool) -> 
         elif kind in _SOFT:
             score += _weigh_words(low, words)
         if end - start > QUOTE_CHARS:
-            start, end = _fit(text, start, end, start + at)  # noqa: PLW2901 - the quote of the unit
-        found.append((score if score < 100 else 100, start, end, kind, standing, lasting))
+            at = at if at >= 0 else _find_shown(text[start:end])
+            start, end = fit_quote(text, start, end, start + at)  # noqa: PLW2901 - the quote of the unit
+        found.append((min(score, 100), start, end, kind, standing, lasting))
     return found
 
 
-def _find_hard(unit: str) -> tuple[LineKind | None, int, int]:
-    """The best hard fact of a unit of talk, how many there are, and where it stands."""
-    hard, count, shown = find_hard(_list_pieces(unit))
-    return hard, count, unit.find(shown) if hard else 0
+def _find_signal(whole: _Talk, start: int, end: int, lowered: str, cues: int) -> tuple[LineKind, int, int]:
+    """The best hard fact of a unit of talk, how many there are, and where it stands, -1 for where it was not looked for."""
+    text, may_hold, may_fail, shapes = whole
+    kind: LineKind = "lead"
+    at = count = 0
+    if may_hold and may_hold_hard(text, start, end):
+        told = count_shapes(shapes[start:end].split()) if shapes else None
+        hard, count = told or _count_hard(text[start:end])
+        if hard is not None:
+            kind, at = hard, -1
+    if (may_fail or cues & MAY_FAIL) and (failure := find_error(lowered, cues)) is not None:
+        return "error", count, failure
+    if cues & _MAY_DAY and kind in ("lead", "number") and has_day(lowered, cues):
+        kind = "date"
+        count += 1
+    if (named := find_name(text, start, end)) is not None:
+        count += 1
+        if kind == "lead":
+            kind, at = "name", named
+    return kind, count, at
 
 
 def _weigh_words(lowered: str, words: list[str]) -> int:
@@ -494,7 +390,7 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
-def _judge_output(text: str, spans: list[tuple[int, int]]) -> list[_Found]:
+def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     whole = _read_output(text)
     found = [_judge_result(whole, start, end) for start, end in spans[:_SURE_UNITS]]
@@ -510,7 +406,7 @@ def _judge_output(text: str, spans: list[tuple[int, int]]) -> list[_Found]:
     return found
 
 
-def _may_tell(whole: _Whole, span: tuple[int, int]) -> bool:
+def _may_tell(whole: _Whole, span: Span) -> bool:
     """Whether a unit of output has a word of an error or a state."""
     return any(whole.lowered.find(word, *span) >= 0 for word in whole.outcomes)
 
@@ -535,7 +431,7 @@ def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
     else:
         score = (_RESULT_BASE.get(kind) or _BASE[kind]) + min(2 * count, 12)
     if end - start > QUOTE_CHARS:
-        start, end = _fit(text, start, end, start + (at if at >= 0 else _find_shown(unit)))
+        start, end = fit_quote(text, start, end, start + (at if at >= 0 else _find_shown(unit)))
     return score, start, end, kind, False, False
 
 

@@ -1,6 +1,6 @@
 """The rules of `statements` as data: cue words, patterns of grammar, and what denies them.
 
-One row a rule: the kind, the words without one of which it cannot hold, the parts of a sentence without one of which it
+One row a rule: the kind, the cues without one of which it cannot hold, the parts of a sentence without one of which it
 cannot hold either (between bars; they only save its search), and its pattern over the lower-cased sentence. Rows stand in
 the order in which they are tried, the more binding kind first.
 
@@ -15,6 +15,7 @@ dev splits of tests/data/statements.jsonl and tests/data/memory_statements.jsonl
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 StatementKind = Literal[
@@ -32,14 +33,20 @@ StatementKind = Literal[
 ]
 
 RuleRow: TypeAlias = tuple[StatementKind, str, str, str]
-"""Kind, cue words, needles between bars, pattern."""
+"""Kind, cues, needles between bars, pattern.
+
+A cue is a word (`must`), a phrase by its first word (`have_to`), or a word and what must stand in the sentence as well
+(`sure:not_sure`).
+"""
 
 HAS_DATE: Final = 1
 MAY_DATE: Final = 2
 MAY_FAIL: Final = 4
 MAY_STATE: Final = 8
 IMPERATIVE: Final = 16
-FIRST_RULE: Final = 5
+MAY_ASK: Final = 32
+MAY_BIND: Final = 64
+FIRST_RULE: Final = 7
 SPACING: Final = ", "
 """What stands before a sentence whose words are looked for behind blanks: as behind a comma, a clause begins."""
 
@@ -82,6 +89,8 @@ STATE_WORDS: Final = (
     " submitted refunded shipped pending processed"
 )
 
+ASKING_WORDS: Final = "can could would will may"
+BINDING_WORDS: Final = "always never now immer nie niemals siempre nunca toujours jamais sempre mai altijd nooit"
 KIN_WORDS: Final = (
     "wife husband partner spouse son daughter kid kids children child baby brother brothers sister sisters sibling siblings mother"
     " father mom mum dad parents boyfriend girlfriend fiance fiancee dog cat pet boss manager family roommate"
@@ -133,9 +142,13 @@ _SPACED: Final = {
 _replace_names: Final = re.compile(r"(?<!\[)\^|@|\{[a-z]+\}").sub
 
 
-def read_words(cues: str) -> list[str]:
-    """The cue words of a row."""
-    return _WORDS.get(cues, cues).split()
+def read_cues(cues: str) -> Iterator[tuple[str, str | None]]:
+    """The cue words of a row, each with what must stand in the sentence as well, if anything."""
+    for cue in _WORDS.get(cues, cues).split():
+        word, _, part = cue.partition(":")
+        part = (part or word).replace("_", " ")
+        word = word.partition("_")[0]
+        yield word, part if part != word else None
 
 
 def read_pattern(pattern: str, *, is_spaced: bool) -> re.Pattern[str]:
@@ -162,14 +175,14 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("remember", "save", "", r"@save (?:this|that|it) (?:for|somewhere|in)\b"),
     ("remember", "important", "important t", r"@important (?:that you know|to (?:know|remember|note))\b"),
     ("remember", "memorize memorise", "", r"{open}memori[sz]e\b"),
-    ("remember", "know", "so you|know that", r"@just so you(?: all)? know\b|{open}(?:you should )?know that\b|@so you know[,:]"),
-    ("remember", "reference heads aware noting keep jot down mark store", "reference|heads|aware|noting|keep this|keep that|keep it|store this|store that|store it|jot |write this|write that|write it|mark this|mark that|mark it", r"@for (?:future )?reference\b|@heads[- ]up\b|{open}be aware\b|@worth noting\b|{open}(?:keep|store|jot|write|mark) (?:this|that|it)(?: down| somewhere| safe)?[:,]|@(?:write|jot) (?:this|that|it) down\b"),
+    ("remember", "know:so_you know_that", "", r"@just so you(?: all)? know\b|{open}(?:you should )?know that\b|@so you know[,:]"),
+    ("remember", "reference heads aware noting keep_this keep_that keep_it jot store_this store_that store_it mark_this mark_that mark_it down:write_this down:write_that down:write_it", "", r"@for (?:future )?reference\b|@heads[- ]up\b|{open}be aware\b|@worth noting\b|{open}(?:keep|store|jot|write|mark) (?:this|that|it)(?: down| somewhere| safe)?[:,]|@(?:write|jot) (?:this|that|it) down\b"),
     ("correction", "meant misspoke mixed", "", r"@i meant\b|@i misspoke\b|@i mixed\b"),
     ("correction", "mistake typo correction scratch", "", r"@(?:made a|my) mistake\b|{open}(?:a )?(?:correction|typo)\b|@scratch that\b"),
     ("correction", "meant", "", r"^(?:sorry|soz|sry|oops|whoops|no|wait|ah|and|,|i| )*meant (?:the |to say|on |at |in |\d)"),
     ("correction", "wrong false incorrect", "gave|wrote|write|told|sent|said|have", r"@(?:gave|wrote|write|told|sent|said|have)(?: you| wrong| it)?(?: an?| the)? (?:wrong|false|incorrect) \w"),
     ("correction", "moved changed postponed rescheduled renamed pushed brought", "moved to|changed to|postponed to|rescheduled to|renamed to|pushed |brought forward", r"@(?:was|is|are|were|has been|have been|got|been) (?:moved|changed|postponed|rescheduled|renamed|pushed back|brought forward) to\b"),
-    ("correction", "said", "how i said|as i said|like i said", r"@not .*\b(?:how|as|like) i said\b"),
+    ("correction", "said:how_i_said said:as_i_said said:like_i_said", "", r"@not .*\b(?:how|as|like) i said\b"),
     ("correction", "not", ", not |and not ", r"^(?:the |at |on |in |it's |its )?[\w:.]*\d[\w:.]*,? (?:and )?not (?:the |at |on |in )?[\w:.]+[.!]?$|@(?:in|with|ends|starts|reads|says) [\w$€£.:-]+,? (?:and )?not (?:in |with |the )?[\w$€£.:-]+[.!]?$"),
     ("correction", "equivoqué equivoque perdón quise trompé trompée voulais meinte geirrt vertan sondern sbagliato sbagliata volevo bedoelde vergist enganei", "", r"@me equivoqu[eé]\b|@quise decir\b|@je me suis trompée?\b|@je voulais dire\b|@ich meinte\b|@habe mich (?:geirrt|vertan)\b|@nicht .*\bsondern\b|@mi sono sbagliat[oa]\b|@volevo dire\b|@ik bedoelde\b|@vergist\b|@me enganei\b"),
     ("correction", "mind", "change my mind|changed my mind", r"@changed? my mind\b"),
@@ -184,15 +197,15 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("correction", "change", "it to|that to|this to", r"{open}(?:please )?change (?:that|it|this) to\b"),
     ("correction", "without spelled spelt", "", r"@(?:it's|its|it is|name is) [\w-]+ (?:without|with)(?: an?| the)? \w\b|@(?:it's|is|it is) (?:spelled|spelt)\b"),
     ("correction", "actually", "", r"{open}actually,? (?!that's|that is|good|great|i (?:like|love|enjoy|think|was|went|had|just|did)|just|my )(?=.*(?:\d|\bnot\b|\binstead\b|\brather\b|\bmake\b|\bchange\b|\buse\b|\blet's\b|\bit's\b|\bon\b))"),
-    ("correction", "make", "not|instead|rather than", r"@make (?:it|that|this|them) .*\b(?:instead|rather than|not)\b"),
+    ("correction", "make_it make_that make_this make_them", "not|instead|rather than", r"@make (?:it|that|this|them) .*\b(?:instead|rather than|not)\b"),
     ("correction", "no", "", r"@no,? (?:no,? )?(?:it's|it is|the|that's|i said|make it|not|its|use|we)\b(?! (?:ok|fine|problem))"),
     ("correction", "not", "", r"^not (?:the |a |in |on |at )?[\w.:-]+(?: \w+)?[,;:]? (?:but )?(?:the |a |in |on |at )?[\w.:-]+[!.]?$|@(?:is|it's|are|was|on|at) [^,]*?[\w$€£.:]+(?:,| and) not (?:the |a |on |at |in )?[\w$€£.:-]+[.!]?$"),
     ("correction", "wasn't isn't", "t wasn't |t isn't ", r"@(?:it|that) (?:wasn't|isn't) [^,;]*[,;] (?:it was|it's|it is)\b"),
-    ("correction", "not", "is not |was not |s not ", r"@(?:it|that) (?:was not|is not|'s not) [^,;]*[,;] (?:it was|it's|it is)\b|@it's not [\w.]+ but\b"),
+    ("correction", "not:is_not not:was_not not:s_not", "", r"@(?:it|that) (?:was not|is not|'s not) [^,;]*[,;] (?:it was|it's|it is)\b|@it's not [\w.]+ but\b"),
     ("correction", "said wrote told gave put", "i said|i wrote|i told you|i gave you|i put", r"@i (?:said|wrote|told you|gave you|put) .*\bbut\b"),
     ("correction", "instead", "", r"@instead of .*\b(?:let's|lets|use|make|do|take|it)\b|@(?:change|update|switch|move|set) .* instead\b"),
     ("correction", "correct", "the correct ", r"@the correct \w+"),
-    ("decision", "let's lets let", "let's |lets |let us ", r"@(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|make it\b|call it (?!a day))"),
+    ("decision", "let's lets let_us", "", r"@(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|make it\b|call it (?!a day))"),
     ("decision", "decide decided chose chosen choose picked pick settled opted agreed agree", "decide|agreed|chose|picked|settled|opted", r"@(?:we|i)(?:'ve| have|'d)?(?: all| both| finally| just| already| now)? (?:decided?|chosen?|chose|picked|settled on|opted|agreed)\b(?! (?:with you|that you))|{open}(?:(?:settled|decided)\b ?[:,.\-—]|agreed ?[:,.] ?(?:we|let|on|so|then|the|\d))|@it's (?:decided|settled)\b|@the (?:chosen|agreed) \w+ is"),
     ("decision", "approved confirmed deal final decision", "", r"{open}(?:approved|confirmed|deal|final(?: answer| decision)?|decision) ?[:,.\-—]|@it's (?:final|a deal)\b|@the final \w+ (?:is|will be)\b"),
     ("decision", "decision", "", r"@(?:have|has|we|i)(?: \w+)? (?:taken?|took|made|make|reached)(?: an?| the| our| my)? decision\b|'ve(?: \w+)? (?:taken?|took|made|make|reached)(?: an?| the| our| my)? decision\b"),
@@ -206,11 +219,11 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("decision", "deciso scelto besloten gekozen decidi", "", r"@(?:ho|abbiamo) (?:\w+ )?(?:deciso|scelto)\b|@(?:heb|hebben)\b.*\b(?:besloten|gekozen)\b|^decidi\b"),
     ("decision", "move rent switch", "we rent|we move to|we switch to", r"(?:^|, )(?:so |then )?we (?:move to|rent|switch to)\b"),
     ("decision", "monday tuesday wednesday thursday friday saturday sunday", "let's|lets", r"@(?:let's|lets) (?:do|say|make it|meet) (?:on )?(?:\w+day)\b"),
-    ("decision", "going", "going to ", r"@i(?:'m| am) going to (?:take|accept|choose|buy|keep|quit|sign) the\b"),
+    ("decision", "going_to", "", r"@i(?:'m| am) going to (?:take|accept|choose|buy|keep|quit|sign) the\b"),
     ("decision", "going sticking staying", "going with|going ahead with|sticking |staying with", r"{open}going with\b|@(?:we|i)(?:'re| are|'m| am)(?: just| now)? (?:going (?:ahead )?with|sticking (?:with|to)|staying with)\b"),
     ("decision", "ahead", "go ahead with|going ahead with", r"@go(?:ing)? ahead with\b"),
-    ("decision", "it", "it is", r"^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?(?!here|there|what|how|so\b|where|as |like |yes|yeah|sure|that|this)[\w-]+(?: \w+)? it is[.!]?$"),
-    ("decision", "go stick stay", " go with| stay with| stick with", r"(?:^|[,.;] |\b(?:ok|okay|so|then|yes|yeah|and|think) )(?:we|i)(?:'ll| will)? (?:go|stick|stay) with\b"),
+    ("decision", "it_is", "", r"^(?:ok(?:ay)?[,.]? |so |then |alright,? |fine,? )?(?!here|there|what|how|so\b|where|as |like |yes|yeah|sure|that|this)[\w-]+(?: \w+)? it is[.!]?$"),
+    ("decision", "go_with stick_with stay_with", "", r"(?:^|[,.;] |\b(?:ok|okay|so|then|yes|yeah|and|think) )(?:we|i)(?:'ll| will)? (?:go|stick|stay) with\b"),
     ("decision", "go", "go for", "@(?:we|i)(?:'ll| will) go for (?!a )"),
     ("decision", "i'll we'll will", "l use |l keep |l take |l have |l do ", r"@(?:we|i)(?:'ll| will) (?:use|keep|take|have|do) (?!to\b|that\b|\w+ing\b|what|everything|anything|care|a look|you|ya\b|u\b|it from|in mind|in touch|that in|my best|the same|fun|a (?:break|walk|rest))\w+"),
     ("decision", "landed minds mind wins winner discussion taking", "we landed|made up|wins|winner|discussion|'m taking", r"@we landed on\b|@made up (?:my|our) minds?\b|@(?:so|fine|ok|okay|then),? the [\w ]+ wins\b|@the winner is\b|@end of (?:the )?discussion\b|{open}i'm taking the\b"),
@@ -222,7 +235,7 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("constraint", "no", "", r"^(?:please|pls|plz|kindly|also|and),? no (?!problem|idea|worr|need|way|one\b|rush|i\b|it\b|that\b)\w"),
     ("constraint", "u", "u ", r"@u (?:can't|cannot|cant|can not|mustn't|must not|shouldn't) (?!be serious|wait|imagine|believe|find|see|log|open)\w"),
     ("constraint", "can't cannot cant", "cant |can't |cannot ", "^(?:and |but |also |we |pls )?(?:can't|cannot|cant) (?:spend|afford|exceed|go over|eat|drink|fly|travel|pay|accept|leave|arrive|start|be more) "),
-    ("constraint", "not cannot can't", "not to|cannot to", r"@(?:can not|cannot|can't) to \w"),
+    ("constraint", "not_to cannot_to", "", r"@(?:can not|cannot|can't) to \w"),
     ("constraint", "nie niemals keinesfalls keinen", "nie |niemals |keinesfalls |auf keinen fall", r"^(?!.*\b(?:ich|war|wird|hat|gibt)\b).*\b(?:nie|niemals|keinesfalls|auf keinen fall)\b"),
     ("constraint", "immer nur kein keine nicht bitte", "bitte", r"@bitte\b.*\b(?:immer|nur|keine?n?|nicht mehr|niemals|nie)\b|@(?:immer|nur|keine?n?|niemals) .*\bbitte\b"),
     ("constraint", "nunca jamás siempre nunca", "nunca|jamás|siempre", r"^(?:por favor,? )?(?:no \w+ )?(?:nunca|jamás|siempre) (?!he\b|ha\b|hemos|había|fui|vi\b|me\b|tengo|estoy)\w|^no (?:\w+)(?:es|as|en|an) (?:nunca|jamás)\b|@por favor\b.*\b(?:siempre|nunca|jamás)\b"),
@@ -236,14 +249,14 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("constraint", "must", "", r"@(?<!\bi )(?<!\bthat )(?<!\bshe )(?<!\bhe )must (?:be (?:[a-z]+ed|done|sent|kept|made|set|written|paid|held|given|no |at |under|below|within|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have (?!an?\b|the\b|at\b|no\b|\d)|really|love|enjoy|miss|mean|know|want|think|like|admire|say|admit|confess|feel|seem|act, says)[a-z]+)|@i must (?:be (?:home|back|there|at|out|in))"),
     ("constraint", "mustn't shouldn't", "", r"@mustn't\b|@shouldn't (?!be (?:hard|a problem|long|bad)|have)"),
     ("constraint", "should", "should not|should never|should always|should only|should be |should have |should use|should contain|should include|should start|should end|should stay|should go to|should look|should support", r"@should (?:not|never|always|only)\b|@(?:the|all|every|each|any|both|these|those|our|my|it|they|you|there|\w+s) (?:\w+ ){0,4}?should (?:be (?:[a-z]+ed|kept|in |at |under|no |written|sent|less|short)|have (?!been|\w+ed)|use|contain|include|start|end|stay|go to the|look like|support)"),
-    ("constraint", "may might nothing", "may not|may only|might not|might only|nothing ", r"@(?:may|might) (?:not|only)\b (?!be\b)|@nothing (?:may|can|should|must)\b"),
-    ("constraint", "has have need needs", "has to |have to |need to |needs to ", r"@(?:it|they|this|these|everything|everyone|all(?: \w+){1,3}|the(?: \w+){1,3}|every \w+|each \w+|there|\w+s) (?:has|have|needs?) to (?!do with|say|offer|go home|wait)|@you (?:have|need) to (?!see|try|know|go|be|watch|read|hear|check|admit|understand|tell|worry|do that|apolog)|@we (?:need|have) to (?:stay|keep|be |remain|avoid|comply|meet|respect|support|limit)|@i (?:need|have) to (?:be|leave|arrive|finish|return)\b.*\b(?:by|before|at|until)\b .*"),
-    ("constraint", "can't cannot cant can won't aren't", "can't|cannot|can not|cant |won't|aren't|nobody|no one|only|always|never|from now on", r"@(?:we|you|they|it|one|people|users|clients|nobody|no one) (?:can't|cannot|can not|cant|won't|aren't allowed) (?!wait|deny|imagine|wrong|go wrong|beat|help but|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)|@(?:cannot|can't|can not) (?:move|change|be (?:moved|changed|modified|exceeded|used|refunded|cancell?ed|shared|combined)|exceed|go over|go above|store|leave)\b|@i (?:can't|cannot|can not|cant) (?:eat|drink|drive|have|take|do|fly|work|attend|afford|spend|travel|walk|climb|pay|accept|use|go over|come (?:on|before|after)|leave)\b|@(?:nobody|no one|only) (?:\w+ ){0,4}can\b|@(?:can|could|would) you.*\b(?:always|never|from now on)\b"),
+    ("constraint", "may_not may_only might_not might_only nothing", "", r"@(?:may|might) (?:not|only)\b (?!be\b)|@nothing (?:may|can|should|must)\b"),
+    ("constraint", "has_to have_to need_to needs_to", "", r"@(?:it|they|this|these|everything|everyone|all(?: \w+){1,3}|the(?: \w+){1,3}|every \w+|each \w+|there|\w+s) (?:has|have|needs?) to (?!do with|say|offer|go home|wait)|@you (?:have|need) to (?!see|try|know|go|be|watch|read|hear|check|admit|understand|tell|worry|do that|apolog)|@we (?:need|have) to (?:stay|keep|be |remain|avoid|comply|meet|respect|support|limit)|@i (?:need|have) to (?:be|leave|arrive|finish|return)\b.*\b(?:by|before|at|until)\b .*"),
+    ("constraint", "can't cannot cant won't aren't can_not can:nobody can:no_one can:only can:always can:never can:from_now_on", "", r"@(?:we|you|they|it|one|people|users|clients|nobody|no one) (?:can't|cannot|can not|cant|won't|aren't allowed) (?!wait|deny|imagine|wrong|go wrong|beat|help but|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)|@(?:cannot|can't|can not) (?:move|change|be (?:moved|changed|modified|exceeded|used|refunded|cancell?ed|shared|combined)|exceed|go over|go above|store|leave)\b|@i (?:can't|cannot|can not|cant) (?:eat|drink|drive|have|take|do|fly|work|attend|afford|spend|travel|walk|climb|pay|accept|use|go over|come (?:on|before|after)|leave)\b|@(?:nobody|no one|only) (?:\w+ ){0,4}can\b|@(?:can|could|would) you.*\b(?:always|never|from now on)\b"),
     ("constraint", "nobody only", "may|should|must|allowed", r"@(?:nobody|no one|only) (?:\w+ ){0,4}(?:may|should|must|is allowed)\b"),
-    ("constraint", "most least more max maximum minimum min up less under below within limit limited", "at most|at least|more than|max|minimum|min |up to|less than|under |below |within |limit", r"@(?:at most|at least|(?:no|not) more than|maximum(?: of)?|max|minimum(?: of)?|min|up to|less than|under|below|within|limit(?:ed)? (?:it |them |this |that )?to) (?:\W?\d|two|three|four|five|six|ten|one\b)(?!.*\bago\b)|^max(?:imum)?\b.*\d"),
+    ("constraint", "most:at_most least:at_least more_than max maximum minimum min up_to less_than under below within limit limited", "", r"@(?:at most|at least|(?:no|not) more than|maximum(?: of)?|max|minimum(?: of)?|min|up to|less than|under|below|within|limit(?:ed)? (?:it |them |this |that )?to) (?:\W?\d|two|three|four|five|six|ten|one\b)(?!.*\bago\b)|^max(?:imum)?\b.*\d"),
     ("constraint", "budget deadline limit date", "", r"@(?:budget|deadline|limit|due date)(?: \w+){0,3}? (?:is|are|of|at|=) |@(?:budget|deadline|limit):"),
     ("constraint", "exceed go cost", "exceed|go over|go above|cost more", r"@(?:not|never|n't) (?:exceed|go over|go above|cost more)\b"),
-    ("constraint", "now future default rule whenever time", "from now on|as a rule|whenever you|every time you|each time you|future|by default", r"@from now on\b|@as a rule\b|@(?:whenever|every time|each time) you\b|@in (?:the )?future,? (?:please|always|use|do)|@by default\b"),
+    ("constraint", "now:from_now_on rule:as_a_rule whenever_you time:every_time_you time:each_time_you future default:by_default", "", r"@from now on\b|@as a rule\b|@(?:whenever|every time|each time) you\b|@in (?:the )?future,? (?:please|always|use|do)|@by default\b"),
     ("constraint", "unless until without", "unless |until i |without ", r"@unless (?:i|we|told|otherwise)\b|@until i (?:say|tell|confirm)\b|@without (?:my|asking|telling|checking|our|prior)\b"),
     ("constraint", "ask check tell consult", " me before| me first", r"@(?:ask|check with|tell|consult) me (?:first|before)\b"),
     ("constraint", "allowed permitted forbidden prohibited", "", r"@(?:not|n't) (?:be )?(?:allowed|permitted)\b|@(?:forbidden|prohibited) (?:to|for|by|in)\b"),
@@ -255,10 +268,10 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("constraint", "use", "always|, not|instead of|throughout|everywhere|for all|in every|for every", r"{open}use .*(?:\balways\b|\bthroughout\b|\beverywhere\b|\binstead of\b|, not\b|\bin every\b|\bfor all\b|\bfor every)"),
     ("constraint", "strictly limits off-limits confidential between", "", r"@(?:strictly|off limits|off-limits|stays? between us|confidential)\b"),
     ("constraint", "answer reply respond write speak talk", " in | with ", "{open}(?:answer|reply|respond|write|speak|talk)(?: to me| everything| only)? (?:in|with) (?!to)"),
-    ("constraint", "doesn't don't dont work", "work for ", r"@(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b"),
+    ("constraint", "work_for", "", r"@(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b"),
     ("constraint", "always", "would you|can you|could you", r"@(?:can|could|would) you.*\balways\b"),
     ("constraint", "only", "they only |you only |we only ", "@(?:we|they|you) only (?!have|had|got|just|want|need|went|met|saw|know|live)[a-z]+(?<!ed) "),
-    ("constraint", "don't dont do never always", "we d|they d|we never|we always|they never|they always", r"@(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)"),
+    ("constraint", "don't:we_don't don't:they_don't dont:we_dont dont:they_dont do:we_do_not do:they_do_not never:we_never never:they_never always:we_always always:they_always", "", r"@(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)"),
     ("constraint", "tops tight", "", r"@\d+ \w+ tops\b|@tight (?:budget|deadline|schedule)\b"),
     ("constraint", "stay stays", "stay", r"@(?:so |must |should |please )stays? (?:below|under|within|above|away|out)\b"),
     ("constraint", "ok okay fine acceptable cool", "not |n't ", r"@(?:not|n't) (?:ok|okay|fine|acceptable|cool) (?:to|for|if|with)\b"),
@@ -272,7 +285,7 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("constraint", "every each all any", "", r"^(?:for|in|on|with|to) (?:every|each|all|any) [\w ]+?,? (?:please )?(?:add|use|write|make|send|include|put|run|create|give|keep|check|ask|show|include)\b"),
     ("constraint", "whatever matter regardless times exactly", "whatever you|no matter|regardless|at all times|at no |exactly as", r"^(?:whatever you|no matter what|regardless)|@at all times\b|@at no (?:time|point)\b|@exactly as (?:it|they)\b"),
     ("constraint", "can't cannot cant won't", "", r"@(?:the|this|these|those|our|my) (?:\w+ ){1,4}(?:can't|cannot|can not|cant|won't) (?:have|contain|include|be|use|take|go|exceed|hold|see|know|handle|eat|drink)\b"),
-    ("constraint", "has have", "he has to|he have to|has to be|have to be", r"@(?:he|she) (?:has|have) to .*\b(?:every|each|always|by|before|at \d)|@(?:the|my|our) \w+ (?:has|have) to be\b"),
+    ("constraint", "has_to have_to", "he has to|he have to|has to be|have to be", r"@(?:he|she) (?:has|have) to .*\b(?:every|each|always|by|before|at \d)|@(?:the|my|our) \w+ (?:has|have) to be\b"),
     ("constraint", "too", " for ", r"@too \w+ for (?:me|us|our|my|them)\b"),
     ("constraint", "promised guaranteed", "", r"@we (?:promised|guaranteed)\b.*\b(?:will|no|not|never)\b"),
     ("constraint", "insists demands expects refuses wants allow accept permit", "", r"@(?:insists? on|demands? (?!for)|refuses? (?:to|any))|@expects? (?:us|all|every|that)\b|@(?:client|customer|boss|landlord|team|manager|owner) (?:wants?|expects?)\b|@(?:doesn't|don't|does not|do not) (?:allow|accept|permit)\b"),
@@ -280,7 +293,7 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("identity", "{mine}", "my ", r"@my (?:\w+ ){0,2}{mine}(?: code)?(?: (?:on file|here|there))?(?:'s|:| is| are)\b"),
     ("identity", "{kin}", "my |i have|i've|i got", r"@my (?:\w+ )?{kin}(?:'s name| \w+)? (?:is|are|has|have|works?|lives?|was born|suffers?|goes|called|named)\b(?! (?:coming|here|sick|asleep|at|in a|so|very|calling|waiting|just|fine|ok|been|going|had))|@i(?:'ve| have)? (?:got|have) (?:an? |\d+ |one |two |three |four |five )(?:\w+ ){0,2}?{kin}\b|@i have (?:an? |\d+ |one |two |three |four |five )(?:\w+ ){0,2}?{kin}\b"),
     ("identity", "{being}", "i'm |i am |im |we are |we're ", r"@(?:i'm|im|i am|we're|we are) (?:also |actually |originally |currently |a bit |severely |and )?(?:\d+ |{being}\b)"),
-    ("identity", "i'm im am we're as", "m a |m an |m the |work as |'re a|'re the|are a|are the", r"@(?:i'm|im|i am|i work as|we're|we are) (?:an?|the) (?!bit\b|little|lot\b|few|fan|minute|week|day|one\b|only|same|huge fan|big fan|mess|idiot|wreck|sucker|best|happ|worst|first)(?:\w+[ -]?){1,4}"),
+    ("identity", "i'm_a i'm_an i'm_the im_a im_an im_the am_a am_an am_the we're_a we're_the as:work_as", "", r"@(?:i'm|im|i am|i work as|we're|we are) (?:an?|the) (?!bit\b|little|lot\b|few|fan|minute|week|day|one\b|only|same|huge fan|big fan|mess|idiot|wreck|sucker|best|happ|worst|first)(?:\w+[ -]?){1,4}"),
     ("identity", "live work worked study teach run own speak born grew moved wheelchair hearing suffer", "i |we ", r"@(?:i|we) (?:live (?:in|at|near|on|with)|work(?:ed)? (?:as|at|for|in)|study|teach|run (?:an?|my|our)|own|speak|was born|grew up|(?:just |recently )?moved (?:to|here|from)|use a (?:wheelchair|hearing)|suffer from)\b"),
     ("identity", "roommates people siblings sisters brothers friends students two three four five six", "we", r"^(?:we're|we are) (?:two|three|four|five|six|seven|eight|\d+) \w+"),
     ("identity", "run train play cook collect teach study volunteer commute coach sing drive ride swim", "i play |i cook |i volunteer |i run |i teach |i swim |i collect |i ride |i coach |i train |i drive |i sing |i study |i commute ", r"@i (?:run|train|play|cook|collect|teach|study|volunteer|commute|coach|sing|drive|ride|swim) (?!it\b|into\b|out\b|that\b|this\b|the (?:test|script|command|code))\w+"),
@@ -298,7 +311,7 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("preference", "want", "i want|we want", r"@(?:i|we) want (?!to\b|you\b|u\b|it\b|that\b|this\b|some\b|help\b)\w+ (?:before|in|over|instead|without|not|only|always)\b|@(?:i|we) want always\b|@(?:i|we) always want\b"),
     ("preference", "like", "like the|like my|like our|like it|like everything|always like|generally like|usually like|normally like", r"@(?:i|we)(?:'d| would) (?:always|generally|usually|normally) like\b|@(?:i|we)(?:'d| would) like (?:the|my|our|it|everything)\b.*\b(?:so|free|short|simple|quiet|early|late|to be|not|always)\b"),
     ("preference", "grateful appreciate glad", "if you ", r"@if you (?:could |would )?(?:please )?(?:always|never|only|not|kept|keep)\b"),
-    ("preference", "not", "i not |we not ", r"@(?:i|we) not (?:so much |really )?(?:like|eat|drink|want|love|enjoy)\b"),
+    ("preference", "not:i_not not:we_not", "", r"@(?:i|we) not (?:so much |really )?(?:like|eat|drink|want|love|enjoy)\b"),
     ("preference", "lieber liebsten bevorzuge bevorzugen mag", "", r"@lieber \w+ als\b|@am liebsten\b|@bevorzugen?\b|@ich mag (?!nicht mehr)\w|@(?:ich|wir) .*\blieber\b"),
     ("preference", "prefiero preferimos prefiere gusta gustan encanta odio", "", r"@(?:prefiero|preferimos)\b|@me (?:gustan?|encantan?)\b|@odio \w"),
     ("preference", "préfère préférons préférerais préférerions j'aime déteste j'adore n'aime", "", r"@(?:je|nous) préf\w+|@j'(?:aime|adore)\b(?! (?:ça|bien ça))|@je (?:déteste|n'aime pas)\b"),
@@ -307,7 +320,7 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("preference", "don't dont not never didn't", "like|enjoy|want|care for", r"@i (?:don't|dont|do not|never|didn't) (?:really |much )?(?:like|enjoy|want|care for)\b(?! to (?:go|be|say|bother)| it\b| that\b)"),
     ("preference", "rather", "", r"@(?:i'd|i would|we'd|id|i'd much) (?:much )?rather\b"),
     ("preference", "favourite favorite fav go-to preferred preference", "is|are", r"@my (?:all-time )?(?:fav(?:ou?rite)?|go-to|preferred|preference) (?:\w+ ){0,3}?(?:is|are)\b"),
-    ("preference", "suit suits works thing annoy annoys annoying bother bothers bothered find more possible avoid nice", "suit|annoy|bother|my thing|our thing|i find|for me|for us|i like|as possible|avoid|be nice", r"@(?:suits?|annoys?|bothers?) (?:me|us)\b|@(?:is|are) (?:so |totally |just |not )*(?:my|our) thing\b|@i find .*\b(?:easier|better|harder|nicer|clearer|annoying|useful|confusing|helpful|boring|best)\b|@can't be bothered with\b|@works? (?:best|better|fine|great|well) for (?:me|us)\b|@i like \w+ more\b|@as (?:short|few|simple|little|brief|cheap|early|late) as possible\b|@i (?:try to |always |usually )?avoid\b|@would be nice (?:to have|if)\b"),
+    ("preference", "suit suits annoy annoys annoying bother bothers bothered avoid works:for_me works:for_us thing:my_thing thing:our_thing find:i_find more:i_like possible:as_possible nice:be_nice", "", r"@(?:suits?|annoys?|bothers?) (?:me|us)\b|@(?:is|are) (?:so |totally |just |not )*(?:my|our) thing\b|@i find .*\b(?:easier|better|harder|nicer|clearer|annoying|useful|confusing|helpful|boring|best)\b|@can't be bothered with\b|@works? (?:best|better|fine|great|well) for (?:me|us)\b|@i like \w+ more\b|@as (?:short|few|simple|little|brief|cheap|early|late) as possible\b|@i (?:try to |always |usually )?avoid\b|@would be nice (?:to have|if)\b"),
     ("preference", "drink eat smoke drive fly use wear watch read cook listen check answer trust own", "n't |dont |not |never ", r"@(?:i|we|my \w+) (?:don't|dont|do not|never|doesn't|does not) (?:really |ever )?(?:drink|eat|smoke|drive|fly|use|wear|watch|read|cook|listen to|check|answer|trust|own)\b"),
     ("preference", "comfortable always take", "more comfortable|, always|'d take|would take", r"@i'?m more comfortable with\b|^[\w ]{3,30}, always[.!]?$|@i(?:'d| would) take [\w ]+ over\b"),
     ("preference", "nothing something anything", "", r"^(?:nothing|something|anything) (?:too |less |more )?\w+ for (?:me|us)\b"),
@@ -320,17 +333,17 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("preference", "want", "i want ", "@i want (?:the|an?|my|only|all) "),
     ("preference", "over", "", r"^[\w-]+ over [\w-]+(?: for (?:me|us))?[.!]?$"),
     ("preference", "please", " please", r"^(?!yes|no\b|ok|sure|thank)[\w-]+ \w+ please\b(?!,? (?:help|send|tell))"),
-    ("open", "know dunno idk idea sure unsure clear uncertain", "n't know|dont know|not know|dunno|idk|no idea|not sure|n't sure|unsure|not clear|n't clear|uncertain|not yet clear", r"@(?:(?:don't|dont|do not|not|no|isn't|am not)(?: (?:yet|still|really))* (?:know|sure|clear|idea)|dunno|idk|unsure|uncertain)\b(?:.*?\b(?:if|whether|wether|who|which|where|when|how (?!to)|what (?!you|this|that|it)|why (?!you|this|that|it))\b|(?: yet| still)*[:,]? .*\bor\b)"),
+    ("open", "know:n't_know know:dont_know know:not_know dunno idk idea:no_idea sure:not_sure sure:n't_sure unsure clear:not_clear clear:n't_clear clear:not_yet_clear uncertain", "", r"@(?:(?:don't|dont|do not|not|no|isn't|am not)(?: (?:yet|still|really))* (?:know|sure|clear|idea)|dunno|idk|unsure|uncertain)\b(?:.*?\b(?:if|whether|wether|who|which|where|when|how (?!to)|what (?!you|this|that|it)|why (?!you|this|that|it))\b|(?: yet| still)*[:,]? .*\bor\b)"),
     ("open", "figured worked found heard decided agreed settled", "n't |nt |not |nothing", r"@(?:haven't|havent|have not|hasn't|not|n't)(?: yet| still)* (?:figured out|worked out|found out|heard|decided|agreed|settled)\b|@heard nothing\b"),
     ("open", "waiting waitin wait undecided open unclear tbd reply answer word news answered replied", "still |undecided|tbd| yet|so far|wait since|wait for", r"@still (?:waiting|waitin|wait|undecided|open|unclear|no (?:answer|reply|word|news))\b|@(?:undecided|tbd)[.!]?$|@(?:i|we) wait (?:since|for) .*\b(?:answer|reply)\b|@(?:no|nobody|not|no one) .*\b(?:reply|answer|word|news|answered|replied) (?:yet|so far)\b"),
     ("open", "refund order parcel package money payment reply answer ticket delivery", "still not|still hasn't|still hasnt|still no|not yet", r"@still (?:not|hasn't|hasnt|no)\b|@not yet (?:here|arrived|received)\b"),
-    ("need", "need needs have has gotta got must ought shall should", "need to|need still|needs to|need 2|have to|has to|gotta|got to|must|ought|should|i need", r"@(?<!you )(?<!they )(?<!he )(?<!it )(?<!n't )(?<!not )(?<!dont )(?<!\bu )(?:(?:need|needs|have|has)(?: still| also| got)* (?:to|2)\b|gotta\b|(?<=ve )got to\b|ought to\b|(?:(?<=\bi )|(?<=\bwe )|(?<=ly )|(?<=still ))(?:must(?: to)?\b|should\b|need (?=make\b|do\b|change\b|send\b|pay\b|finish\b|find\b|buy\b|write\b|call\b))) ?(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree|feel|savor|savour|share\b)\w"),
+    ("need", "need_to need_still need_2 need:i_need needs_to have_to has_to gotta got_to must ought should", "", r"@(?<!you )(?<!they )(?<!he )(?<!it )(?<!n't )(?<!not )(?<!dont )(?<!\bu )(?:(?:need|needs|have|has)(?: still| also| got)* (?:to|2)\b|gotta\b|(?<=ve )got to\b|ought to\b|(?:(?<=\bi )|(?<=\bwe )|(?<=ly )|(?<=still ))(?:must(?: to)?\b|should\b|need (?=make\b|do\b|change\b|send\b|pay\b|finish\b|find\b|buy\b|write\b|call\b))) ?(?!know|say|be\b|hear|thank|go now|help|admit|ask|confess|see\b|tell|laugh|love|have\b|wait|agree|feel|savor|savour|share\b)\w"),
     ("need", "todo to-do do", "-|:|–", r"^(?:my |our )?(?:todo|to-do|to do)(?: list)?\b ?[:\-\u2013] ?\S"),
     ("need", "tengo tenemos hay", "que ", r"@(?:tengo|tenemos) que \w|@hay que \w"),
     ("need", "muss müssen", "", r"@(?:ich|wir) (?:muss|müssen) (?:noch |bis |\w+ )\w|@muss ich (?:noch|bis)\b"),
     ("need", "dois devons faut", "je dois|nous devons|il faut que je|il faut que nous", r"@(?:je dois|nous devons|il faut que (?:je|nous)) \w"),
     ("need", "devo dobbiamo moet moeten preciso", "", r"^(?:io )?(?:devo|dobbiamo) \w|@(?:ik|we|wij) moet(?:en)? \w|@preciso (?:de )?\w+r\b"),
-    ("commitment", "i'll will ill i'm going gonna we'll promise", "i'll|i will|ill |going to|we'll|we will|gonna|i promise", r"@(?:i'll|i will|ill|i'm going to|i am going to|we'll|we will|i'm gonna) (?!think|see\b|be (?:happy|glad|fine|ok)|never forget|have to|miss|love|let you)[a-z]+|@i promise\b"),
+    ("commitment", "i'll ill we'll gonna will:i_will will:we_will going_to promise:i_promise", "", r"@(?:i'll|i will|ill|i'm going to|i am going to|we'll|we will|i'm gonna) (?!think|see\b|be (?:happy|glad|fine|ok)|never forget|have to|miss|love|let you)[a-z]+|@i promise\b"),
     ("commitment", "will shall gonna", "", r"^(?:ok |okay |alright |sure |yes |yep |and |cool )*(?:will|shall|gonna) (?!you\b|u\b|it\b|that\b|this\b|the\b|be\b|there\b|he\b|she\b|they\b|we\b|i\b|do[.!]?$|see\b)[a-z]+ \w|@(?:i|we) shall (?!see|be\b|have to|need)\w"),
     ("commitment", "il", "", r"^(?:ok |okay |alright |yes |and |yeah )*il (?:ask|post|send|call|ring|bring|do|make|get|tell|text|check|add|try|book|pay|email|write|let|take|give|come|fix|buy|pick|sort)\b"),
     ("commitment", "happy glad", "i'd be happy to |i'd be glad to |i would be glad to |i would be happy to ", r"@i(?:'d| would) be (?:happy|glad) to (?!help|assist|hear|know)\w+ .*\b(?:myself|tomorrow|tonight|next \w+|by \w+|on \w+day)\b"),
@@ -339,8 +352,8 @@ RULES: Final[tuple[RuleRow, ...]] = (
     ("commitment", "demain soir vais m'en", "demain|vais|m'en occupe|ce soir", r"@je m'en occupe\b|@je (?:vais|te|vous|l') ?\w+.*\b(?:demain|ce soir|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b|^(?:ok |oui )?je? ?\w+e .*\b(?:demain|ce soir)\b"),
     ("commitment", "stuur zal bel mando domani amanhã", "", r"@ik (?:zal|stuur|bel) \w|@ti (?:mando|chiamo)\b"),
     ("commitment", "let", "", "@let me (?!know|think|see|guess|be|tell)[a-z]+"),
-    ("task", "need want wanna wanted like looking", " to |wanna|still need|looking ", "@(?:i|we) (?:also |still |just |now |really )?(?:need|want|have|would like|wish|wanna)(?:ed)? to (?!know|say|be|hear|thank|go now|help)|@(?:i'd|we'd) like to (?!hear|thank|know more)|@still need|@(?:i'm|i am|we're) looking (?:to|for) "),
-    ("task", "can could would will", "can you|could you|would you|will you|can u|could u|would u|will u", r"@(?:can|could|would|will) (?:you|u) (?:please |kindly |pls )?(?!please )(?!rather|not\b)[a-z]+"),
+    ("task", "need_to need:still_need want_to wanna wanted_to like_to looking", "", "@(?:i|we) (?:also |still |just |now |really )?(?:need|want|have|would like|wish|wanna)(?:ed)? to (?!know|say|be|hear|thank|go now|help)|@(?:i'd|we'd) like to (?!hear|thank|know more)|@still need|@(?:i'm|i am|we're) looking (?:to|for) "),
+    ("task", "can_you could_you would_you will_you can_u could_u would_u will_u", "", r"@(?:can|could|would|will) (?:you|u) (?:please |kindly |pls )?(?!please )(?!rather|not\b)[a-z]+"),
     ("task", "todo to-do", "", r"@to-?do\b"),
     ("task", "{done}", "", r"@(?:is|are|was|were|been|it's|all|step \d+) (?:now |already |all |still |being |successfully |only )*{done}\b|@(?:i|we)(?:'ve| have)? (?:now |already |just |successfully )*{done}\b|^(?:fixed|done|finished|pending|completed)\b[: ]\S"),
     ("task", "pass passed successfully remaining next status still progress", "test pass|tests pass| passed|successfully|remaining:|next:|status:|still pending|still open|still missing|still to do|still failing|in progress", r"@tests? pass|@\d+ passed\b|@successfully\b|^(?:remaining|next|status):|@still (?:pending|open|missing|to do|failing)|@in progress\b"),

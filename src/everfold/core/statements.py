@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple, cast
 
 from everfold.core.statement_rules import (
+    ASKING_WORDS,
+    BINDING_WORDS,
     DATE_WORDS,
     DENIALS,
     FAILURE_WORDS,
@@ -21,6 +23,8 @@ from everfold.core.statement_rules import (
     HAS_DATE,
     IMPERATIVE,
     IMPERATIVES,
+    MAY_ASK,
+    MAY_BIND,
     MAY_DATE,
     MAY_DATE_WORDS,
     MAY_FAIL,
@@ -30,8 +34,8 @@ from everfold.core.statement_rules import (
     STATE_WORDS,
     StatementKind,
     list_word_set,
+    read_cues,
     read_pattern,
-    read_words,
 )
 
 StatedKind = Literal[
@@ -43,15 +47,18 @@ _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
 _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 ENCLOSING: Final = "("
-JOINT: Final = "-a"
+JOINTS: Final = (".a", "(a")
 """A mark with a word directly behind it."""
+_WORD_MARKS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'-")
 _ASCII_MARKED: Final = bytes(
-    ord("(" if code in _ASCII_ENCLOSED else "a" if chr(code).isalnum() and code < 128 or chr(code) == "'" else " " if code == ord(" ") else "-")
+    ord(ENCLOSING if code in _ASCII_ENCLOSED else "a" if chr(code) in _WORD_MARKS else "0" if chr(code).isdigit() else " " if chr(code) == " " else ".")
     for code in range(256)
 )
 _WIDE_ENCLOSED: Final = "—\u2013…"
-find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
-"""An apostrophe with a word behind it: a quotation, or two words that are one as in French."""
+find_loose: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w|(?:(?<= )|(?<=-))-\w").search
+"""An apostrophe with a word behind it (a quotation, or two words that are one as in French), or a dash that is not one
+word's own.
+"""
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
@@ -109,37 +116,38 @@ _DENYING_ANYWHERE: Final = _Searches(_DENYING, is_spaced=False)
 _DENYING_SPACED: Final = _Searches(_DENYING, is_spaced=True)
 
 
-def _build_cues() -> dict[str, int]:
-    """Bits by word, and by word with the mark that may follow it: splitting at blanks is all that a sentence costs."""
+_AFTER: Final = ("", *",.!?:;")
+"""What may follow a word: looking up words with their marks, splitting at blanks is all that a sentence costs."""
+
+
+def _build_cues() -> tuple[dict[str, int], dict[str, tuple[tuple[str, int], ...]]]:
+    """Bits by word; and by word the parts of a sentence that count with it, each with their bits."""
     cues: dict[str, int] = {}
+    parts: dict[str, dict[str, int]] = {}
     flags = (
         (HAS_DATE, DATE_WORDS),
         (MAY_DATE, MAY_DATE_WORDS),
         (MAY_FAIL, FAILURE_WORDS),
         (MAY_STATE, STATE_WORDS),
         (IMPERATIVE, " ".join(IMPERATIVES)),
+        (MAY_ASK, ASKING_WORDS),
+        (MAY_BIND, BINDING_WORDS),
     )
     rules = ((1 << at + FIRST_RULE, row[1]) for at, row in enumerate(RULES))
-    for bit, words in (*flags, *rules):
-        for word in read_words(words):
-            cues[word] = cues.get(word, 0) | bit
-    return {word + mark: bits for word, bits in cues.items() for mark in ("", *",.!?:;")}
+    for bit, listed in (*flags, *rules):
+        for word, part in read_cues(listed):
+            bits = cues if part is None else parts.setdefault(word, {})
+            bits[part or word] = bits.get(part or word, 0) | bit
+            cues.setdefault(word, 0)
+    return (
+        {word + mark: bits for word, bits in cues.items() for mark in _AFTER},
+        {word + mark: tuple(bits.items()) for word, bits in parts.items() for mark in _AFTER},
+    )
 
 
-_CUES: Final = _build_cues()
+_CUES, _PARTS = _build_cues()
 _MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
-_MAY_REQUEST: Final = _CUES["can"] | _CUES["could"] | _CUES["would"] | _CUES["will"] | _CUES["may"]
 _MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
-_MAY_BIND: Final = (
-    _CUES["always"]
-    | _CUES["never"]
-    | _CUES["now"]
-    | _CUES["immer"]
-    | _CUES["nie"]
-    | _CUES["siempre"]
-    | _CUES["toujours"]
-    | _CUES["sempre"]
-)
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
@@ -161,14 +169,18 @@ _BARE_TASK: Final = Statement("task", False, 0, False)
 
 def collect_cues(lowered: str, words: list[str]) -> int:
     """The rules and flags that a lower-cased text, given also as split at blanks, leaves possible, as bits; 0 means none."""
-    return collect_word_cues(break_words(lowered) if is_enclosing(lowered) else words)
+    return collect_word_cues(lowered, break_words(lowered) if is_enclosing(lowered) else words)
 
 
-def collect_word_cues(words: Iterable[str]) -> int:
-    """The same for the words of a text, those that marks enclose set free."""
+def collect_word_cues(lowered: str, words: Iterable[str]) -> int:
+    """The same by the words of a text, those that marks enclose set free."""
     cues = 0
     for word in _CUED.intersection(words):
         cues |= _CUES[word]
+        if word in _PARTS:
+            for part, bits in _PARTS[word]:
+                if part in lowered:
+                    cues |= bits
     return cues
 
 
@@ -183,7 +195,7 @@ def is_enclosing(text: str) -> bool:
 def mark_words(lowered: str) -> str:
     """A lower-cased text, as long, with `ENCLOSING` for each mark that may hide words beside it.
 
-    In a part of it that holds neither that nor `JOINT`, no word stands directly behind a mark, apostrophes aside.
+    In a part of it that holds none of `JOINTS`, no word stands directly behind a mark, apostrophes and hyphens aside.
     """
     if lowered.isascii():
         return lowered.encode().translate(_ASCII_MARKED).decode()
@@ -259,11 +271,11 @@ def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:
     """What a sentence that ends as a question is: one that asks for something from now on, a request, or a question."""
     if from_user and cues & _MAY_REMEMBER and _REMEMBERS.search(lowered):
         return Statement("remember", True, 0, True)
-    if cues & _MAY_BIND and _BINDS.search(lowered):
+    if cues & MAY_BIND and _BINDS.search(lowered):
         return Statement("constraint", from_user, 0, from_user)
     if from_user and cues & _MAY_STAY_OPEN and _OPEN_QUESTION.search(lowered):
         return Statement("question", False, 0, True)
-    request = from_user and cues & _MAY_REQUEST and _REQUEST.search(lowered)
+    request = from_user and cues & MAY_ASK and _REQUEST.search(lowered)
     return Statement("task" if request else "question", False, 0, False)
 
 
