@@ -21,6 +21,7 @@ from everfold.core.signals import (
     cut_pieces,
     find_error,
     find_hard,
+    find_hint,
     find_name,
     find_state,
     has_day,
@@ -35,8 +36,8 @@ from everfold.core.statements import (
     break_words,
     collect_cues,
     collect_word_cues,
-    find_loose,
     find_statement,
+    is_loose,
     list_outcome_words,
     mark_words,
 )
@@ -87,6 +88,7 @@ _COLUMNS: Final = 5
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
 _MOST_POINTS: Final = 30
+_FULL: Final = 100
 _FULL_CHARS: Final = _CHARS_PER_POINT * _MOST_POINTS
 class ExtractLine(NamedTuple):
     """An exact quote from one message: `text[start:start + len(quote)] == quote`.
@@ -303,29 +305,20 @@ def _lower(text: str) -> str:
     return "".join([low if len(low := letter.lower()) == 1 else letter for letter in text])
 
 
-class _Talk(NamedTuple):
-    """What is looked for once in what somebody said, for all its units."""
+def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:  # noqa: C901, PLR0912 - see below
+    """The units of what somebody said, judged.
 
-    text: str
-    may_hold: bool
-    may_fail: bool
-    shapes: str | None
-
-
-def _read_talk(text: str, lowered: str) -> _Talk:
-    may_hold = not is_free_of_hard(text)
-    may_fail = "error" in lowered or "exception" in lowered
-    return _Talk(text, may_hold, may_fail, shape_pieces(text) if may_hold and text.isascii() else None)
-
-
-def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:
-    """The units of what somebody said, judged."""
+    One long function, since it is the innermost loop of an append: a call for each step of a unit costs a tenth more.
+    """
+    is_ascii = text.isascii()
     lowered = _lower(text)
-    if not text.isascii():
+    if not is_ascii:
         lowered = lowered.replace(_APOSTROPHE, "'")
-    whole = _read_talk(text, lowered)
     marked = mark_words(lowered)
-    may_be_loose = find_loose(lowered) is not None if "'" in lowered or "-" in lowered else False
+    may_be_loose = is_loose(lowered)
+    may_fail = "error" in lowered or "exception" in lowered
+    may_hold = not is_free_of_hard(text)
+    shapes = shape_pieces(text) if may_hold and is_ascii else None
     bases = _BASE if from_user else _MACHINE_BASE
     found: list[_Found] = []
     for start, end in spans:
@@ -333,7 +326,23 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         words = low.split()
         is_enclosed = marked.find(ENCLOSING, start, end) >= 0
         cues = collect_word_cues(low, break_words(low) if is_enclosed else words)
-        kind, count, at = _find_signal(whole, start, end, low, cues)
+        kind: LineKind = "lead"
+        at = count = 0
+        if may_hold and find_hint(text, start, end) is not None:
+            told = count_shapes(shapes[start:end].split()) if shapes else None
+            hard, count = told or _count_hard(text[start:end])
+            if hard is not None:
+                kind, at = hard, -1
+        if (may_fail or cues & MAY_FAIL) and (failure := find_error(low, cues)) is not None:
+            kind, at = "error", failure
+        else:
+            if cues & _MAY_DAY and kind in ("lead", "number") and has_day(low, cues):
+                kind = "date"
+                count += 1
+            if (named := find_name(text, start, end)) is not None:
+                count += 1
+                if kind == "lead":
+                    kind, at = "name", named.start() - start
         score = _BASE[kind] + (min(2 * count, 8) if count else 0)
         standing = lasting = False
         statement = None
@@ -341,7 +350,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
             is_joined = (
                 marked.find(_JOINT, start, end) >= 0
                 or (is_enclosed and marked.find(_ENCLOSED_JOINT, start, end) >= 0)
-                or (may_be_loose and find_loose(low) is not None)
+                or (may_be_loose and is_loose(low))
             )
             statement = find_statement(low, cues, from_user=from_user, is_spaced=not is_joined)
         if statement is not None:
@@ -358,30 +367,8 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         if end - start > QUOTE_CHARS:
             at = at if at >= 0 else _find_shown(text[start:end])
             start, end = fit_quote(text, start, end, start + at)  # noqa: PLW2901 - the quote of the unit
-        found.append((min(score, 100), start, end, kind, standing, lasting))
+        found.append((score if score < _FULL else _FULL, start, end, kind, standing, lasting))  # noqa: FURB136 - no call
     return found
-
-
-def _find_signal(whole: _Talk, start: int, end: int, lowered: str, cues: int) -> tuple[LineKind, int, int]:
-    """The best hard fact of a unit of talk, how many there are, and where it stands, -1 for where it was not looked for."""
-    text, may_hold, may_fail, shapes = whole
-    kind: LineKind = "lead"
-    at = count = 0
-    if may_hold and may_hold_hard(text, start, end):
-        told = count_shapes(shapes[start:end].split()) if shapes else None
-        hard, count = told or _count_hard(text[start:end])
-        if hard is not None:
-            kind, at = hard, -1
-    if (may_fail or cues & MAY_FAIL) and (failure := find_error(lowered, cues)) is not None:
-        return "error", count, failure
-    if cues & _MAY_DAY and kind in ("lead", "number") and has_day(lowered, cues):
-        kind = "date"
-        count += 1
-    if (named := find_name(text, start, end)) is not None:
-        count += 1
-        if kind == "lead":
-            kind, at = "name", named
-    return kind, count, at
 
 
 def _weigh_words(lowered: str, words: list[str]) -> int:

@@ -55,10 +55,8 @@ _ASCII_MARKED: Final = bytes(
     for code in range(256)
 )
 _WIDE_ENCLOSED: Final = "—\u2013…"
-find_loose: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w|(?:(?<= )|(?<=-))-\w").search
-"""An apostrophe with a word behind it (a quotation, or two words that are one as in French), or a dash that is not one
-word's own.
-"""
+_find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
+"""An apostrophe with a word behind it: a quotation, or two words that are one as in French."""
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
@@ -202,6 +200,11 @@ def mark_words(lowered: str) -> str:
     for mark in _WIDE_ENCLOSED:
         lowered = lowered.replace(mark, ENCLOSING)
     return lowered.encode("ascii", "replace").translate(_ASCII_MARKED).decode()
+
+
+def is_loose(lowered: str) -> bool:
+    """Whether an apostrophe or a dash may begin a word of a text, so that its words are not told by blanks."""
+    return " -" in lowered or "--" in lowered or ("'" in lowered and _find_elision(lowered) is not None)
 
 
 def list_outcome_words(lowered: str) -> tuple[str, ...]:
