@@ -8,7 +8,7 @@ Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from json.encoder import encode_basestring
 from operator import itemgetter
@@ -31,8 +31,10 @@ from everfold.core.signals import (
 )
 from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
+    ENCLOSED_JOINT,
     ENCLOSING,
-    JOINTS,
+    JOINT,
+    Statement,
     break_words,
     collect_cues,
     collect_word_cues,
@@ -41,7 +43,7 @@ from everfold.core.statements import (
     list_outcome_words,
     mark_words,
 )
-from everfold.core.units import QUOTE_CHARS, Span, cut_output, cut_prose, fit_quote
+from everfold.core.units import MOST_QUOTE_CHARS, Span, cut_output, cut_prose, fit_quote
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -68,6 +70,7 @@ LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
 _ROW: Final = "[%d,%d,%d,%s,%d%s]"
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
 
+QUOTE_CHARS: Final = MOST_QUOTE_CHARS
 PASTE_CHARS: Final = 6000
 """A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
 1500 tokens of English, the cap of a kept message."""
@@ -90,6 +93,8 @@ _CHARS_PER_POINT: Final = 3
 _MOST_POINTS: Final = 30
 _FULL: Final = 100
 _FULL_CHARS: Final = _CHARS_PER_POINT * _MOST_POINTS
+
+
 class ExtractLine(NamedTuple):
     """An exact quote from one message: `text[start:start + len(quote)] == quote`.
 
@@ -151,7 +156,6 @@ _MACHINE_BASE: Final = {**_BASE, **_BY_MACHINE}
 _SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
 """Kinds that say little of a sentence: it counts by its words as well."""
 _Found = tuple[int, int, int, LineKind, bool, bool]  # score, start, end, kind, standing, lasting
-_JOINT, _ENCLOSED_JOINT = JOINTS
 _MAY_DAY: Final = HAS_DATE | MAY_DATE
 _SCORE: Final = itemgetter(0)
 _START: Final = itemgetter(1)
@@ -275,8 +279,10 @@ def _move_tail(found: list[_Found], length: int) -> list[_Found]:
     """What was found in the two ends of a text that is so long, where it stands in it."""
     moved = length - 2 * SCAN_CHARS
     return [
-        (score, start + moved, end + moved, *rest) if start >= SCAN_CHARS else (score, start, end, *rest)
-        for score, start, end, *rest in found
+        (score, start + moved, end + moved, kind, standing, lasting)
+        if start >= SCAN_CHARS
+        else (score, start, end, kind, standing, lasting)
+        for score, start, end, kind, standing, lasting in found
     ]
 
 
@@ -339,7 +345,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
             if cues & _MAY_DAY and kind in ("lead", "number") and has_day(low, cues):
                 kind = "date"
                 count += 1
-            if (named := find_name(text, start, end)) is not None:
+            if low[1:] != text[start + 1 : end] and (named := find_name(text, start, end)) is not None:
                 count += 1
                 if kind == "lead":
                     kind, at = "name", named.start() - start
@@ -348,18 +354,14 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         statement = None
         if cues or low[-1] == "?":
             is_joined = (
-                marked.find(_JOINT, start, end) >= 0
-                or (is_enclosed and marked.find(_ENCLOSED_JOINT, start, end) >= 0)
+                marked.find(JOINT, start, end) >= 0
+                or (is_enclosed and marked.find(ENCLOSED_JOINT, start, end) >= 0)
                 or (may_be_loose and is_loose(low))
             )
             statement = find_statement(low, cues, from_user=from_user, is_spaced=not is_joined)
         if statement is not None:
-            said, standing, said_at, lasting = statement
-            if standing or bases[said] >= _BASE[kind] or (said == "question" and kind in _SOFT):
-                score += bases[said] - _BASE[kind]
-                kind, at = said, said_at
-            elif lasting:
-                kind, at = said, said_at
+            _, standing, _, lasting = statement
+            kind, score, at = _prefer(statement, kind, score, at, bases)
             if kind == "question":
                 score += _weigh_words(low, words) // 2
         elif kind in _SOFT:
@@ -369,6 +371,16 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
             start, end = fit_quote(text, start, end, start + at)  # noqa: PLW2901 - the quote of the unit
         found.append((score if score < _FULL else _FULL, start, end, kind, standing, lasting))  # noqa: FURB136 - no call
     return found
+
+
+def _prefer(
+    statement: Statement, kind: LineKind, score: int, at: int, bases: Mapping[LineKind, int]
+) -> tuple[LineKind, int, int]:
+    """What a unit that makes a statement is, of that and of what it holds: its kind, its score and where that shows."""
+    said, standing, said_at, lasting = statement
+    if standing or bases[said] >= _BASE[kind] or (said == "question" and kind in _SOFT):
+        return said, score + bases[said] - _BASE[kind], said_at
+    return (said, score, said_at) if lasting else (kind, score, at)
 
 
 def _weigh_words(lowered: str, words: list[str]) -> int:

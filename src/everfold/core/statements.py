@@ -11,6 +11,8 @@ bench/extraction.py.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Final, Literal, NamedTuple, cast
 
 from everfold.core.statement_rules import (
@@ -47,14 +49,23 @@ _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
 _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 ENCLOSING: Final = "("
-JOINTS: Final = (".a", "(a")
-"""A mark with a word directly behind it."""
-_WORD_MARKS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'-")
-_ASCII_MARKED: Final = bytes(
-    ord(ENCLOSING if code in _ASCII_ENCLOSED else "a" if chr(code) in _WORD_MARKS else "0" if chr(code).isdigit() else " " if chr(code) == " " else ".")
-    for code in range(256)
-)
-_WIDE_ENCLOSED: Final = "—\u2013…"
+JOINT: Final = ".a"
+ENCLOSED_JOINT: Final = ENCLOSING + "a"
+"""A mark with a word directly behind it: of those that enclose nothing, and of those that do."""
+_LETTERS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'-")
+
+
+def _mark_byte(code: int) -> int:
+    """How a byte shows in `mark_words`: as a mark that encloses, a letter, a digit, a blank, or another mark."""
+    if code in _ASCII_ENCLOSED:
+        return ord(ENCLOSING)
+    if code in _LETTERS:
+        return ord("a")
+    return code if code in b"0123456789 " else ord(".")
+
+
+_ASCII_MARKED: Final = bytes(map(_mark_byte, range(256)))
+_WIDE_ENCLOSED: Final = "\u2014\u2013\u2026"
 _find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
 """An apostrophe with a word behind it: a quotation, or two words that are one as in French."""
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
@@ -118,8 +129,8 @@ _AFTER: Final = ("", *",.!?:;")
 """What may follow a word: looking up words with their marks, splitting at blanks is all that a sentence costs."""
 
 
-def _build_cues() -> tuple[dict[str, int], dict[str, tuple[tuple[str, int], ...]]]:
-    """Bits by word; and by word the parts of a sentence that count with it, each with their bits."""
+def _build_cues() -> dict[str, tuple[int, tuple[tuple[str, int], ...]]]:
+    """Bits by word, with the parts of a sentence that count beside it, each with their bits."""
     cues: dict[str, int] = {}
     parts: dict[str, dict[str, int]] = {}
     flags = (
@@ -137,15 +148,19 @@ def _build_cues() -> tuple[dict[str, int], dict[str, tuple[tuple[str, int], ...]
             bits = cues if part is None else parts.setdefault(word, {})
             bits[part or word] = bits.get(part or word, 0) | bit
             cues.setdefault(word, 0)
-    return (
-        {word + mark: bits for word, bits in cues.items() for mark in _AFTER},
-        {word + mark: tuple(bits.items()) for word, bits in parts.items() for mark in _AFTER},
-    )
+    return {word + mark: (bits, tuple(parts.get(word, {}).items())) for word, bits in cues.items() for mark in _AFTER}
 
 
-_CUES, _PARTS = _build_cues()
-_MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
-_MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
+_CUES: Final = _build_cues()
+
+
+def _join_bits(words: str) -> int:
+    """All rules that one of some words is a cue of."""
+    return reduce(or_, (_CUES[word][0] for word in words.split()))
+
+
+_MAY_REMEMBER: Final = _join_bits("remember note mind memorize forget")
+_MAY_STAY_OPEN: Final = _join_bits("still undecided answer")
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
@@ -174,11 +189,11 @@ def collect_word_cues(lowered: str, words: Iterable[str]) -> int:
     """The same by the words of a text, those that marks enclose set free."""
     cues = 0
     for word in _CUED.intersection(words):
-        cues |= _CUES[word]
-        if word in _PARTS:
-            for part, bits in _PARTS[word]:
-                if part in lowered:
-                    cues |= bits
+        bits, parts = _CUES[word]
+        cues |= bits
+        for part, more in parts:
+            if part in lowered:
+                cues |= more
     return cues
 
 
@@ -193,7 +208,7 @@ def is_enclosing(text: str) -> bool:
 def mark_words(lowered: str) -> str:
     """A lower-cased text, as long, with `ENCLOSING` for each mark that may hide words beside it.
 
-    In a part of it that holds none of `JOINTS`, no word stands directly behind a mark, apostrophes and hyphens aside.
+    In a part of it that holds neither of the two joints, no word stands directly behind a mark, apostrophes and hyphens aside.
     """
     if lowered.isascii():
         return lowered.encode().translate(_ASCII_MARKED).decode()

@@ -11,7 +11,7 @@ from everfold.core.statement_rules import list_word_set
 Span: TypeAlias = tuple[int, int]
 """Where a unit begins and ends in its text."""
 
-QUOTE_CHARS: Final = 240
+MOST_QUOTE_CHARS: Final = 240
 """The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
 _SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
 """The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
@@ -27,8 +27,6 @@ _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
 
-
-
 def cut_prose(text: str, low: int, high: int) -> list[Span]:
     """Sentences and lines of a part of a text, without the blanks and list marks around them."""
     spans: list[Span] = []
@@ -39,7 +37,9 @@ def cut_prose(text: str, low: int, high: int) -> list[Span]:
         mark = text[cut]
         if mark in ".!?" and after == end < high:
             continue
-        if mark == "." and _is_abbreviated(text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut]):
+        if mark == "." and _is_abbreviated(
+            text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut]
+        ):
             continue
         if cut > at:
             if end - at > _UNIT_CHARS:
@@ -95,7 +95,7 @@ def _cut_json(text: str, low: int, high: int, spans: list[Span]) -> None:
     for run in _JSON_RUN.finditer(text, low, high):
         if start >= 0:
             joined = run.end() - start
-            if joined <= _JOINED_CHARS or (joined <= QUOTE_CHARS and text[start:end].rstrip().endswith(":")):
+            if joined <= _JOINED_CHARS or (joined <= MOST_QUOTE_CHARS and text[start:end].rstrip().endswith(":")):
                 end = run.end()
                 continue
             _cut_json_run(text, start, end, spans)
@@ -105,10 +105,10 @@ def _cut_json(text: str, low: int, high: int, spans: list[Span]) -> None:
 
 
 def _cut_json_run(text: str, start: int, end: int, spans: list[Span]) -> None:
-    """Runs of pairs of at most about `QUOTE_CHARS`, cut between pairs."""
-    while end - start > QUOTE_CHARS:
+    """Runs of pairs of at most about `MOST_QUOTE_CHARS`, cut between pairs."""
+    while end - start > MOST_QUOTE_CHARS:
         cut = start
-        for boundary in _JSON_PAIR_END.finditer(text, start + 1, start + QUOTE_CHARS):
+        for boundary in _JSON_PAIR_END.finditer(text, start + 1, start + MOST_QUOTE_CHARS):
             cut = boundary.start()
         if cut <= start:
             break
@@ -127,11 +127,11 @@ def _trim(text: str, start: int, end: int, spans: list[Span]) -> None:
 
 
 def fit_quote(text: str, start: int, end: int, at: int) -> tuple[int, int]:
-    """A window of at most `QUOTE_CHARS` around `at`, cut between words where there are words."""
-    if end - start <= QUOTE_CHARS:
+    """A window of at most `MOST_QUOTE_CHARS` around `at`, cut between words where there are words."""
+    if end - start <= MOST_QUOTE_CHARS:
         return start, end
-    low = max(start, min(at - QUOTE_CHARS // 4, end - QUOTE_CHARS))
-    high = min(end, low + QUOTE_CHARS)
+    low = max(start, min(at - MOST_QUOTE_CHARS // 4, end - MOST_QUOTE_CHARS))
+    high = min(end, low + MOST_QUOTE_CHARS)
     if low > start and (space := text.find(" ", low, low + 24)) >= 0:
         low = space + 1
     if high < end and (space := text.rfind(" ", high - 24, high)) > low:
