@@ -66,6 +66,7 @@ def _mark_byte(code: int) -> int:
 
 _ASCII_MARKED: Final = bytes(map(_mark_byte, range(256)))
 _WIDE_ENCLOSED: Final = "\u2014\u2013\u2026"
+_find_dash: Final = re.compile(r"[ -]-\w").search
 _find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
 """An apostrophe with a word behind it: a quotation, or two words that are one as in French."""
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
@@ -219,7 +220,9 @@ def mark_words(lowered: str) -> str:
 
 def is_loose(lowered: str) -> bool:
     """Whether an apostrophe or a dash may begin a word of a text, so that its words are not told by blanks."""
-    return " -" in lowered or "--" in lowered or ("'" in lowered and _find_elision(lowered) is not None)
+    if "'" in lowered and _find_elision(lowered) is not None:
+        return True
+    return (" -" in lowered or "--" in lowered) and _find_dash(lowered) is not None
 
 
 def list_outcome_words(lowered: str) -> tuple[str, ...]:
