@@ -15,6 +15,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, Literal, NamedTuple, cast
 
+from everfold.core.statement_kinds import StatementKind
 from everfold.core.statement_rules import (
     ASKING_WORDS,
     BINDING_WORDS,
@@ -34,7 +35,6 @@ from everfold.core.statement_rules import (
     RULES,
     SPACING,
     STATE_WORDS,
-    StatementKind,
     list_word_set,
     read_cues,
     read_pattern,
