@@ -4,7 +4,6 @@ Source: DESIGN 3.4, the list of what an extractive digest keeps.
 """
 
 import re
-import sys
 from itertools import filterfalse
 from typing import Final, Literal, cast
 
@@ -79,9 +78,9 @@ _DATE_PHRASE: Final = re.compile(
 )
 
 
-def may_hold_hard(text: str, start: int = 0, end: int = sys.maxsize) -> bool:
-    """Whether a part of a text has a mark without which it can hold no hard fact."""
-    return find_hint(text, start, end) is not None
+def may_hold_hard(text: str) -> bool:
+    """Whether a text has a mark without which it can hold no hard fact."""
+    return find_hint(text) is not None
 
 
 def is_free_of_hard(text: str) -> bool:
