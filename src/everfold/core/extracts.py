@@ -398,16 +398,19 @@ def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
         rest = [
             span
             for at, span in enumerate(rest, 1)
-            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole, span)
+            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole.lowered, *span, whole.outcomes)
         ]
     found += [_judge_result(whole, start, end) for start, end in rest]
     _raise_last(found)
     return found
 
 
-def _may_tell(whole: _Whole, span: Span) -> bool:
+def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bool:
     """Whether a unit of output has a word of an error or a state."""
-    return any(whole.lowered.find(word, *span) >= 0 for word in whole.outcomes)
+    for word in outcomes:  # noqa: SIM110 - without the generator, which costs more than the search
+        if lowered.find(word, start, end) >= 0:
+            return True
+    return False
 
 
 def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
@@ -419,8 +422,8 @@ def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
     at = -1
     is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
     outcome = None
-    if outcomes and not is_code:
-        outcome = _find_outcome(lowered[start:end], outcomes)
+    if not is_code and _may_tell(lowered, start, end, outcomes):
+        outcome = _find_outcome(lowered[start:end])
     if outcome is not None:
         kind, at = outcome
     elif kind == "lead" and find_name(text, start, end) is not None:
@@ -451,13 +454,8 @@ def _list_pieces(unit: str) -> list[str]:
     return blank_marks(unit).split() if unit.isascii() else cut_pieces(unit)
 
 
-def _find_outcome(lowered: str, outcomes: Sequence[str]) -> tuple[LineKind, int] | None:
-    """What a unit of output reports of an error or else of a state, and where; None when it has none of the words."""
-    for word in outcomes:
-        if word in lowered:
-            break
-    else:
-        return None
+def _find_outcome(lowered: str) -> tuple[LineKind, int] | None:
+    """What a unit of output that may tell of it reports of an error or else of a state, and where."""
     cues = collect_cues(lowered, lowered.split())
     if (failure := find_error(lowered, cues)) is not None:
         return "error", failure
