@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from everfold.core import tokens
 from everfold.core.tokens import (
