@@ -29,7 +29,7 @@ from everfold.core.signals import (
     may_hold_hard,
     shape_pieces,
 )
-from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, list_word_set
+from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
     ENCLOSED_JOINT,
     ENCLOSING,
@@ -352,7 +352,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         score = _BASE[kind] + (min(2 * count, 8) if count else 0)
         standing = lasting = False
         statement = None
-        if cues or low[-1] == "?":
+        if cues >= IMPERATIVE or low[-1] == "?":
             is_joined = (
                 marked.find(JOINT, start, end) >= 0
                 or (is_enclosed and marked.find(ENCLOSED_JOINT, start, end) >= 0)

@@ -24,10 +24,11 @@ HAS_DATE: Final = 1
 MAY_DATE: Final = 2
 MAY_FAIL: Final = 4
 MAY_STATE: Final = 8
-IMPERATIVE: Final = 16
-MAY_ASK: Final = 32
-MAY_BIND: Final = 64
+MAY_ASK: Final = 16
+MAY_BIND: Final = 32
+IMPERATIVE: Final = 64
 FIRST_RULE: Final = 7
+"""The place of the first rule's bit: cues below `IMPERATIVE` leave no statement possible, but for a question."""
 SPACING: Final = ", "
 """What stands before a sentence whose words are looked for behind blanks: as behind a comma, a clause begins."""
 
