@@ -11,7 +11,6 @@ Every second message is left out, for `tokens_accuracy.py` to be an honest measu
 
 import base64
 import hashlib
-import itertools
 import random
 import string
 from collections.abc import Iterator
@@ -49,8 +48,8 @@ def main() -> None:
 def _features(text: str) -> list[int]:
     """How often each pattern occurs in the classes of a text."""
     raw = text.encode("utf-8", "surrogatepass")
-    shape = raw.translate(tokens._SHAPE, b"" if text.isascii() else tokens._CONTINUATION).decode()  # noqa: SLF001
-    return [shape.count(pattern) for _, patterns, _ in tokens._GROUPS for pattern in patterns]  # noqa: SLF001
+    shape = raw.translate(tokens._CODES, b"" if text.isascii() else tokens._CONTINUATION).decode()  # noqa: SLF001
+    return [shape.count(tokens._code(pattern)) for pattern in tokens._WEIGHTS]  # noqa: SLF001
 
 
 def _made_texts() -> Corpora:
@@ -145,9 +144,8 @@ def _raise_importance(rows: dict[str, list[Row]], weights: list[float], importan
 
 
 def _print_tables(weights: list[float]) -> None:
-    thousandths = iter([round(weight * 1000) for weight in weights])
-    for gate, patterns, _ in tokens._GROUPS:  # noqa: SLF001
-        print(f"    ({gate!r}, {patterns!r}, {tuple(itertools.islice(thousandths, len(patterns)))!r}),")
+    for pattern, weight in zip(tokens._WEIGHTS, weights, strict=True):  # noqa: SLF001
+        print(f"    {pattern!r}: {round(weight * 1000)},")
 
 
 if __name__ == "__main__":

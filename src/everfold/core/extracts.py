@@ -2,13 +2,13 @@
 
 Theory of operation: a text is cut into units (sentences of prose, lines of a log, leaf runs of JSON), each unit gets a
 kind and a score from what it says (`statements`) and what it holds (`signals`), and the best units become lines.
-A long text is scanned in its head, its tail and evenly spaced windows, so the cost of a message is bounded.
+Of a long text only the beginning and the end are read, so the cost of a message is bounded.
 
 Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from json.encoder import encode_basestring
 from operator import itemgetter
@@ -21,6 +21,7 @@ from everfold.core.signals import (
     cut_pieces,
     find_error,
     find_hard,
+    find_hint,
     find_name,
     find_state,
     has_day,
@@ -28,14 +29,21 @@ from everfold.core.signals import (
     may_hold_hard,
     shape_pieces,
 )
-from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, list_word_set
+from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
+    ENCLOSED_JOINT,
+    ENCLOSING,
+    JOINT,
+    Statement,
+    break_words,
     collect_cues,
     collect_word_cues,
     find_statement,
-    is_enclosing,
+    is_loose,
     list_outcome_words,
+    mark_words,
 )
+from everfold.core.units import MOST_QUOTE_CHARS, Span, cut_output, cut_prose, fit_quote
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -62,19 +70,17 @@ LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
 _ROW: Final = "[%d,%d,%d,%s,%d%s]"
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
 
-QUOTE_CHARS: Final = 240
-"""The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
+QUOTE_CHARS: Final = MOST_QUOTE_CHARS
 PASTE_CHARS: Final = 6000
 """A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
 1500 tokens of English, the cap of a kept message."""
 PASTE_EDGE_CHARS: Final = 600
 """What stands this near to the beginning or the end of a paste is taken for the person's own words about it."""
-SCAN_CHARS: Final = 24_000
-"""What is scanned of a longer text in all."""
+SCAN_CHARS: Final = 20_000
+"""Of a text longer than twice this only so much of its beginning and so much of its end is read."""
 _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
-_WINDOWS: Final = 6
 _SURE_UNITS: Final = 16
 _TABLE_UNITS: Final = 12
 _LAST_UNITS: Final = 3
@@ -82,13 +88,11 @@ _ROW_SPACING: Final = 3
 """Output in whose first 16 units 12 hold an identifier is a table: of its other rows every third is judged, the last
 ones, and all that may tell of an error or a state."""
 _COLUMNS: Final = 5
-_UNIT_CHARS: Final = 480
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
 _MOST_POINTS: Final = 30
+_FULL: Final = 100
 _FULL_CHARS: Final = _CHARS_PER_POINT * _MOST_POINTS
-_JOINED_CHARS: Final = 110
-"""How long a joined run of JSON gets: a small record, about 30 tokens."""
 
 
 class ExtractLine(NamedTuple):
@@ -148,22 +152,15 @@ _BY_MACHINE: Final[dict[LineKind, int]] = {
     "commitment": 24,
     "task": 48,
 }
+_MACHINE_BASE: Final = {**_BASE, **_BY_MACHINE}
 _SOFT: Final[frozenset[LineKind]] = frozenset(("lead", "name", "date"))
 """Kinds that say little of a sentence: it counts by its words as well."""
 _Found = tuple[int, int, int, LineKind, bool, bool]  # score, start, end, kind, standing, lasting
+_MAY_DAY: Final = HAS_DATE | MAY_DATE
 _SCORE: Final = itemgetter(0)
 _START: Final = itemgetter(1)
 
-_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
-"""The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
 _APOSTROPHE: Final = "\u2019"
-_ABBREVIATIONS: Final = list_word_set(
-    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
-)
-_ABBREVIATION_CHARS: Final = 6
-_JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
-_JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
-_JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _CODE: Final = re.compile(
     r"(?:\d+[:|] ?)?\s*(?:except\b|raise\b|catch\b|throw\b|return\b|def \w|class \w|import \w|from \w|if \W?\w.*[:{]$|else\b|elif\b|try\b|for .*[:{]$|#(?!\d)|//"
@@ -184,28 +181,22 @@ _PLEASANTRIES: Final = list_word_set(
 def find_extract_lines(
     text: str, *, seq: int, origin: Origin, is_result: bool, said_at: datetime
 ) -> tuple[ExtractLine, ...]:
-    """The extract lines of one message's text, in the order of the text; none only for a blank text.
+    """The extract lines of one message's text, in the order of the text; none only where what is read of it is blank.
 
-    At most 12, for a long text up to 24. O(len(text)) up to `SCAN_CHARS`, bounded above.
+    At most 12, for a long text up to 24. O(len(text)) up to twice `SCAN_CHARS`, bounded above.
     """
-    if not text or text.isspace():
+    length = len(text)
+    is_long = length > 2 * SCAN_CHARS
+    scanned = text[:SCAN_CHARS] + text[-SCAN_CHARS:] if is_long else text
+    if not scanned or scanned.isspace():
         return ()
     is_output = is_result or origin == "tool"
-    cut = _cut_result if is_output else _cut_prose
-    length = len(text)
-    spans = cut(text, 0, length) if length <= SCAN_CHARS else _cut_windows(text, cut)
-    if not spans:
-        start = length - len(text.lstrip())
-        spans = [(start, start + len(text.strip()))]
-    if is_output:
-        whole = _read_output(text)
-        found = _judge_output(whole, spans)
-        _raise_last(found)
-    else:
-        whole = _read_talk(text, from_user=origin == "user")
-        found = [_judge_prose(whole, start, end) for start, end in spans]
-        if length > PASTE_CHARS:
-            found = _doubt_paste(found, length)
+    spans = _cut(scanned, SCAN_CHARS if is_long else length, cut_output if is_output else cut_prose)
+    found = _judge_output(scanned, spans) if is_output else _judge_talk(scanned, spans, from_user=origin == "user")
+    if is_long:
+        found = _move_tail(found, length)
+    if length > PASTE_CHARS and not is_output:
+        found = _doubt_paste(found, length)
     return tuple(
         [
             _new_line(ExtractLine, (seq, origin, kind, score, text[start:end], start, standing, said_at, lasting))
@@ -273,211 +264,123 @@ def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> 
     raise InvalidInputError(message, seq=seq)
 
 
-def _cut_windows(text: str, cut: Callable[[str, int, int], list[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """The units of a long text's head, tail and evenly spaced windows."""
-    share = SCAN_CHARS // (_WINDOWS + 4)
-    ends = 2 * share
-    gap = (len(text) - 2 * ends) // (_WINDOWS + 1)
-    middles = [ends + gap * at - share // 2 for at in range(1, _WINDOWS + 1)]
-    windows = [(0, ends), *((low, low + share) for low in middles), (len(text) - ends, len(text))]
-    return [span for low, high in windows for span in cut(text, low, high)]
-
-
-def _cut_prose(text: str, low: int, high: int) -> list[tuple[int, int]]:
-    """Sentences and lines, without the blanks and list marks around them."""
-    spans: list[tuple[int, int]] = []
-    at = low
-    for boundary in _SENTENCE_END.finditer(text, low, high):
-        cut, end = boundary.span(1)
-        mark = text[cut]
-        if mark in ".!?":
-            if boundary.end() == end and end < high:
-                continue
-            if mark == "." and _is_abbreviated(text[max(at, cut - _ABBREVIATION_CHARS) : cut]):
-                continue
-        if cut > at:
-            if end - at > _UNIT_CHARS:
-                at = _cut_long(text, at, end, spans)
-            if text[at].isalnum() and mark != "\n":
-                spans.append((at, end))
-            else:
-                _trim(text, at, end, spans)
-        at = boundary.end()
-    if at < high:
-        if high - at > _UNIT_CHARS:
-            at = _cut_long(text, at, high, spans)
-        _trim(text, at, high, spans)
+def _cut(text: str, middle: int, cut: Callable[[str, int, int], list[Span]]) -> list[Span]:
+    """The units of what stands before and behind the middle; a text of nothing but marks is its own only unit."""
+    spans = cut(text, 0, middle)
+    if middle < len(text):
+        spans += cut(text, middle, len(text))
+    if not spans:
+        start = len(text) - len(text.lstrip())
+        spans = [(start, start + len(text.strip()))]
     return spans
 
 
-def _cut_long(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> int:
-    """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
-    while end - start > _UNIT_CHARS:
-        space = text.rfind(" ", start + 1, start + _UNIT_CHARS)
-        cut = space if space > start else start + _UNIT_CHARS
-        _trim(text, start, cut, spans)
-        start = cut
-    return start
-
-
-def _is_abbreviated(before: str) -> bool:
-    """Whether what stands before a full stop is an abbreviation or an initial."""
-    word = before[before.rfind(" ") + 1 :]
-    return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
-
-
-def _cut_result(text: str, low: int, high: int) -> list[tuple[int, int]]:
-    """Lines of output, or runs of JSON, without the blanks around them."""
-    spans: list[tuple[int, int]] = []
-    if _JSON_LIKE.match(text):
-        _cut_json(text, low, high, spans)
-        return spans
-    at = low
-    for line in text[low:high].split("\n"):
-        end = at + len(line)
-        if line and line[0].isalnum() and line[-1].isalnum():
-            spans.append((at, end))
-        elif line:
-            _trim(text, at if at == low else end - len(line.lstrip()), end, spans)
-        at = end + 1
-    return spans
-
-
-def _cut_json(text: str, low: int, high: int, spans: list[tuple[int, int]]) -> None:
-    """Runs between brackets; a short run, and one that ends in a key, joins the next."""
-    start = end = -1
-    for run in _JSON_RUN.finditer(text, low, high):
-        if start >= 0:
-            joined = run.end() - start
-            if joined <= _JOINED_CHARS or (joined <= QUOTE_CHARS and text[start:end].rstrip().endswith(":")):
-                end = run.end()
-                continue
-            _cut_json_run(text, start, end, spans)
-        start, end = run.span()
-    if start >= 0:
-        _cut_json_run(text, start, end, spans)
-
-
-def _cut_json_run(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    """Runs of pairs of at most about `QUOTE_CHARS`, cut between pairs."""
-    while end - start > QUOTE_CHARS:
-        cut = start
-        for boundary in _JSON_PAIR_END.finditer(text, start + 1, start + QUOTE_CHARS):
-            cut = boundary.start()
-        if cut <= start:
-            break
-        _trim(text, start, cut, spans)
-        start = cut + 1
-    _trim(text, start, end, spans)
-
-
-def _trim(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    part = text[start:end]
-    left = part.lstrip(" \t\r\n,;:>*-•#")
-    kept = left.rstrip(" \t\r\n,*")
-    if kept and not kept.isspace():
-        at = start + len(part) - len(left)
-        spans.append((at, at + len(kept)))
-
-
-def _fit(text: str, start: int, end: int, at: int) -> tuple[int, int]:
-    """A window of at most `QUOTE_CHARS` around `at`, cut between words where there are words."""
-    if end - start <= QUOTE_CHARS:
-        return start, end
-    low = max(start, min(at - QUOTE_CHARS // 4, end - QUOTE_CHARS))
-    high = min(end, low + QUOTE_CHARS)
-    if low > start and (space := text.find(" ", low, low + 24)) >= 0:
-        low = space + 1
-    if high < end and (space := text.rfind(" ", high - 24, high)) > low:
-        high = space
-    return low, high
+def _move_tail(found: list[_Found], length: int) -> list[_Found]:
+    """What was found in the two ends of a text that is so long, where it stands in it."""
+    moved = length - 2 * SCAN_CHARS
+    return [
+        (score, start + moved, end + moved, kind, standing, lasting)
+        if start >= SCAN_CHARS
+        else (score, start, end, kind, standing, lasting)
+        for score, start, end, kind, standing, lasting in found
+    ]
 
 
 class _Whole(NamedTuple):
-    """What is looked for once in a text, for all its units."""
+    """What is looked for once in an output, for all its units."""
 
     text: str
-    lowered: str | None
-    """In lower case, with plain apostrophes; None where that is not as long, so that offsets would not hold."""
-    encloses: bool
-    may_hold: bool
-    from_user: bool
+    lowered: str
+    """In lower case, as long as the text."""
     outcomes: Sequence[str]
     shapes: str | None = None
-    """The text's pieces by their shapes, as long as it; None where it is not ASCII, and for talk."""
-
-
-def _read_talk(text: str, *, from_user: bool) -> _Whole:
-    lowered = _lower(text)
-    return _Whole(
-        text,
-        lowered if len(lowered) == len(text) else None,
-        is_enclosing(lowered),
-        not is_free_of_hard(text),
-        from_user,
-        [word for word in _ERRORS if word in lowered],
-    )
+    """The text's pieces by their shapes, as long as it; None where it is not ASCII."""
 
 
 def _read_output(text: str) -> _Whole:
-    lowered = text.lower()
+    lowered = _lower(text)
     outcomes = [*list_outcome_words(lowered), *(word for word in _ERRORS if word in lowered)]
-    is_as_long = len(lowered) == len(text)
-    shapes = shape_pieces(text) if text.isascii() else None
-    return _Whole(text, lowered if is_as_long else None, True, True, False, outcomes, shapes)
+    return _Whole(text, lowered, outcomes, shape_pieces(text) if text.isascii() else None)
 
 
 def _lower(text: str) -> str:
+    """The text in lower case, as long as it is: a letter whose lower case is longer stays."""
     lowered = text.lower()
-    return lowered.replace(_APOSTROPHE, "'") if _APOSTROPHE in lowered else lowered
+    if len(lowered) == len(text):
+        return lowered
+    return "".join([low if len(low := letter.lower()) == 1 else letter for letter in text])
 
 
-def _judge_prose(whole: _Whole, start: int, end: int) -> _Found:
-    text, lowered, encloses, _, from_user, _, _ = whole
-    low = lowered[start:end] if lowered else _lower(text[start:end])
-    words = low.split()
-    cues = collect_cues(low, words) if encloses else collect_word_cues(words)
-    kind, bonus, at = _find_signal(whole, start, end, low, cues)
-    standing = lasting = False
-    if (cues or low[-1] == "?") and (statement := find_statement(low, cues, from_user=from_user)) is not None:
-        said: LineKind
-        said, standing, said_at, lasting = statement
-        worth = _BASE[said] if from_user else _BY_MACHINE.get(said, _BASE[said])
-        base = _BASE[kind]
-        if standing or worth >= base or (said == "question" and kind in _SOFT):
-            kind, at, base = said, said_at, worth
-        elif lasting:
-            kind, at = said, said_at
-        score = base + bonus
-        if kind == "question":
-            score += _weigh_words(low, words) // 2
-    else:
-        score = _BASE[kind] + bonus
-        if kind in _SOFT:
+def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:  # noqa: C901, PLR0912 - see below
+    """The units of what somebody said, judged.
+
+    One long function, since it is the innermost loop of an append: a call for each step of a unit costs a tenth more.
+    """
+    is_ascii = text.isascii()
+    lowered = _lower(text)
+    if not is_ascii:
+        lowered = lowered.replace(_APOSTROPHE, "'")
+    marked = mark_words(lowered)
+    may_be_loose = is_loose(lowered)
+    may_fail = "error" in lowered or "exception" in lowered
+    may_hold = not is_free_of_hard(text)
+    shapes = shape_pieces(text) if may_hold and is_ascii else None
+    bases = _BASE if from_user else _MACHINE_BASE
+    found: list[_Found] = []
+    for start, end in spans:
+        low = lowered[start:end]
+        words = low.split()
+        is_enclosed = marked.find(ENCLOSING, start, end) >= 0
+        cues = collect_word_cues(low, break_words(low) if is_enclosed else words)
+        kind: LineKind = "lead"
+        at = count = 0
+        if may_hold and find_hint(text, start, end) is not None:
+            told = count_shapes(shapes[start:end].split()) if shapes else None
+            hard, count = told or _count_hard(text[start:end])
+            if hard is not None:
+                kind, at = hard, -1
+        if (may_fail or cues & MAY_FAIL) and (failure := find_error(low, cues)) is not None:
+            kind, at = "error", failure
+        else:
+            if cues & _MAY_DAY and kind in ("lead", "number") and has_day(low, cues):
+                kind = "date"
+                count += 1
+            if low[1:] != text[start + 1 : end] and (named := find_name(text, start, end)) is not None:
+                count += 1
+                if kind == "lead":
+                    kind, at = "name", named.start() - start
+        score = _BASE[kind] + (min(2 * count, 8) if count else 0)
+        standing = lasting = False
+        statement = None
+        if cues >= IMPERATIVE or low[-1] == "?":
+            is_joined = (
+                marked.find(JOINT, start, end) >= 0
+                or (is_enclosed and marked.find(ENCLOSED_JOINT, start, end) >= 0)
+                or (may_be_loose and is_loose(low))
+            )
+            statement = find_statement(low, cues, from_user=from_user, is_spaced=not is_joined)
+        if statement is not None:
+            _, standing, _, lasting = statement
+            kind, score, at = _prefer(statement, kind, score, at, bases)
+            if kind == "question":
+                score += _weigh_words(low, words) // 2
+        elif kind in _SOFT:
             score += _weigh_words(low, words)
-    if end - start > QUOTE_CHARS:
-        start, end = _fit(text, start, end, start + at)
-    return min(score, 100), start, end, kind, standing, lasting
+        if end - start > QUOTE_CHARS:
+            at = at if at >= 0 else _find_shown(text[start:end])
+            start, end = fit_quote(text, start, end, start + at)  # noqa: PLW2901 - the quote of the unit
+        found.append((score if score < _FULL else _FULL, start, end, kind, standing, lasting))  # noqa: FURB136 - no call
+    return found
 
 
-def _find_signal(whole: _Whole, start: int, end: int, lowered: str, cues: int) -> tuple[LineKind, int, int]:
-    """The best hard fact of a unit of prose: its kind, a bonus for how many there are, and where."""
-    kind: LineKind = "lead"
-    at = count = 0
-    if whole.may_hold and may_hold_hard(unit := whole.text[start:end]):
-        hard, count, shown = find_hard(cut_pieces(unit))
-        if hard is not None:
-            kind, at = hard, unit.find(shown)
-    if (cues & MAY_FAIL or whole.outcomes) and (failure := find_error(lowered, cues)) is not None:
-        return "error", min(2 * count, 8), failure
-    if cues & (HAS_DATE | MAY_DATE) and kind in ("lead", "number") and has_day(lowered, cues):
-        kind = "date"
-        count += 1
-    if (named := find_name(whole.text, start, end)) is not None:
-        count += 1
-        if kind == "lead":
-            kind, at = "name", named
-    return kind, (min(2 * count, 8) if count else 0), at
+def _prefer(
+    statement: Statement, kind: LineKind, score: int, at: int, bases: Mapping[LineKind, int]
+) -> tuple[LineKind, int, int]:
+    """What a unit that makes a statement is, of that and of what it holds: its kind, its score and where that shows."""
+    said, standing, said_at, lasting = statement
+    if standing or bases[said] >= _BASE[kind] or (said == "question" and kind in _SOFT):
+        return said, score + bases[said] - _BASE[kind], said_at
+    return (said, score, said_at) if lasting else (kind, score, at)
 
 
 def _weigh_words(lowered: str, words: list[str]) -> int:
@@ -486,30 +389,32 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
 
 
-def _judge_output(whole: _Whole, spans: list[tuple[int, int]]) -> list[_Found]:
+def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
+    whole = _read_output(text)
     found = [_judge_result(whole, start, end) for start, end in spans[:_SURE_UNITS]]
     rest = spans[_SURE_UNITS:]
     if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
         rest = [
             span
             for at, span in enumerate(rest, 1)
-            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole, span)
+            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole.lowered, *span, whole.outcomes)
         ]
     found += [_judge_result(whole, start, end) for start, end in rest]
+    _raise_last(found)
     return found
 
 
-def _may_tell(whole: _Whole, span: tuple[int, int]) -> bool:
+def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bool:
     """Whether a unit of output has a word of an error or a state."""
-    if not whole.outcomes:
-        return False
-    part = whole.lowered[slice(*span)] if whole.lowered else whole.text[slice(*span)].lower()
-    return any(word in part for word in whole.outcomes)
+    for word in outcomes:  # noqa: SIM110 - without the generator, which costs more than the search
+        if lowered.find(word, start, end) >= 0:
+            return True
+    return False
 
 
 def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
-    text, lowered, _, _, _, outcomes, shapes = whole
+    text, lowered, outcomes, shapes = whole
     unit = text[start:end]
     told = count_shapes(shapes[start:end].split()) if shapes else None
     hard, count = told or _count_hard(unit)
@@ -517,8 +422,8 @@ def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
     at = -1
     is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
     outcome = None
-    if outcomes and not is_code:
-        outcome = _find_outcome(lowered[start:end] if lowered else unit.lower(), outcomes)
+    if not is_code and _may_tell(lowered, start, end, outcomes):
+        outcome = _find_outcome(lowered[start:end])
     if outcome is not None:
         kind, at = outcome
     elif kind == "lead" and find_name(text, start, end) is not None:
@@ -528,7 +433,7 @@ def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
     else:
         score = (_RESULT_BASE.get(kind) or _BASE[kind]) + min(2 * count, 12)
     if end - start > QUOTE_CHARS:
-        start, end = _fit(text, start, end, start + (at if at >= 0 else _find_shown(unit)))
+        start, end = fit_quote(text, start, end, start + (at if at >= 0 else _find_shown(unit)))
     return score, start, end, kind, False, False
 
 
@@ -549,13 +454,8 @@ def _list_pieces(unit: str) -> list[str]:
     return blank_marks(unit).split() if unit.isascii() else cut_pieces(unit)
 
 
-def _find_outcome(lowered: str, outcomes: Sequence[str]) -> tuple[LineKind, int] | None:
-    """What a unit of output reports of an error or else of a state, and where; None when it has none of the words."""
-    for word in outcomes:
-        if word in lowered:
-            break
-    else:
-        return None
+def _find_outcome(lowered: str) -> tuple[LineKind, int] | None:
+    """What a unit of output that may tell of it reports of an error or else of a state, and where."""
     cues = collect_cues(lowered, lowered.split())
     if (failure := find_error(lowered, cues)) is not None:
         return "error", failure

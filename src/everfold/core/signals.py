@@ -11,7 +11,8 @@ from everfold.core.statement_rules import HAS_DATE, MAY_DATE, MAY_FAIL, MAY_STAT
 
 HardKind = Literal["identifier", "path", "date", "number"]
 
-_find_hint: Final = re.compile(r"[0-9/\\_@#$€£]").search
+find_hint: Final = re.compile(r"[0-9/\\_@#$€£]").search
+"""A mark without which a text can hold no hard fact."""
 _ASCII_HINTS: Final = rb"0123456789/\_@#$"
 _PIECES: Final = re.compile(r"[^\s\"'`(){}\[\]<>,;=|*]+")
 _PIECE_ENDS: Final = bytes(32 if chr(code) in "\"'`(){}[]<>,;=|*" else code for code in range(256))
@@ -69,7 +70,8 @@ _STATE: Final = re.compile(
     r"|\b(?:status|state|phase|result|outcome|verdict)\W{1,4}\w|\bsuccess(?:ful|fully)?\b|\b(?:completed?|finished|delivered|cancell?ed|confirmed"
     r"|up-to-date|deployed|merged|approved|passed|submitted|refunded|shipped|pending|processed)\b"
 )
-_NAME: Final = re.compile(r" [A-Z][A-Za-z]")
+find_name: Final = re.compile(r" [A-Z][A-Za-z]").search
+"""A capitalised word that is not the first of a text, with the blank before it."""
 _DATE_PHRASE: Final = re.compile(
     r"\b(?:last|next|this|past|coming) (?:week|month|year|night|summer|winter|spring|fall|autumn|weekend)|\bin (?:may|march)\b|\b\d+ (?:may|mar|march|jun)\b"
     r"|\b(?:may|mar|march|jun) \d+|\b(?:years?|months?|weeks?|days?) (?:ago|later|old)\b|\bsince \w+"
@@ -78,13 +80,13 @@ _DATE_PHRASE: Final = re.compile(
 
 def may_hold_hard(text: str) -> bool:
     """Whether a text has a mark without which it can hold no hard fact."""
-    return _find_hint(text) is not None
+    return find_hint(text) is not None
 
 
 def is_free_of_hard(text: str) -> bool:
     """Whether nowhere in a text is such a mark: quicker where there is none, as in most talk."""
     if not text.isascii():
-        return _find_hint(text) is None
+        return find_hint(text) is None
     data = text.encode()
     return len(data.translate(None, _ASCII_HINTS)) == len(data)
 
@@ -168,12 +170,6 @@ def find_state(lowered: str, cues: int) -> int | None:
     """Where a lower-cased text names an end state, a summary or a total."""
     found = _STATE.search(lowered) if cues & MAY_STATE else None
     return None if found is None else found.start()
-
-
-def find_name(text: str, start: int, end: int) -> int | None:
-    """Where a part of a text has a capitalised word that is not its first, as an offset in the part."""
-    found = _NAME.search(text, start, end)
-    return None if found is None else found.start() - start
 
 
 def has_day(lowered: str, cues: int) -> bool:

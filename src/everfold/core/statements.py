@@ -10,10 +10,15 @@ bench/extraction.py.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Final, Literal, NamedTuple, cast
 
+from everfold.core.statement_kinds import StatementKind
 from everfold.core.statement_rules import (
+    ASKING_WORDS,
+    BINDING_WORDS,
     DATE_WORDS,
     DENIALS,
     FAILURE_WORDS,
@@ -21,14 +26,18 @@ from everfold.core.statement_rules import (
     HAS_DATE,
     IMPERATIVE,
     IMPERATIVES,
+    MAY_ASK,
+    MAY_BIND,
     MAY_DATE,
     MAY_DATE_WORDS,
     MAY_FAIL,
     MAY_STATE,
     RULES,
+    SPACING,
     STATE_WORDS,
-    StatementKind,
     list_word_set,
+    read_cues,
+    read_pattern,
 )
 
 StatedKind = Literal[
@@ -39,6 +48,27 @@ _STANDING: Final[frozenset[StatementKind]] = frozenset(DENIALS)
 
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
 _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
+ENCLOSING: Final = "("
+JOINT: Final = ".a"
+ENCLOSED_JOINT: Final = ENCLOSING + "a"
+"""A mark with a word directly behind it: of those that enclose nothing, and of those that do."""
+_LETTERS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'-")
+
+
+def _mark_byte(code: int) -> int:
+    """How a byte shows in `mark_words`: as a mark that encloses, a letter, a digit, a blank, or another mark."""
+    if code in _ASCII_ENCLOSED:
+        return ord(ENCLOSING)
+    if code in _LETTERS:
+        return ord("a")
+    return code if code in b"0123456789 " else ord(".")
+
+
+_ASCII_MARKED: Final = bytes(map(_mark_byte, range(256)))
+_WIDE_ENCLOSED: Final = "\u2014\u2013\u2026"
+_find_dash: Final = re.compile(r"[ -]-\w").search
+_find_elision: Final = re.compile(r"'(?!(?:t|m|s|d|ve|ll|re)\b)\w").search
+"""An apostrophe with a word behind it: a quotation, or two words that are one as in French."""
 _ASCII_BREAKS: Final = bytes(32 if chr(code) in '.,;:!?"()[]{}<>*`/\\|=_' else code for code in range(256))
 _ASCII_LETTERS: Final = bytes(code if re.match("[a-z-]", chr(code)) else 32 for code in range(256))
 _BREAKS: Final = str.maketrans(dict.fromkeys('.,;:!?"()[]{}<>*`/\\|=—\u2013…_', " "))
@@ -71,43 +101,67 @@ _PASSING: Final = re.compile(
 _QUOTED: Final = re.compile(r"\"[^\"]*\"")
 _STATED: Final[dict[StatementKind, StatedKind]] = {"need": "task", "open": "question"}
 
-_KINDS: Final = tuple(kind for kind, _, _ in RULES)
-_NEEDLES: Final = tuple(tuple(keys.split("|")[1:]) or ("",) for _, keys, _ in RULES)
-_PATTERNS: Final = tuple(re.compile(pattern).search for _, _, pattern in RULES)
-_DENIED: Final = {kind: re.compile(pattern).search for kind, pattern in DENIALS.items()}
+_KINDS: Final = tuple(row[0] for row in RULES)
+_NEEDLES: Final = tuple(tuple(row[2].split("|")) for row in RULES)
+_DENIALS: Final = {kind: (at, needles.split("|")) for at, (kind, (needles, _)) in enumerate(DENIALS.items())}
 
 
-def _build_cues() -> dict[str, int]:
-    """Bits by word, and by word with the mark that may follow it: splitting at blanks is all that a sentence costs."""
+class _Searches(dict[int, Callable[[str], re.Match[str] | None]]):
+    """The searches for the patterns of a table, each compiled when it is first tried: most programs meet few of them."""
+
+    def __init__(self, patterns: Sequence[str], *, is_spaced: bool) -> None:
+        self._patterns = patterns
+        self._is_spaced = is_spaced
+
+    def __missing__(self, at: int) -> Callable[[str], re.Match[str] | None]:
+        search = self[at] = read_pattern(self._patterns[at], is_spaced=self._is_spaced).search
+        return search
+
+
+_PATTERNS: Final = tuple(row[3] for row in RULES)
+_ANYWHERE: Final = _Searches(_PATTERNS, is_spaced=False)
+_SPACED: Final = _Searches(_PATTERNS, is_spaced=True)
+_DENYING: Final = tuple(pattern for _, pattern in DENIALS.values())
+_DENYING_ANYWHERE: Final = _Searches(_DENYING, is_spaced=False)
+_DENYING_SPACED: Final = _Searches(_DENYING, is_spaced=True)
+
+
+_AFTER: Final = ("", *",.!?:;")
+"""What may follow a word: looking up words with their marks, splitting at blanks is all that a sentence costs."""
+
+
+def _build_cues() -> dict[str, tuple[int, tuple[tuple[str, int], ...]]]:
+    """Bits by word, with the parts of a sentence that count beside it, each with their bits."""
     cues: dict[str, int] = {}
+    parts: dict[str, dict[str, int]] = {}
     flags = (
         (HAS_DATE, DATE_WORDS),
         (MAY_DATE, MAY_DATE_WORDS),
         (MAY_FAIL, FAILURE_WORDS),
         (MAY_STATE, STATE_WORDS),
         (IMPERATIVE, " ".join(IMPERATIVES)),
+        (MAY_ASK, ASKING_WORDS),
+        (MAY_BIND, BINDING_WORDS),
     )
-    rules = ((1 << at + FIRST_RULE, keys.partition("|")[0]) for at, (_, keys, _) in enumerate(RULES))
-    for bit, words in (*flags, *rules):
-        for word in words.split():
-            cues[word] = cues.get(word, 0) | bit
-    return {word + mark: bits for word, bits in cues.items() for mark in ("", *",.!?:;")}
+    rules = ((1 << at + FIRST_RULE, row[1]) for at, row in enumerate(RULES))
+    for bit, listed in (*flags, *rules):
+        for word, part in read_cues(listed):
+            bits = cues if part is None else parts.setdefault(word, {})
+            bits[part or word] = bits.get(part or word, 0) | bit
+            cues.setdefault(word, 0)
+    return {word + mark: (bits, tuple(parts.get(word, {}).items())) for word, bits in cues.items() for mark in _AFTER}
 
 
 _CUES: Final = _build_cues()
-_MAY_REMEMBER: Final = _CUES["remember"] | _CUES["note"] | _CUES["mind"] | _CUES["memorize"] | _CUES["forget"]
-_MAY_REQUEST: Final = _CUES["can"] | _CUES["could"] | _CUES["would"] | _CUES["will"] | _CUES["may"]
-_MAY_STAY_OPEN: Final = _CUES["still"] | _CUES["undecided"] | _CUES["answer"]
-_MAY_BIND: Final = (
-    _CUES["always"]
-    | _CUES["never"]
-    | _CUES["now"]
-    | _CUES["immer"]
-    | _CUES["nie"]
-    | _CUES["siempre"]
-    | _CUES["toujours"]
-    | _CUES["sempre"]
-)
+
+
+def _join_bits(words: str) -> int:
+    """All rules that one of some words is a cue of."""
+    return reduce(or_, (_CUES[word][0] for word in words.split()))
+
+
+_MAY_REMEMBER: Final = _join_bits("remember note mind memorize forget")
+_MAY_STAY_OPEN: Final = _join_bits("still undecided answer")
 _CUED: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
@@ -124,16 +178,23 @@ class Statement(NamedTuple):
     lasting: bool
 
 
+_BARE_TASK: Final = Statement("task", False, 0, False)
+
+
 def collect_cues(lowered: str, words: list[str]) -> int:
     """The rules and flags that a lower-cased text, given also as split at blanks, leaves possible, as bits; 0 means none."""
-    return collect_word_cues(_break(lowered).split() if is_enclosing(lowered) else words)
+    return collect_word_cues(lowered, break_words(lowered) if is_enclosing(lowered) else words)
 
 
-def collect_word_cues(words: Iterable[str]) -> int:
-    """The same for the words of a text in which nothing is enclosed."""
+def collect_word_cues(lowered: str, words: Iterable[str]) -> int:
+    """The same by the words of a text, those that marks enclose set free."""
     cues = 0
     for word in _CUED.intersection(words):
-        cues |= _CUES[word]
+        bits, parts = _CUES[word]
+        cues |= bits
+        for part, more in parts:
+            if part in lowered:
+                cues |= more
     return cues
 
 
@@ -145,61 +206,97 @@ def is_enclosing(text: str) -> bool:
     return _ENCLOSED.search(text) is not None
 
 
+def mark_words(lowered: str) -> str:
+    """A lower-cased text, as long, with `ENCLOSING` for each mark that may hide words beside it.
+
+    In a part of it that holds neither of the two joints, no word stands directly behind a mark, apostrophes and hyphens aside.
+    """
+    if lowered.isascii():
+        return lowered.encode().translate(_ASCII_MARKED).decode()
+    for mark in _WIDE_ENCLOSED:
+        lowered = lowered.replace(mark, ENCLOSING)
+    return lowered.encode("ascii", "replace").translate(_ASCII_MARKED).decode()
+
+
+def is_loose(lowered: str) -> bool:
+    """Whether an apostrophe or a dash may begin a word of a text, so that its words are not told by blanks."""
+    if "'" in lowered and _find_elision(lowered) is not None:
+        return True
+    return (" -" in lowered or "--" in lowered) and _find_dash(lowered) is not None
+
+
 def list_outcome_words(lowered: str) -> tuple[str, ...]:
     """The words of a lower-cased text that may report an error or a state; of ASCII also those between digits."""
     words = lowered.encode().translate(_ASCII_LETTERS).decode() if lowered.isascii() else lowered.translate(_BREAKS)
     return tuple(_OUTCOME_WORDS.intersection(words.split()))
 
 
-def _break(lowered: str) -> str:
-    """The text with blanks for the marks between words; through bytes where it can be, in a fifth of the time."""
+def break_words(lowered: str) -> list[str]:
+    """The words of a text without the marks between them; through bytes where it can be, in a fifth of the time."""
     if lowered.isascii():
-        return lowered.encode().translate(_ASCII_BREAKS).decode()
-    return lowered.translate(_BREAKS)
+        return lowered.encode().translate(_ASCII_BREAKS).decode().split()
+    return lowered.translate(_BREAKS).split()
 
 
-def find_statement(lowered: str, cues: int, *, from_user: bool) -> Statement | None:
+def find_statement(lowered: str, cues: int, *, from_user: bool, is_spaced: bool = False) -> Statement | None:
     """The statement that a lower-cased sentence makes, or None when it makes none.
 
     Only a user's remember, correction, decision, constraint, identity or preference is standing; a question never is,
     unless it asks for something from now on or to be remembered. What is quoted in more than two words is not the
     speaker's own.
+
+    Args:
+        lowered: The sentence.
+        cues: What `collect_cues` gives for it.
+        from_user: Whether a user says it.
+        is_spaced: Whether `is_spaced` holds for it, which saves half of the time.
     """
     if '"' in lowered:
         lowered = _QUOTED.sub(_blank, lowered)
     if lowered.endswith("?"):
         return _judge_question(lowered, cues, from_user=from_user)
+    searches, searched = (_SPACED, SPACING + lowered) if is_spaced else (_ANYWHERE, lowered)
     rules = cues >> FIRST_RULE
     while rules:
         lowest = rules & -rules
         rules ^= lowest
-        at = lowest.bit_length() - 1
-        for needle in _NEEDLES[at]:
+        rule = lowest.bit_length() - 1
+        for needle in _NEEDLES[rule]:
             if needle in lowered:
                 break
         else:
             continue
-        if found := _PATTERNS[at](lowered):
-            kind = _KINDS[at]
-            denied = _DENIED.get(kind)
-            if denied is None or not denied(lowered):
-                standing = from_user and kind in _STANDING
-                lasting = standing or _is_lasting(kind, lowered, cues, from_user=from_user)
-                return Statement(_STATED.get(kind) or cast("StatedKind", kind), standing, found.start(), lasting)
+        if (found := searches[rule](searched)) is not None:
+            kind = _KINDS[rule]
+            if kind in _DENIALS and _is_denied(kind, searched, is_spaced=is_spaced):
+                continue
+            standing = from_user and kind in _STANDING
+            lasting = standing or _is_lasting(kind, lowered, cues, from_user=from_user)
+            at = max(found.start() - 1, 0) if is_spaced else found.start()
+            return Statement(_STATED.get(kind) or cast("StatedKind", kind), standing, at, lasting)
     if cues & IMPERATIVE and (opened := _OPENED.match(lowered)) and opened[1] in IMPERATIVES:
-        return Statement("task", False, 0, False)
+        return _BARE_TASK
     return None
+
+
+def _is_denied(kind: StatementKind, searched: str, *, is_spaced: bool) -> bool:
+    """Whether a sentence that a rule of this kind holds for is none of the kind after all."""
+    at, needles = _DENIALS[kind]
+    for needle in needles:
+        if needle in searched:
+            return (_DENYING_SPACED if is_spaced else _DENYING_ANYWHERE)[at](searched) is not None
+    return False
 
 
 def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:
     """What a sentence that ends as a question is: one that asks for something from now on, a request, or a question."""
     if from_user and cues & _MAY_REMEMBER and _REMEMBERS.search(lowered):
         return Statement("remember", True, 0, True)
-    if cues & _MAY_BIND and _BINDS.search(lowered):
+    if cues & MAY_BIND and _BINDS.search(lowered):
         return Statement("constraint", from_user, 0, from_user)
     if from_user and cues & _MAY_STAY_OPEN and _OPEN_QUESTION.search(lowered):
         return Statement("question", False, 0, True)
-    request = from_user and cues & _MAY_REQUEST and _REQUEST.search(lowered)
+    request = from_user and cues & MAY_ASK and _REQUEST.search(lowered)
     return Statement("task" if request else "question", False, 0, False)
 
 

@@ -251,9 +251,10 @@ def tells_lasting(sentence: str, kind: LineKind) -> bool:
 def _is_note(lowered: str, words: Sequence[str], *, is_named_only: bool) -> bool:
     """Whether words in note form name a value; a name alone may be that of whoever is spoken to."""
     is_label = words[0].endswith(":")
-    if (words[0].rstrip(_MARKS) in _NO_NOTES and not is_label) or _is_command(lowered):
+    if words[0].rstrip(_MARKS) in _NO_NOTES and not is_label:
         return False
-    return (len(words) <= _SHORT_WORDS and not is_named_only) or _match_value(lowered) is not None
+    is_short = len(words) <= _SHORT_WORDS and not is_named_only
+    return (is_short or _match_value(lowered) is not None) and not _is_command(lowered)
 
 
 def _find_reading(words: Sequence[str]) -> tuple[_Reading | None, Sequence[str]]:

@@ -2,8 +2,18 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from everfold.core.extracts import QUOTE_CHARS, ExtractLine, find_extract_lines, from_json, to_json, to_text
+from everfold.core.extracts import (
+    QUOTE_CHARS,
+    SCAN_CHARS,
+    ExtractLine,
+    find_extract_lines,
+    from_json,
+    to_json,
+    to_text,
+)
 from everfold.core.origins import Origin
 from everfold.errors import InvalidInputError
 
@@ -74,6 +84,22 @@ def test_a_long_text_is_scanned_at_both_ends() -> None:
     lines = _find(text, "tool", is_result=True)
     assert len(lines) <= 24
     assert any("disk quota" in line.quote for line in lines)
+
+
+@given(st.integers(min_value=0, max_value=60_000), st.sampled_from(["user", "tool"]))
+def test_of_a_long_text_its_ends_are_read_and_nothing_else(at: int, origin: Origin) -> None:
+    """What stands within 20,000 characters of an end of a long text is noted where it stands, what stands between is not."""
+    told = "Error: disk X77 failed."
+    length = 60_000 + len(told)
+    filler = "so it went on and on\n" * 3_000
+    text = (filler[:at] + "\n" + told + "\n" + filler)[:length]
+    lines = _find(text, origin, is_result=origin == "tool")
+    assert all(text[line.start : line.start + len(line.quote)] == line.quote for line in lines)
+    is_noted = any("X77" in line.quote for line in lines)
+    if at + 1 + len(told) <= SCAN_CHARS or at + 1 >= length - SCAN_CHARS:
+        assert is_noted
+    elif at + 1 >= SCAN_CHARS and at + 1 + len(told) <= length - SCAN_CHARS:
+        assert not is_noted
 
 
 def test_errors_outrank_progress_in_a_result() -> None:

@@ -1,5 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from everfold.core import tokens
 from everfold.core.tokens import (
     IMAGE_TOKENS,
     LOW_DETAIL_IMAGE_TOKENS,
@@ -176,3 +179,13 @@ def test_impossible_caps_are_refused() -> None:
         truncate_to_tokens("text", -1)
     with pytest.raises(InvalidInputError):
         truncate_to_tokens("text", 1, head_share=1.5)
+
+
+@given(st.text(st.sampled_from("abzAQ019 \n\t.,-_"), max_size=80))
+def test_an_estimate_is_the_sum_of_its_patterns(text: str) -> None:
+    """Of ASCII, an estimate is the sum of every pattern's weight, as often as the pattern stands in the classes of the text."""
+    shape = text.encode().translate(tokens._CODES).decode()
+    millitokens = tokens._BASE + sum(
+        weight * shape.count(tokens._code(pattern)) for pattern, weight in tokens._WEIGHTS.items()
+    )
+    assert estimate_text_tokens(text) == (min(max(millitokens // 1000, 1), len(text)) if text else 0)

@@ -1,0 +1,315 @@
+"""Rules of `statements` for what must, must not or may only be.
+
+Rows as `statement_kinds` says; `statement_rules` puts them in their order.
+"""
+
+from typing import Final
+
+from everfold.core.statement_kinds import DenialRow, RuleRow
+
+CONSTRAINT_RULES: Final[tuple[RuleRow, ...]] = (
+    (
+        "constraint",
+        "only",
+        "",
+        r"^(?:please |pls |plz |also )?(?!not\b|if\b|i\b|it\b|we\b|the\b|my\b|but\b|he\b|she\b|they\b|this\b|that\b|there\b)[\w.+-]+(?: [\w.+-]+){0,2} only(?:[,.!;]|$| (?:pls|plz|please|and|thanks|thx)\b)",
+    ),
+    (
+        "constraint",
+        "no",
+        "",
+        r"^(?:please|pls|plz|kindly|also|and),? no (?!problem|idea|worr|need|way|one\b|rush|i\b|it\b|that\b)\w",
+    ),
+    (
+        "constraint",
+        "u",
+        "u ",
+        r"@u (?:can't|cannot|cant|can not|mustn't|must not|shouldn't) (?!be serious|wait|imagine|believe|find|see|log|open)\w",
+    ),
+    (
+        "constraint",
+        "can't cannot cant",
+        "cant |can't |cannot ",
+        "^(?:and |but |also |we |pls )?(?:can't|cannot|cant) (?:spend|afford|exceed|go over|eat|drink|fly|travel|pay|accept|leave|arrive|start|be more) ",
+    ),
+    ("constraint", "not_to cannot_to", "", r"@(?:can not|cannot|can't) to \w"),
+    (
+        "constraint",
+        "nie niemals keinesfalls keinen",
+        "nie |niemals |keinesfalls |auf keinen fall",
+        r"^(?!.*\b(?:ich|war|wird|hat|gibt)\b).*\b(?:nie|niemals|keinesfalls|auf keinen fall)\b",
+    ),
+    (
+        "constraint",
+        "immer nur kein keine nicht bitte",
+        "bitte",
+        r"@bitte\b.*\b(?:immer|nur|keine?n?|nicht mehr|niemals|nie)\b|@(?:immer|nur|keine?n?|niemals) .*\bbitte\b",
+    ),
+    (
+        "constraint",
+        "nunca jamás siempre nunca",
+        "nunca|jamás|siempre",
+        r"^(?:por favor,? )?(?:no \w+ )?(?:nunca|jamás|siempre) (?!he\b|ha\b|hemos|había|fui|vi\b|me\b|tengo|estoy)\w|^no (?:\w+)(?:es|as|en|an) (?:nunca|jamás)\b|@por favor\b.*\b(?:siempre|nunca|jamás)\b",
+    ),
+    (
+        "constraint",
+        "jamais toujours uniquement seulement",
+        "",
+        r"^(?!.*\b(?:je|j'ai|il|elle) (?:\w+ )?(?:ai|suis|étais|a|est) (?:jamais|toujours)\b).*(?:\bne |\bn').*\bjamais\b|@\w+ez (?:uniquement|seulement|toujours)\b|@jamais (?:après|avant|le|la|de)\b",
+    ),
+    (
+        "constraint",
+        "mai sempre solo nooit altijd alleen sempre nunca",
+        "per favore|graag|alsjeblieft|alstublieft|non |niet |por favor",
+        r"^(?:per favore,? )?non \w+ mai\b|@(?:per favore|graag|alsjeblieft|alstublieft)\b.*\b(?:sempre|mai|solo|nooit|altijd|alleen)\b",
+    ),
+    (
+        "constraint",
+        "never always",
+        "",
+        r"{start}(?:just |also |only )?(?:never|always) (?!up\b|full|calm|so\b|very|happy|here|there|\w+ing\b|in my|in our|look on|remember that you|give up|mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
+    ),
+    (
+        "constraint",
+        "don't dont not",
+        "",
+        r"{open}(?:don't|dont|do not|not to|not) (?:you )?(?:ever |just )?(?!you\b|worry|know|think so|mind|get (?:me|discouraged|down|lost|stuck)|let (?:any|it|them|that|this|your)|give up|lose|hesitate|be (?:silly|sorry|shy|afraid|scared|too|so|hard)|have to|need|like|love|sure|bad|really|yet\b|at all|too |so |very |that |a |the |an |much|only|in |on |for |to |my |i |we |it |as |only|forget|feel|see|talk|and |\w+day\b)[a-z]+(?: |$)",
+    ),
+    (
+        "constraint",
+        "only",
+        "",
+        r"^only (?!kidding|joking|because|then|just|problem|thing|a |if|when|now|\w+ \w+ed\b|\w+ \w+ \w+ed\b)\w+|@use only\b|@only use\b",
+    ),
+    (
+        "constraint",
+        "no",
+        "",
+        r"^no (?!problem|idea|worr|thank|need|way|one |doubt|wonder|luck|clue|rush|matter|no\b|not|i\b|it|that|longer|he|she|we\b|the |you|biggie|big deal|big|kidding|joke)[a-z].*(?:\bplease\b|\bpls\b|\bever\b|\bin \w+|\bafter\b|\bbefore\b|\bfor\b|\d|\bon \w+)|@no (?:more|less|fewer|later|longer) than\b|@no exceptions\b|@under no circumstances\b",
+    ),
+    ("constraint", "must", "", r"@(?:every|each|all|any) [\w ]{1,30}?must\b|@must (?:not|never|always|only|no)\b"),
+    (
+        "constraint",
+        "must",
+        "",
+        r"@(?<!\bi )(?<!\bthat )(?<!\bshe )(?<!\bhe )must (?:be (?:[a-z]+ed|done|sent|kept|made|set|written|paid|held|given|no |at |under|below|within|in |on |by |able|a |the |unique|valid|\d|approved)|(?!be\b|have (?!an?\b|the\b|at\b|no\b|\d)|really|love|enjoy|miss|mean|know|want|think|like|admire|say|admit|confess|feel|seem|act, says)[a-z]+)|@i must (?:be (?:home|back|there|at|out|in))",
+    ),
+    ("constraint", "mustn't shouldn't", "", r"@mustn't\b|@shouldn't (?!be (?:hard|a problem|long|bad)|have)"),
+    (
+        "constraint",
+        "should",
+        "should not|should never|should always|should only|should be |should have |should use|should contain|should include|should start|should end|should stay|should go to|should look|should support",
+        r"@should (?:not|never|always|only)\b|@(?:the|all|every|each|any|both|these|those|our|my|it|they|you|there|\w+s) (?:\w+ ){0,4}?should (?:be (?:[a-z]+ed|kept|in |at |under|no |written|sent|less|short)|have (?!been|\w+ed)|use|contain|include|start|end|stay|go to the|look like|support)",
+    ),
+    (
+        "constraint",
+        "may_not may_only might_not might_only nothing",
+        "",
+        r"@(?:may|might) (?:not|only)\b (?!be\b)|@nothing (?:may|can|should|must)\b",
+    ),
+    (
+        "constraint",
+        "has_to have_to need_to needs_to",
+        "",
+        r"@(?:it|they|this|these|everything|everyone|all(?: \w+){1,3}|the(?: \w+){1,3}|every \w+|each \w+|there|\w+s) (?:has|have|needs?) to (?!do with|say|offer|go home|wait)|@you (?:have|need) to (?!see|try|know|go|be|watch|read|hear|check|admit|understand|tell|worry|do that|apolog)|@we (?:need|have) to (?:stay|keep|be |remain|avoid|comply|meet|respect|support|limit)|@i (?:need|have) to (?:be|leave|arrive|finish|return)\b.*\b(?:by|before|at|until)\b .*",
+    ),
+    (
+        "constraint",
+        "can't cannot cant won't aren't can_not can:nobody can:no_one can:only can:always can:never can:from_now_on",
+        "",
+        r"@(?:we|you|they|it|one|people|users|clients|nobody|no one) (?:can't|cannot|can not|cant|won't|aren't allowed) (?!wait|deny|imagine|wrong|go wrong|beat|help but|believe|find|see|seem|remember|figure|get|tell|be that|help|log|open|connect|hear|be true)|@(?:cannot|can't|can not) (?:move|change|be (?:moved|changed|modified|exceeded|used|refunded|cancell?ed|shared|combined)|exceed|go over|go above|store|leave)\b|@i (?:can't|cannot|can not|cant) (?:eat|drink|drive|have|take|do|fly|work|attend|afford|spend|travel|walk|climb|pay|accept|use|go over|come (?:on|before|after)|leave)\b|@(?:nobody|no one|only) (?:\w+ ){0,4}can\b|@(?:can|could|would) you.*\b(?:always|never|from now on)\b",
+    ),
+    (
+        "constraint",
+        "nobody only",
+        "may|should|must|allowed",
+        r"@(?:nobody|no one|only) (?:\w+ ){0,4}(?:may|should|must|is allowed)\b",
+    ),
+    (
+        "constraint",
+        "most:at_most least:at_least more_than max maximum minimum min up_to less_than under below within limit limited",
+        "",
+        r"@(?:at most|at least|(?:no|not) more than|maximum(?: of)?|max|minimum(?: of)?|min|up to|less than|under|below|within|limit(?:ed)? (?:it |them |this |that )?to) (?:\W?\d|two|three|four|five|six|ten|one\b)(?!.*\bago\b)|^max(?:imum)?\b.*\d",
+    ),
+    (
+        "constraint",
+        "budget deadline limit date",
+        "",
+        r"@(?:budget|deadline|limit|due date)(?: \w+){0,3}? (?:is|are|of|at|=) |@(?:budget|deadline|limit):",
+    ),
+    (
+        "constraint",
+        "exceed go cost",
+        "exceed|go over|go above|cost more",
+        r"@(?:not|never|n't) (?:exceed|go over|go above|cost more)\b",
+    ),
+    (
+        "constraint",
+        "now:from_now_on rule:as_a_rule whenever_you time:every_time_you time:each_time_you future default:by_default",
+        "",
+        r"@from now on\b|@as a rule\b|@(?:whenever|every time|each time) you\b|@in (?:the )?future,? (?:please|always|use|do)|@by default\b",
+    ),
+    (
+        "constraint",
+        "unless until without",
+        "unless |until i |without ",
+        r"@unless (?:i|we|told|otherwise)\b|@until i (?:say|tell|confirm)\b|@without (?:my|asking|telling|checking|our|prior)\b",
+    ),
+    (
+        "constraint",
+        "ask check tell consult",
+        " me before| me first",
+        r"@(?:ask|check with|tell|consult) me (?:first|before)\b",
+    ),
+    (
+        "constraint",
+        "allowed permitted forbidden prohibited",
+        "",
+        r"@(?:not|n't) (?:be )?(?:allowed|permitted)\b|@(?:forbidden|prohibited) (?:to|for|by|in)\b",
+    ),
+    (
+        "constraint",
+        "require requires required mandatory policy legal",
+        "",
+        r"@(?:we|i|they|law|rules?|policy|contract) requires?\b|@(?:is|are) (?:required|mandatory)\b|@(?:company|our|security|password|the) policy\b|@for legal\b",
+    ),
+    (
+        "constraint",
+        "sure ensure",
+        "make sure|be sure|ensure",
+        r"(?:(?:you|we|to|must|should|please|pls|and|also) |{open})(?:make|be) sure\b (?!if|about|to (?:have fun|enjoy|check out|take care))|{open}ensure\b",
+    ),
+    (
+        "constraint",
+        "keep leave",
+        "to |at |in |as |short|clean|under|within|private|small|alive|simple|secret|out of|below|brief|untouched",
+        r"{open}(?:keep|leave) (?!me |in touch|going|it up|up |calm|on \w+ing|\w+ing |us |the faith).*\b(?:under|below|within|short|simple|to |at |in |as |small|private|secret|out of|untouched|alive|clean|brief)\b",
+    ),
+    (
+        "constraint",
+        "stick avoid refrain restrict treat limit",
+        "",
+        r"{open}(?:stick to|avoid|refrain from|limit|restrict|treat)\b",
+    ),
+    ("constraint", "stop", "ing", r"{open}stop (?!it\b|by\b)\w+ing\b"),
+    (
+        "constraint",
+        "use",
+        "always|, not|instead of|throughout|everywhere|for all|in every|for every",
+        r"{open}use .*(?:\balways\b|\bthroughout\b|\beverywhere\b|\binstead of\b|, not\b|\bin every\b|\bfor all\b|\bfor every)",
+    ),
+    (
+        "constraint",
+        "strictly limits off-limits confidential between",
+        "",
+        r"@(?:strictly|off limits|off-limits|stays? between us|confidential)\b",
+    ),
+    (
+        "constraint",
+        "answer reply respond write speak talk",
+        " in | with ",
+        "{open}(?:answer|reply|respond|write|speak|talk)(?: to me| everything| only)? (?:in|with) (?!to)",
+    ),
+    ("constraint", "work_for", "", r"@(?:doesn't|don't|does not|do not|won't|dont) work for (?:me|us)\b"),
+    ("constraint", "always", "would you|can you|could you", r"@(?:can|could|would) you.*\balways\b"),
+    (
+        "constraint",
+        "only",
+        "they only |you only |we only ",
+        "@(?:we|they|you) only (?!have|had|got|just|want|need|went|met|saw|know|live)[a-z]+(?<!ed) ",
+    ),
+    (
+        "constraint",
+        "don't:we_don't don't:they_don't dont:we_dont dont:they_dont do:we_do_not do:they_do_not never:we_never never:they_never always:we_always always:they_always",
+        "",
+        r"@(?:we|they) (?:don't|do not|dont|never|always) (?:use|allow|accept|deploy|ship|support|open|sell|store|share|commit|merge|test|offer|pay|log|write|add|send|publish|do|take|give|put|run|build)\b(?! (?:know|it|that)\b)",
+    ),
+    ("constraint", "tops tight", "", r"@\d+ \w+ tops\b|@tight (?:budget|deadline|schedule)\b"),
+    (
+        "constraint",
+        "stay stays",
+        "stay",
+        r"@(?:so |must |should |please )stays? (?:below|under|within|above|away|out)\b",
+    ),
+    (
+        "constraint",
+        "ok okay fine acceptable cool",
+        "not |n't ",
+        r"@(?:not|n't) (?:ok|okay|fine|acceptable|cool) (?:to|for|if|with)\b",
+    ),
+    (
+        "constraint",
+        "before",
+        "",
+        r"^before (?:sending|you|doing|making|any|changing|deleting|booking|buying|publishing|deploying|committing|merging)\b.*, (?:please )?(?!i |we |he |she |it )\w+",
+    ),
+    ("constraint", "appreciate", "if you", r"@i'?d appreciate (?:it )?if you\b"),
+    ("constraint", "needs need", "", r"^(?:each|every|all|any) [\w ]+ needs? (?:an?|the|to|at|its?|their|\d)\b"),
+    (
+        "constraint",
+        "shouldn't should",
+        "the |our |all |any ",
+        r"@(?:the|our|all|any) [\w ]+ should(?:n't| not) be (?:longer|more|larger|bigger|later|over|above|in|on|too)\b",
+    ),
+    (
+        "constraint",
+        "mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends weekdays",
+        "",
+        r"^no (?:\w+days|weekends)\b|@i (?:have|need) to .*\b(?:on|every) (?:\w+days|weekends)\b",
+    ),
+    (
+        "constraint",
+        "supposed meant question table no-go non-negotiable dealbreaker breaker taboo",
+        "no-go|dealbreaker|not supposed to|deal breaker|off the table|not meant to|non-negotiable|out of the question",
+        r"@not (?:supposed|meant) to\b|@out of the question\b|@off the table\b|@no-go\b|@non-negotiable\b|@deal ?breaker\b",
+    ),
+    (
+        "constraint",
+        "crucial essential critical vital imperative important",
+        "that |for me to |for us to ",
+        "@(?:it's|it is) (?:very |really |absolutely |also )?(?:crucial|essential|critical|vital|imperative|important) (?:that|for (?:me|us) (?:that|to)) ",
+    ),
+    (
+        "constraint",
+        "every each all any",
+        "",
+        r"^(?:for|in|on|with|to) (?:every|each|all|any) [\w ]+?,? (?:please )?(?:add|use|write|make|send|include|put|run|create|give|keep|check|ask|show|include)\b",
+    ),
+    (
+        "constraint",
+        "whatever matter regardless times exactly",
+        "whatever you|no matter|regardless|at all times|at no |exactly as",
+        r"^(?:whatever you|no matter what|regardless)|@at all times\b|@at no (?:time|point)\b|@exactly as (?:it|they)\b",
+    ),
+    (
+        "constraint",
+        "can't cannot cant won't",
+        "",
+        r"@(?:the|this|these|those|our|my) (?:\w+ ){1,4}(?:can't|cannot|can not|cant|won't) (?:have|contain|include|be|use|take|go|exceed|hold|see|know|handle|eat|drink)\b",
+    ),
+    (
+        "constraint",
+        "has_to have_to",
+        "he has to|he have to|has to be|have to be",
+        r"@(?:he|she) (?:has|have) to .*\b(?:every|each|always|by|before|at \d)|@(?:the|my|our) \w+ (?:has|have) to be\b",
+    ),
+    ("constraint", "too", " for ", r"@too \w+ for (?:me|us|our|my|them)\b"),
+    ("constraint", "promised guaranteed", "", r"@we (?:promised|guaranteed)\b.*\b(?:will|no|not|never)\b"),
+    (
+        "constraint",
+        "insists demands expects refuses wants allow accept permit",
+        "",
+        r"@(?:insists? on|demands? (?!for)|refuses? (?:to|any))|@expects? (?:us|all|every|that)\b|@(?:client|customer|boss|landlord|team|manager|owner) (?:wants?|expects?)\b|@(?:doesn't|don't|does not|do not) (?:allow|accept|permit)\b",
+    ),
+    (
+        "constraint",
+        "english french german spanish italian portuguese dutch polish japanese chinese british american plain simple bold uppercase lowercase lower upper json markdown iso",
+        " in ",
+        r"@(?:write|answer|reply|respond|speak|keep|give|put|format|return|use|name|comments?|please|everything|texts?)\b.{0,50}? in (?:english|french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese|british|american|plain|simple|bold|uppercase|lowercase|lower case|upper case|json|markdown|iso)\b",
+    ),
+)
+CONSTRAINT_DENIAL: Final[DenialRow] = (
+    "according to|as always|at least|state|claim|say|said|told|imagine|took|waited|spent|paid|had to|used to|would have|could have|should have|don't know|don't think so|don't you think|i always|i never|he always|he never|they always|they never|there is|there are|there were|lol|haha",
+    r"^according to\b|@(?:states?|stated|claims?|claimed) that\b|@says? (?:that )?(?:you|visitors|guests|people|one|users|it|she|he|they)\b|@imagine\b|@(?:took|waited|spent|paid|said he|said she|told me|had to|used to|would have|could have|should have)\b|@don't (?:you think|think so|know)\b|^(?:i|he|she|they) (?:always|never)\b|@as always\b|^(?!.*\b(?:ever|more th[ae]n|pls|please|plz)\b).*\b(?:lol|haha)\b|^at least (?!\d)|@there (?:are|were|is) (?:at least|more than|up to|less than)\b|@(?:they|he|she) (?:said|told|says|claims)\b",
+)
+"""What makes such a sentence none of the kind after all."""

@@ -1,0 +1,139 @@
+"""Units: what a text is cut into before each is judged, namely sentences of prose, lines of output, runs of JSON.
+
+Source: DESIGN G3, 3.4.
+"""
+
+import re
+from typing import Final, TypeAlias
+
+from everfold.core.statement_rules import list_word_set
+
+Span: TypeAlias = tuple[int, int]
+"""Where a unit begins and ends in its text."""
+
+MOST_QUOTE_CHARS: Final = 240
+"""The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
+_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
+"""The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
+_ABBREVIATIONS: Final = list_word_set(
+    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
+)
+_ABBREVIATION_CHARS: Final = 6
+_JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
+_JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
+_JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
+_UNIT_CHARS: Final = 480
+_JOINED_CHARS: Final = 110
+"""How long a joined run of JSON gets: a small record, about 30 tokens."""
+
+
+def cut_prose(text: str, low: int, high: int) -> list[Span]:
+    """Sentences and lines of a part of a text, without the blanks and list marks around them."""
+    spans: list[Span] = []
+    at = low
+    for boundary in _SENTENCE_END.finditer(text, low, high):
+        cut, end = boundary.span(1)
+        after = boundary.end()
+        mark = text[cut]
+        if mark in ".!?" and after == end < high:
+            continue
+        if mark == "." and _is_abbreviated(
+            text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut]
+        ):
+            continue
+        if cut > at:
+            if end - at > _UNIT_CHARS:
+                at = _cut_long(text, at, end, spans)
+            if text[at].isalnum() and mark != "\n":
+                spans.append((at, end))
+            else:
+                _trim(text, at, end, spans)
+        at = after
+    if at < high:
+        if high - at > _UNIT_CHARS:
+            at = _cut_long(text, at, high, spans)
+        _trim(text, at, high, spans)
+    return spans
+
+
+def _cut_long(text: str, start: int, end: int, spans: list[Span]) -> int:
+    """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
+    while end - start > _UNIT_CHARS:
+        space = text.rfind(" ", start + 1, start + _UNIT_CHARS)
+        cut = space if space > start else start + _UNIT_CHARS
+        _trim(text, start, cut, spans)
+        start = cut
+    return start
+
+
+def _is_abbreviated(before: str) -> bool:
+    """Whether what stands before a full stop is an abbreviation or an initial."""
+    word = before[before.rfind(" ") + 1 :]
+    return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
+
+
+def cut_output(text: str, low: int, high: int) -> list[Span]:
+    """Lines of output, or runs of JSON, without the blanks around them."""
+    spans: list[Span] = []
+    if _JSON_LIKE.match(text):
+        _cut_json(text, low, high, spans)
+        return spans
+    at = low
+    for line in text[low:high].split("\n"):
+        end = at + len(line)
+        if line and line[0].isalnum() and line[-1].isalnum():
+            spans.append((at, end))
+        elif line:
+            _trim(text, at if at == low else end - len(line.lstrip()), end, spans)
+        at = end + 1
+    return spans
+
+
+def _cut_json(text: str, low: int, high: int, spans: list[Span]) -> None:
+    """Runs between brackets; a short run, and one that ends in a key, joins the next."""
+    start = end = -1
+    for run in _JSON_RUN.finditer(text, low, high):
+        if start >= 0:
+            joined = run.end() - start
+            if joined <= _JOINED_CHARS or (joined <= MOST_QUOTE_CHARS and text[start:end].rstrip().endswith(":")):
+                end = run.end()
+                continue
+            _cut_json_run(text, start, end, spans)
+        start, end = run.span()
+    if start >= 0:
+        _cut_json_run(text, start, end, spans)
+
+
+def _cut_json_run(text: str, start: int, end: int, spans: list[Span]) -> None:
+    """Runs of pairs of at most about `MOST_QUOTE_CHARS`, cut between pairs."""
+    while end - start > MOST_QUOTE_CHARS:
+        cut = start
+        for boundary in _JSON_PAIR_END.finditer(text, start + 1, start + MOST_QUOTE_CHARS):
+            cut = boundary.start()
+        if cut <= start:
+            break
+        _trim(text, start, cut, spans)
+        start = cut + 1
+    _trim(text, start, end, spans)
+
+
+def _trim(text: str, start: int, end: int, spans: list[Span]) -> None:
+    part = text[start:end]
+    left = part.lstrip(" \t\r\n,;:>*-•#")
+    kept = left.rstrip(" \t\r\n,*")
+    if kept and not kept.isspace():
+        at = start + len(part) - len(left)
+        spans.append((at, at + len(kept)))
+
+
+def fit_quote(text: str, start: int, end: int, at: int) -> tuple[int, int]:
+    """A window of at most `MOST_QUOTE_CHARS` around `at`, cut between words where there are words."""
+    if end - start <= MOST_QUOTE_CHARS:
+        return start, end
+    low = max(start, min(at - MOST_QUOTE_CHARS // 4, end - MOST_QUOTE_CHARS))
+    high = min(end, low + MOST_QUOTE_CHARS)
+    if low > start and (space := text.find(" ", low, low + 24)) >= 0:
+        low = space + 1
+    if high < end and (space := text.rfind(" ", high - 24, high)) > low:
+        high = space
+    return low, high
