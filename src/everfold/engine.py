@@ -20,6 +20,7 @@ from everfold.memory import Memory
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.agent_memory import Memories
+from everfold.services.attend import take_imported
 from everfold.services.background import Background
 from everfold.services.import_transcript import Imported, import_transcript
 from everfold.services.live import LiveSession, load_session
@@ -132,14 +133,17 @@ class Everfold:
             BudgetUnsatisfiableError: a system prompt leaves no room within the limit. Nothing was stored.
         """
         parse_user_reference(user)
-        return import_transcript(
+        agent_id = AgentId(_name(agent, "agent"))
+        imports = import_transcript(
             self._store,
             self._opener,
             transcript,
             ensure_user_id=partial(self._users.ensure_id, user),
-            agent_id=AgentId(_name(agent, "agent")),
+            agent_id=agent_id,
             settings=self._settings(self._defaults_of(agent), limit, None, None),
         )
+        memory = self._memories.find(agent_id)
+        return imports if memory is None else take_imported(self._store, memory, imports)
 
     async def get_session(self, session_id: str) -> Session:
         """The session with this id, whether it is current or not.

@@ -1,5 +1,6 @@
 """Memory around sessions: what is said is known at once, shown in every session, folded only after, and can be traced."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -8,6 +9,7 @@ import pytest
 
 import everfold
 from everfold import Everfold, MemoryWrite, Session, Window
+from everfold.adapters.transcripts.reading import parse_transcript
 from everfold.config import Overrides
 from everfold.core.json_values import JsonObject
 from everfold.core.window import TextEntry
@@ -249,3 +251,17 @@ async def test_idle_sessions_are_dreamed_of(url: str) -> None:
         (dream,) = await memory.dreams()
         await memory.revert(dream.id)
         assert await memory.topics() == []
+
+
+async def test_what_is_imported_is_known_at_once(url: str) -> None:
+    """An import is taken into memory as if it had been said here, before any window of it is shown."""
+    transcript = parse_transcript(
+        json.dumps([user(BADGE), assistant("I see."), user(NEW_BADGE)]).encode(), name="talk.json"
+    )
+    async with opened(url) as engine:
+        imported = [one async for one in engine.import_transcript(transcript, user="ada")]
+        memory = await engine.memory(user="ada")
+        assert [item.statement for item in await memory.items()] == [NEW_BADGE]
+        assert [item.statement for item in await memory.items(statuses=("superseded",))] == [BADGE]
+        (because, *_) = await memory.why((await memory.items())[0].id)
+        assert because.evidence.session_id == imported[-1].session

@@ -104,8 +104,16 @@ def _may_replace(newer: Item, older: Item) -> bool:
         older.id != newer.id
         and is_of_one_place(newer, older)
         and older.authority <= newer.authority
-        and older.last_seen_at < newer.last_seen_at
+        and _was_said_before(older, newer)
     )
+
+
+def _was_said_before(older: Item, newer: Item) -> bool:
+    """Whether an item was last said before another one; at one moment, as in a batch, in an earlier message."""
+    if older.last_seen_at != newer.last_seen_at or not older.evidence or not newer.evidence:
+        return older.last_seen_at < newer.last_seen_at
+    one, other = older.evidence[-1], newer.evidence[-1]
+    return one.session_id == other.session_id and one.seq < other.seq
 
 
 def _read_line(item: Item, newer: Item, place: int) -> ExtractLine:

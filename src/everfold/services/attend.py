@@ -1,6 +1,6 @@
 """Attend: what memory does around one handle of a session: it takes up what was appended, and shows what it knows."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -14,9 +14,11 @@ from everfold.core.memory import MemoryHead
 from everfold.core.messages import Message
 from everfold.errors import EverfoldError, StoreError
 from everfold.ports.dispatch import Work
+from everfold.ports.stores import Store
 from everfold.services.agent_memory import AgentMemory
 from everfold.services.extract import Progress, extract_said, store_progress
-from everfold.services.live import LiveSession
+from everfold.services.import_transcript import Imported
+from everfold.services.live import LiveSession, load_session
 from everfold.services.recollect import Recollection
 
 MOST_TOLD = 100
@@ -123,6 +125,15 @@ class Attendant:
         self.memory.observers.feed.publish(
             MemoryDelayed(session_id=live.record.id, error_name=type(error).__name__, error=error)
         )
+
+
+async def take_imported(store: Store, memory: AgentMemory, imports: AsyncIterator[Imported]) -> AsyncIterator[Imported]:
+    """An import, each conversation of which is taken into memory once it is stored whole."""
+    async for imported in imports:
+        if imported.stored_count == imported.messages_count:
+            live = await load_session(store, await store.get_session(imported.session))
+            await Attendant(memory=memory).catch_up(live)
+        yield imported
 
 
 def _action_of(item: Item) -> Literal["add", "replace", "remove"]:

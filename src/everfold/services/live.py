@@ -39,7 +39,7 @@ class LiveSession:
     digests: dict[str, Digest] = field(default_factory=dict)
     held: dict[str, CompactionEvent] = field(default_factory=dict)
     changed: tuple[tuple[int, str, int], int, dict[ItemId, Item]] | None = None
-    recollected: tuple[tuple[SessionId, int, int], str, RecallShown] | None = None
+    recollected: tuple[tuple[SessionId, int, int, str], str, RecallShown] | None = None
     _body: Body | None = None
     _tail: tuple[Layout, int, Tail] | None = None
     _shown: tuple[Layout, int, int, int] | None = None

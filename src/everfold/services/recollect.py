@@ -2,7 +2,8 @@
 
 The snapshot is made again only where the request changes before its end anyway: in a session's first window, and in the
 first after a compaction. Its text is stored, so that its bytes outlive the process. Delta and recall are made once for
-a turn, and are the same on every step of it.
+a turn, and are the same on every step of it, unless a compaction comes in between: then the snapshot holds what the delta
+had, and the request is another one anyway.
 
 Source: DESIGN section 4, "Snapshot and delta", and 3.6, the volatile suffix.
 """
@@ -79,7 +80,7 @@ class Recollector:
     ) -> Recollection:
         """What the next window shows of memory. `own` is what the caller has for the volatile suffix."""
         head, kept = await self._snapshot(live, is_preview=is_preview)
-        turn = (live.record.id, live.state.turn_seq, head.epoch)
+        turn = (live.record.id, live.state.turn_seq, head.epoch, kept.snapshot_event)
         if live.recollected is not None and live.recollected[0] == turn:
             delta, recalled = live.recollected[1:]
         else:

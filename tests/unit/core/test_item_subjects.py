@@ -67,3 +67,11 @@ def test_what_a_person_has_one_of_is_replaced(older: str, newer: str, is_replace
     """A later value of what there is one of replaces the earlier one, unless that says more, or is of something else."""
     said = [_said("itm_1", older, seq=1)]
     assert bool(list_replaced_items(_said("itm_2", newer, seq=90, session_id="ses_2"), said)) == is_replaced
+
+
+def test_at_one_moment_the_message_decides() -> None:
+    """Of two statements of one batch the one in the later message replaces the other, and never the other way round."""
+    newer = _said("itm_9", "My rent here is 500 euros.", seq=9)
+    older = replace(_said("itm_1", "My rent here is 300 euros.", seq=1), last_seen_at=newer.last_seen_at)
+    assert list_replaced_items(newer, [older]) == [older]
+    assert list_replaced_items(older, [newer]) == []
