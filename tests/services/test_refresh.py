@@ -371,6 +371,27 @@ async def test_a_refresh_fits_the_smallest_window(url: str) -> None:
         assert "more characters left out" in show(window)
 
 
+async def test_nobody_is_asked_where_nothing_fits(url: str) -> None:
+    """A window that has no space for a refresh asks no source, says so, and the turn goes on."""
+    source = FakeSource()
+    async with opened(url, [source], {**GAP, "visible_ratio": 0.03}, limit=2500) as rig:
+        await rig.turn()
+        await rig.turn(away=HOUR)
+        assert source.asked == []
+        assert rig.skipped() == ["no_room"]
+
+
+async def test_a_trace_tells_what_became_of_refreshes(url: str) -> None:
+    """The newest is shown, those before it were replaced; neither counts as read by a digest."""
+    async with opened(url, [FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")]) as rig:
+        await rig.turn()
+        seqs = [find_refreshes(await rig.turn(away=HOUR))[0][0] for _ in range(3)]
+        await rig.session.compact(keep_recent=1)
+        fates = (await rig.session.trace()).now.fates
+        assert [fates[seq - 1] for seq in seqs] == ["replaced", "replaced", "refresh"]
+        assert (await rig.session.verify()).is_sound
+
+
 async def test_closing_leaves_no_source_at_work(url: str) -> None:
     """An engine that closes while a source is being asked stops it and closes every source."""
     slow = FakeSource(secs=60.0)

@@ -13,12 +13,15 @@ from everfold.core.layout import Layout
 from everfold.core.messages import Note
 from everfold.core.planning import measure_body
 
-Fate: TypeAlias = Literal["fixed", "head", "kept", "running", "fine", "coarse", "quote", "left", "tail", "open"]
+Fate: TypeAlias = Literal[
+    "fixed", "head", "kept", "running", "refresh", "fine", "coarse", "quote", "left", "replaced", "tail", "open"
+]
 """What became of a message.
 
 fixed: part of the system prompt. head, kept, running, tail: shown. fine, coarse: not shown, read by a digest of this kind that
 is shown. quote: the same, and the standing block quotes it. left: it was kept before this compaction and is now in the
-coarse digest. open: belongs to an open step, which waits for its results.
+coarse digest. refresh: the newest context refresh, shown. replaced: a refresh whose place a newer one took; it needs no
+words. open: belongs to an open step, which waits for its results.
 """
 
 
@@ -34,7 +37,15 @@ class Strip:
         return [fate for fate, count in self.runs for _ in range(count)]
 
 
-def make_strip(layout: Layout, *, left: Collection[int], fixed_seq: int, safe_seq: int, last_seq: int) -> Strip:
+def make_strip(
+    layout: Layout,
+    *,
+    left: Collection[int],
+    fixed_seq: int,
+    safe_seq: int,
+    last_seq: int,
+    refreshes: Sequence[int] = (),
+) -> Strip:
     """The strip of a log under a layout. O(messages).
 
     Args:
@@ -43,15 +54,22 @@ def make_strip(layout: Layout, *, left: Collection[int], fixed_seq: int, safe_se
         fixed_seq: The last of the leading system messages.
         safe_seq: The newest message that is shown.
         last_seq: The newest message.
+        refreshes: Every context refresh of the log, rising.
     """
     held: dict[int, Fate] = {message.seq: _hold_fate(message.hold) for message in layout.held}
     quoted = {line.seq for line in layout.standing}
     leaving = set(left)
     coarse_last_seq = layout.coarse.last_seq if layout.coarse else 0
+    known = [seq for seq in refreshes if seq <= last_seq]
+    replaced, newest = set(known[:-1]), known[-1:]
 
     def fate_of(seq: int) -> Fate:
         if seq <= fixed_seq:
             return "fixed"
+        if seq in newest:
+            return "refresh"
+        if seq in replaced:
+            return "replaced"
         if seq > layout.watermark:
             return "tail" if seq <= safe_seq else "open"
         if seq in held:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from everfold.core.frames import FENCE_TOKENS
 from everfold.core.happenings import ContextRefreshed, Happening, RefreshSkipped, SourceAsked
 from everfold.core.refreshing import (
     AllowedSource,
@@ -126,6 +127,9 @@ class Refresher:
     async def _refresh(self, live: LiveSession, cause: Cause, deadline_secs: float | None) -> Refreshed:
         await live.reload(self.store)
         cap_tokens = find_cap(self.policy.cap_tokens, live.room())
+        if cap_tokens <= FENCE_TOKENS:
+            self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="no_room"))
+            return Refreshed(seq=None, asked=())
         questions = plan_questions(
             [allowed for _, allowed in self.sources],
             live.state,

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import CompactionReport, Digest
@@ -55,44 +56,59 @@ async def trace_session(store: Store, live: LiveSession) -> Trace:
         seqs = range(first_seq, min(first_seq + _PAGE, state.last_seq + 1))
         notes += await store.read_notes(live.record.id, seqs)
         messages.update({message.seq: message for message in await store.read_messages(live.record.id, seqs)})
-    events = [traced async for traced in _trace_events(store, live, notes)]
+    refreshes = [seq for seq, message in messages.items() if message.source == "refresh"]
+    events = [traced async for traced in _trace_events(store, live, notes, refreshes)]
     ids = {shown.digest_id for traced in events for shown in traced.ranges if shown.digest_id}
     return Trace(
         messages=messages,
         events=tuple(events),
         digests=await store.read_digests(sorted(ids)),
         now=make_strip(
-            live.layout, left=(), fixed_seq=state.fixed_seq, safe_seq=state.safe_seq, last_seq=state.last_seq
+            live.layout,
+            left=(),
+            fixed_seq=state.fixed_seq,
+            safe_seq=state.safe_seq,
+            last_seq=state.last_seq,
+            refreshes=refreshes,
         ),
         now_ranges=live.layout.ranges,
     )
 
 
-async def _trace_events(store: Store, live: LiveSession, notes: list[Note]) -> AsyncIterator[TracedEvent]:
+async def _trace_events(
+    store: Store, live: LiveSession, notes: list[Note], refreshes: list[int]
+) -> AsyncIterator[TracedEvent]:
     layout, after = EMPTY_LAYOUT, 0
     while events := await store.list_events(live.record.id, after_ordinal=after, limit_count=_PAGE):
         for event in events:
             if event.report is not None and event.certificate is not None:
                 next_layout = await store.read_layout(EventId(event.id))
-                yield _trace_event(live, event, layout, next_layout, notes)
+                yield _trace_event(live, event, layout, next_layout, notes, refreshes)
                 layout = next_layout
         after = events[-1].ordinal
 
 
 def _trace_event(
-    live: LiveSession, event: CompactionEvent, before: Layout, after: Layout, notes: list[Note]
+    live: LiveSession,
+    event: CompactionEvent,
+    before: Layout,
+    after: Layout,
+    notes: list[Note],
+    refreshes: list[int],
 ) -> TracedEvent:
     if event.report is None or event.certificate is None:
         raise ValueError(f"event {event.id} has not been committed")
     reach = find_reach(notes, before, tokens_before=event.report.tokens_before)
     last_seq = max(notes[reach - 1].seq if reach else 0, after.watermark)
-    fixed_seq = live.state.fixed_seq
+    strip = partial(
+        make_strip, fixed_seq=live.state.fixed_seq, safe_seq=last_seq, last_seq=last_seq, refreshes=refreshes
+    )
     left = [] if event.revises else [covered.seq for covered in event.certificate.left]
     return TracedEvent(
         event=event,
         report=event.report,
-        before=make_strip(before, left=(), fixed_seq=fixed_seq, safe_seq=last_seq, last_seq=last_seq),
-        after=make_strip(after, left=left, fixed_seq=fixed_seq, safe_seq=last_seq, last_seq=last_seq),
+        before=strip(before, left=()),
+        after=strip(after, left=left),
         ranges=after.ranges,
         standing_text=after.standing_text,
     )
