@@ -8,7 +8,7 @@ in the next turn. A refresh never goes between a tool call and its result: it wa
 What a source has answered is stored in the transaction that stores its words, so that no stretch of time is lost or told
 twice, whatever is killed when.
 
-Source: DESIGN section 3.5; REQUIREMENTS OF-63 to OF-67, U-110, U-111.
+Source: DESIGN section 3.5; REQUIREMENTS OF-63 to OF-67, U-110, U-111; docs/adr/0024-context-refresh.md.
 """
 
 import asyncio
