@@ -10,10 +10,12 @@ Source: DESIGN section 4, "Extraction" and "Threats"; REQUIREMENTS U-40, U-44.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from everfold.core.evidence import list_parts
 from everfold.core.extracts import QUOTE_CHARS, ExtractLine
+from everfold.core.hooks import join_hints
 from everfold.core.items import Evidence, Finding, ItemKind, Tier
 from everfold.core.messages import Message
 from everfold.core.origins import AUTHORITY
@@ -24,6 +26,8 @@ from everfold.core.threats import scan_memory
 
 EXPLICIT_CHARS: Final = 2000
 """How much of what a person asks to remember is one statement: half a page. More is a document, which the log keeps."""
+MOST_HINTED: Final = 24
+"""How many findings a hint names at most; its length cuts it sooner where they are long."""
 _NEARLY_CUT_CHARS: Final = QUOTE_CHARS - 30
 """From this length on a quote may be a part of its sentence."""
 _END: Final = re.compile(r"[.!?\u3002\uff01\uff1f](?=\s|$)|\n")
@@ -54,6 +58,18 @@ def find_findings(message: Message, *, session_id: SessionId, before: str | None
         for line, kind in kinds
         if any(start <= line.start and line.start + len(line.quote) <= end for start, end in spans)
     )
+
+
+def hint_at(messages: Sequence[Message], *, session_id: SessionId) -> str:
+    """What memory takes from messages, for who writes a digest of them: what counts most first, a line each.
+
+    Bounded as every hint is; what a scan holds back, and what is from outside, is not in it.
+    """
+    found = [one for message in messages for one in find_findings(message, session_id=session_id)]
+    found = [one for one in map(clean_finding, found) if not list_item_threats(one.statement, one.evidence)]
+    found.sort(key=lambda one: (not one.is_explicit, -AUTHORITY[one.origin], -one.confidence, one.evidence[0].seq))
+    lines = (f"#{one.evidence[0].seq} {one.kind}: {' '.join(one.statement.split())}" for one in found)
+    return join_hints([("memory", "\n".join(islice(lines, MOST_HINTED)))])
 
 
 def clean_finding(finding: Finding) -> Finding:

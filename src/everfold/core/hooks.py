@@ -31,7 +31,7 @@ HINT_CHARS = 600
 (DESIGN 3.4), so that all hints together take at most a quarter of what the digest may have."""
 
 HINTS_CHARS = 2000
-"""The most that all hints take together, names included. Source: as for one hint."""
+"""The most that the hints of all plug-ins take together, names included. Source: as for one hint."""
 
 NAME_CHARS = 60
 _CUT = "…"

@@ -21,6 +21,7 @@ from time import monotonic
 
 from everfold.core.drafts import Draft, name_refused
 from everfold.core.events import CompactionEvent, Outcome, WorkState
+from everfold.core.findings import hint_at
 from everfold.core.folding import Fold
 from everfold.core.happenings import CompactionClaimed, CompactionReady, CompactionRetried
 from everfold.core.hooks import Hints
@@ -127,7 +128,7 @@ class Worker:
 
     Attributes:
         extract: Finds what is to be remembered in the messages of an event.
-        extracts: For which agents it does.
+        extracts: For which agents it does: what their memory takes is hinted to whoever writes a digest.
         refresher: Asks the context sources; None where none is configured.
         prepared: Folds that were made ahead.
         attempting: The events that are being tried, by session.
@@ -336,8 +337,10 @@ class Worker:
             return _Result(digest="failed", extraction=_failed(event.extraction), problem=event.problem or DIED)
         event = _without_moot_digest(live, event)
         task = await self._task(live, event)
-        if self.abilities.has_hooks:
-            task = replace(task, hint=(await self._prepare(live, event)).text)
+        hints = (await self._prepare(live, event)).text if self.abilities.has_hooks else ""
+        if event.digest == "pending" and self.extracts(live.record.agent_id):
+            hints = "\n".join(filter(None, (hint_at(task.messages, session_id=live.record.id), hints)))
+        task = replace(task, hint=hints)
         result = _Result(digest=event.digest, extraction=event.extraction, problem=event.problem)
         if event.digest == "pending":
             result = await self._digest(task, result, is_last=is_last)
