@@ -25,8 +25,6 @@ HOUR = timedelta(hours=1)
 GAP: Mapping[str, object] = {"gap_secs": 600, "synchronous": True, "enabled": False}
 CADENCE: Mapping[str, object] = {"continuous_interval": 3, "synchronous": True, "enabled": False}
 
-pytestmark = pytest.mark.moves_prefix  # a newer refresh takes the place of an older one
-
 
 @dataclass
 class Rig:
@@ -155,6 +153,22 @@ async def test_refreshes_do_not_pile_up(url: str) -> None:
         plain = 30
         assert sizes[-1] - sizes[1] <= 29 * plain
         assert len([one for one in await rig.session.history(1, 200) if one.source == "refresh"]) == 29
+
+
+async def test_two_messages_end_one_absence(url: str) -> None:
+    """A user who comes back with two messages before anybody answers is met once, for all of the time away."""
+    source = FakeSource()
+    async with opened(url, [source]) as rig:
+        await rig.turn()
+        left_at = rig.clock.now() - timedelta(minutes=1)
+        rig.clock.advance(HOUR)
+        await rig.session.append(user("Back."))
+        rig.clock.advance(timedelta(seconds=5))
+        await rig.session.append(user("What is new?"))
+        await rig.session.window()
+        await rig.session.append(user("Well?"))
+        await rig.session.window()
+        assert source.asked == [(left_at, rig.clock.now())]
 
 
 async def test_one_bad_source_costs_the_others_nothing(url: str) -> None:
@@ -290,6 +304,28 @@ async def test_a_branch_shows_what_was_shown_there(url: str) -> None:
         branch = await rig.session.branch(first[0][0] + 1)
         assert find_refreshes(await branch.window()) == first
         assert (await branch.verify()).is_sound
+
+
+async def test_a_rotated_session_goes_on_with_the_newest(file_url: str) -> None:
+    """A session that follows one that has compacted shows the same refresh, and asks from where it was answered."""
+    source = FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")
+    settings = {"gap_secs": 600, "synchronous": True, "min_fold_tokens": 0, "keep_recent": 2}
+    given = {"compaction": settings, "sessions": {"rotate_on_compaction": True}}
+    clock = FakeClock()
+    async with everfold.open(file_url, clock=clock, ids=CountingIds(), settings=given, sources=[source]) as engine:
+        session = await engine.session(user="ada", limit=6000)
+        ids, shown = {session.id}, []
+        for first in range(1, 40, 4):
+            await session.append(talk(2, first=first))
+            clock.advance(HOUR)
+            await session.append(user(f"And lot {first}?"))
+            shown.append(find_refreshes(await session.window()))
+            ids.add(session.id)
+            await session.append(assistant("Noted."))
+        assert len(ids) > 3
+        assert [len(refreshes) for refreshes in shown] == [1] * 10
+        assert [first for first, _ in source.asked[1:]] == [last for _, last in source.asked[:-1]]
+        assert (await session.verify()).is_sound
 
 
 async def test_an_erased_refresh_is_gone_and_none_comes_back(url: str) -> None:

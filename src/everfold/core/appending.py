@@ -293,9 +293,12 @@ class _Placing:
 
     def _begin_turn(self, message: Message) -> None:
         end = self.end
+        is_going_on = end.turn_seq == end.newest_block_seq and self.before.gap_seq < end.turn_seq
+        if not is_going_on or end.active_at is None or end.away_since is None:
+            end.away_since = end.active_at  # else nobody has answered yet: both messages end the same absence
+        end.active_at = message.said_at
         end.turn_seq, end.turn_tokens = message.seq, message.tokens
         end.turns_count += 1
-        end.away_since, end.active_at = end.active_at, message.said_at
         if not end.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
             end.head_seq = message.seq
 

@@ -331,9 +331,9 @@ class PrefixWatch:
         )
         breaks = (settings, epoch, window.report.watermark, past)
         old_breaks, old = self._seen.get(key, (None, ()))
-        is_other_memory = any(one.reason == "memory" for one in window.report.breaks)
+        is_told = any(one.reason in {"memory", "refresh"} for one in window.report.breaks)
         _hold(
-            breaks != old_breaks or is_other_memory or flat[: len(old)] == old,
+            breaks != old_breaks or is_told or flat[: len(old)] == old,
             f"G5: session {key}: the beginning of the request changed",
         )
         has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
