@@ -7,11 +7,13 @@ import importlib.util
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType, UnionType
-from typing import Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from everfold.config import Settings, read_section
@@ -31,7 +33,7 @@ refused. `everfold config` prints the effective values and where each came from.
 An environment variable has `EVERFOLD_` in front and two underscores between its parts:
 `EVERFOLD_COMPACTION__TRIGGER_RATIO=0.85`.
 
-This page is made from `everfold.config`; `make pages` writes it anew.
+This page is made from `everfold.sections`; `make pages` writes it anew.
 """
 
 
@@ -41,6 +43,14 @@ def name_type(annotation: object) -> str:
         return " or ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) in {Union, UnionType}:
         return " or ".join(map(name_type, get_args(annotation)))
+    if get_origin(annotation) is Annotated:
+        return name_type(get_args(annotation)[0])
+    if get_origin(annotation) is tuple:
+        return f"list of {name_type(get_args(annotation)[0])}"
+    if get_origin(annotation) is Mapping:
+        return f"table of {name_type(get_args(annotation)[1])}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "tables"
     if isinstance(annotation, type):
         return annotation.__name__.replace("NoneType", "None")
     return str(annotation)
@@ -59,12 +69,13 @@ def _list_sections() -> Iterator[str]:
         yield "| key | type | default | meaning |\n| --- | --- | --- | --- |"
         for name, key in model.model_fields.items():
             kind = name_type(key.annotation)
-            yield f"| `{section}.{name}` | {kind.replace('|', 'or')} | {_show(key.default)} | {key.description} |"
+            yield f"| `{section}.{name}` | {kind.replace('|', 'or')} | {_show(key)} | {key.description} |"
         yield ""
 
 
-def _show(value: object) -> str:
-    if value is None or value == ():
+def _show(key: FieldInfo) -> str:
+    value = key.default
+    if key.default_factory is not None or value is None or value == ():
         return "left out"
     if value is PydanticUndefined:
         return "must be given"

@@ -12,7 +12,7 @@ from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
-from everfold.config import Overrides, Settings, SourceSettings, load_settings
+from everfold.config import Overrides, Settings, load_settings
 from everfold.core.refreshing import AllowedSource
 from everfold.core.sessions import SessionId
 from everfold.engine import Everfold
@@ -23,6 +23,7 @@ from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import Tracer
+from everfold.sections import SourceSettings
 from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
 from everfold.services.call_embedder import EmbedderCaller
