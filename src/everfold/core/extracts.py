@@ -8,7 +8,7 @@ Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from json.encoder import encode_basestring
 from operator import itemgetter
@@ -171,7 +171,11 @@ _NO_CODE_STARTS: Final = frozenset(map(chr, range(33, 127))) - frozenset("012345
 """What no line of a program's text begins with, unless it ends with an open bracket."""
 _ERRORS: Final = ("error", "exception")
 """Parts of the names of errors, which stand in no table of words."""
-_RESULT_BASE: Final[dict[LineKind, int]] = {"date": 42, "name": 34}
+_OUTPUT_BASE: Final[dict[LineKind, int]] = {**_BASE, "date": 42, "name": 34}
+_MOST_PLAIN: Final = 16
+"""What a line of output that tells nothing hard scores at most, however long it is."""
+_COUNTED: Final = 6
+"""How many hard facts of a line of output count."""
 _PLEASANTRIES: Final = list_word_set(
     "thank thanks thx wow hi hey hello great good nice cool awesome sure ok okay yes yeah yep congrats congratulations that's sounds glad bye"
     " happy certainly absolutely feel i'm woah oh haha lol yay aww"
@@ -392,7 +396,7 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
 def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     whole = _read_output(text)
-    found = [_judge_result(whole, start, end) for start, end in spans[:_SURE_UNITS]]
+    found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
     if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
         rest = [
@@ -400,7 +404,7 @@ def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
             for at, span in enumerate(rest, 1)
             if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole.lowered, *span, whole.outcomes)
         ]
-    found += [_judge_result(whole, start, end) for start, end in rest]
+    found += _judge_units(whole, rest)
     _raise_last(found)
     return found
 
@@ -413,28 +417,37 @@ def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bo
     return False
 
 
-def _judge_result(whole: _Whole, start: int, end: int) -> _Found:
+def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
+    """Units of output, judged. The innermost loop of an append of output: it makes no call that it can do without."""
     text, lowered, outcomes, shapes = whole
-    unit = text[start:end]
-    told = count_shapes(shapes[start:end].split()) if shapes else None
-    hard, count = told or _count_hard(unit)
-    kind: LineKind = hard or "lead"
-    at = -1
-    is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
-    outcome = None
-    if not is_code and _may_tell(lowered, start, end, outcomes):
-        outcome = _find_outcome(lowered[start:end])
-    if outcome is not None:
-        kind, at = outcome
-    elif kind == "lead" and find_name(text, start, end) is not None:
-        kind = "name"
-    if is_code or kind == "lead" or (kind == "number" and _LETTER.search(unit) is None):
-        score = min(_BASE["lead"] + len(unit) // 16, 16)
-    else:
-        score = (_RESULT_BASE.get(kind) or _BASE[kind]) + min(2 * count, 12)
-    if end - start > QUOTE_CHARS:
-        start, end = fit_quote(text, start, end, start + (at if at >= 0 else _find_shown(unit)))
-    return score, start, end, kind, False, False
+    find = lowered.find
+    found: list[_Found] = []
+    for start, end in spans:
+        unit = text[start:end]
+        told = count_shapes(shapes[start:end].split()) if shapes else None
+        hard, count = _count_hard(unit) if told is None else told
+        kind: LineKind = hard or "lead"
+        at = -1
+        is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
+        outcome = None
+        if not is_code:
+            for word in outcomes:
+                if find(word, start, end) >= 0:
+                    outcome = _find_outcome(lowered[start:end])
+                    break
+        if outcome is not None:
+            kind, at = outcome
+        elif kind == "lead" and find_name(text, start, end) is not None:
+            kind = "name"
+        if is_code or kind == "lead" or (kind == "number" and _LETTER.search(unit) is None):
+            score = _BASE["lead"] + len(unit) // 16
+            score = score if score < _MOST_PLAIN else _MOST_PLAIN  # noqa: FURB136 - no call
+        else:
+            score = _OUTPUT_BASE[kind] + (2 * count if count < _COUNTED else 2 * _COUNTED)
+        if end - start > QUOTE_CHARS:
+            start, end = fit_quote(text, start, end, start + (at if at >= 0 else _find_shown(unit)))  # noqa: PLW2901
+        found.append((score, start, end, kind, False, False))
+    return found
 
 
 def _count_hard(unit: str) -> tuple[LineKind | None, int]:
