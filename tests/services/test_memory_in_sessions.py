@@ -249,3 +249,20 @@ async def test_idle_sessions_are_dreamed_of(url: str) -> None:
         (dream,) = await memory.dreams()
         await memory.revert(dream.id)
         assert await memory.topics() == []
+
+
+async def test_an_overflow_is_dreamed_of_at_once(url: str) -> None:
+    """What an overflow folds inline is dreamed of at once; a fold that was only due is not."""
+    async with opened(url) as engine:
+        session = await engine.session(user="ann", limit=3000)
+        memory = await engine.memory(user="ann", agent="default")
+        await session.append([user(BADGE), *chat(44, first=0)])
+        while not await session.events():
+            await say(session, "How does the sea look from the other side, and from the hill behind the harbour?")
+        assert await memory.dreams() == []
+        await session.append([user("Remember: my locker is 12."), *chat(90, first=100)])
+        await session.window()
+        (dream,) = await memory.dreams()
+        texts = {item.statement for item in await memory.items() if item.id in dream.items}
+        assert texts == {"Remember: my locker is 12."}
+        assert (await session.verify()).is_sound
