@@ -15,6 +15,7 @@ from everfold.core.sessions import EventId, SessionId
 from everfold.core.verification import FaultKind
 
 Generator = Literal["extractive", "abstractive"]
+SkipReason = Literal["in_flight", "nothing_said", "no_room", "step_open"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +247,7 @@ class RefreshSkipped:
 
     session_id: SessionId
     cause: Cause
-    reason: Literal["in_flight", "nothing_said", "no_room", "step_open"]
+    reason: SkipReason
     kind: Literal["refresh_skipped"] = "refresh_skipped"
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from everfold.core.happenings import ContextRefreshed, Happening, RefreshSkipped, SourceAsked
+from everfold.core.happenings import ContextRefreshed, Happening, RefreshSkipped, SkipReason, SourceAsked
 from everfold.core.refreshing import (
     AllowedSource,
     Answer,
@@ -58,11 +58,16 @@ class RefreshPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """What a refresh came to: the message that was stored, and what every source said; `seq` is None for none."""
+    """What a refresh came to: the message that was stored, and what every source said; `seq` is None for none.
+
+    Attributes:
+        skipped: Why there is no message; None where there is one.
+    """
 
     seq: int | None
     asked: tuple[SourceAsked, ...]
     tokens: int = 0
+    skipped: SkipReason | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,8 +120,7 @@ class Refresher:
         """
         key = (live.record.user_id, live.record.agent_id)
         if key in self._in_flight:
-            self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="in_flight"))
-            return Refreshed(seq=None, asked=())
+            return self._skip(live, cause, "in_flight")
         self._in_flight.add(key)
         try:
             return await self._refresh(live, cause, deadline_secs)
@@ -212,20 +216,17 @@ class Refresher:
         if all(task.done() for task in asking.tasks) and not asking.is_owed:
             self._rounds.pop(live.record.id, None)
         if not answers:
-            self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="nothing_said"))
-            return Refreshed(seq=None, asked=tuple(asking.asked))
+            return self._skip(live, cause, "nothing_said", asking.asked)
         for _ in range(MOST_ATTEMPTS):
             await live.reload(self.store)
             if live.state.open_step is not None:
                 asking.is_owed = True
                 self._rounds[live.record.id] = asking
-                self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="step_open"))
-                return Refreshed(seq=None, asked=tuple(asking.asked))
+                return self._skip(live, cause, "step_open", asking.asked)
             now = self.clock.now()
             made = compose_refresh(answers, at=now, cap_tokens=find_cap(self.policy.cap_tokens, live.room()))
             if made is None:
-                self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="no_room"))
-                return Refreshed(seq=None, asked=tuple(asking.asked))
+                return self._skip(live, cause, "no_room", asking.asked)
             incoming = read_incoming(made.wire, said_at=now, wire_format="openai", source="refresh")
             replaced_seq = live.state.refresh_seq or None
             plan = await plan_next(self.store, live, [incoming])
@@ -240,6 +241,12 @@ class Refresher:
             f"session {live.record.id}: {MOST_ATTEMPTS} appends of a context refresh in a row lost to other writers",
             session=live.record.id,
         )
+
+    def _skip(
+        self, live: LiveSession, cause: Cause, reason: SkipReason, asked: Sequence[SourceAsked] = ()
+    ) -> Refreshed:
+        self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason=reason))
+        return Refreshed(seq=None, asked=tuple(asked), skipped=reason)
 
     def _tell_stored(
         self, live: LiveSession, asking: _Asking, cause: Cause, made: Refresh, replaced_seq: int | None
