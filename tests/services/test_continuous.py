@@ -123,8 +123,8 @@ async def test_a_day_with_real_sources(
             "synchronous": False,
             "continuous_interval": 5,
             "gap_secs": 900,
-            "gap_deadline_secs": 0.5,
-            "source_timeout_secs": 1.5,
+            "gap_deadline_secs": 1.5,
+            "source_timeout_secs": 2.5,
             "context_sources": [{"source": name} for name in ("work", "inbox", "idle", "broken")],
         },
         "sources": {
