@@ -13,6 +13,7 @@ NAMES = (
     "endless",
     "folds",
     "holding",
+    "refresh",
     "import",
     "search",
     "peers",

@@ -287,3 +287,20 @@ async def test_a_digest_is_told_what_memory_takes(
         hinted = [text.partition("<<<end untrusted")[0] for text in hinted if "#1 fact" in text]
         assert bool(hinted) == (system == "structured")
         assert all(BADGE in text and "evil.example.com" not in text for text in hinted)
+
+
+async def test_an_overflow_is_dreamed_of_at_once(url: str) -> None:
+    """What an overflow folds inline is dreamed of at once; a fold that was only due is not."""
+    async with opened(url) as engine:
+        session = await engine.session(user="ann", limit=3000)
+        memory = await engine.memory(user="ann", agent="default")
+        await session.append([user(BADGE), *chat(44, first=0)])
+        while not await session.events():
+            await say(session, "How does the sea look from the other side, and from the hill behind the harbour?")
+        assert await memory.dreams() == []
+        await session.append([user("Remember: my locker is 12."), *chat(90, first=100)])
+        await session.window()
+        (dream,) = await memory.dreams()
+        texts = {item.statement for item in await memory.items() if item.id in dream.items}
+        assert texts == {"Remember: my locker is 12."}
+        assert (await session.verify()).is_sound

@@ -14,6 +14,7 @@ from everfold.adapters.sqlite.queries import load_queries
 from everfold.errors import ModelUnavailableError
 from everfold.services.work import Task, Written
 from everfold.testing import endless_log
+from everfold.testing.fakes import FakeSource
 
 APPEND = ["BEGIN IMMEDIATE", "write_state", "find_last_message_id", "insert_message", "insert_search_row", "COMMIT"]
 """The one transaction of an append: state with its revision, one number, the message, its search row."""
@@ -154,6 +155,27 @@ async def test_off_is_free(engine: Everfold, trace: Trace) -> None:
     assert trace.take() == (APPEND, 1)
     await session.window()
     assert trace.take() == (GLANCE, 1)
+
+
+@pytest.mark.parametrize(
+    "compaction",
+    [{}, {"gap_secs": 3600.0}, {"continuous_interval": 1_000}, {"gap_secs": 3600.0, "continuous_interval": 1_000}],
+    ids=["sources that no occasion asks", "a gap that has not come", "a cadence that has not come", "both"],
+)
+async def test_sources_cost_nothing_until_they_are_asked(
+    trace: Trace, file_url: str, compaction: Mapping[str, object]
+) -> None:
+    """A turn in which no source is asked has not one statement more than where there are none."""
+    source = FakeSource()
+    async with everfold.open(file_url, settings={"compaction": compaction}, sources=[source]) as engine:
+        session = await steady(engine)
+        for wire in TALK[:8]:
+            trace.take()
+            await session.append(wire)
+            assert trace.take() == (APPEND, 1)
+            await session.window()
+            assert trace.take() == (GLANCE, 1)
+    assert source.asked == []
 
 
 MEMORY_OF_ONE: Mapping[str, Mapping[str, Mapping[str, object]]] = {"agents": {"shop": {"memory_system": "structured"}}}

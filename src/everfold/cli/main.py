@@ -21,11 +21,13 @@ from everfold.cli import (
     memory,
     note,
     quarantine,
+    refresh,
     replay,
     retry,
     search,
     sessions,
     show,
+    sources,
     topics,
     users,
     verify,
@@ -81,6 +83,8 @@ app.add_typer(quarantine.app)
 for module in (topics, audit, export, erase, wipe, dream):
     app.command(name=module.NAME)(module.run)
 app.add_typer(dreams.app)
+app.add_typer(sources.app)
+app.command(name=refresh.NAME)(refresh.run)
 
 
 def run() -> None:

@@ -15,6 +15,7 @@ from everfold.core.sessions import EventId, SessionId
 from everfold.core.verification import FaultKind
 
 Generator = Literal["extractive", "abstractive"]
+SkipReason = Literal["in_flight", "nothing_said", "no_room", "step_open"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +196,16 @@ class MemoryDelayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshBegun:
+    """So many context sources are asked now, and why."""
+
+    session_id: SessionId
+    cause: Cause
+    sources_count: int
+    kind: Literal["refresh_begun"] = "refresh_begun"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceAsked:
     """A context source was asked what happened, or was to be.
 
@@ -246,7 +257,7 @@ class RefreshSkipped:
 
     session_id: SessionId
     cause: Cause
-    reason: Literal["in_flight", "nothing_said", "no_room", "step_open"]
+    reason: SkipReason
     kind: Literal["refresh_skipped"] = "refresh_skipped"
 
 
@@ -303,6 +314,7 @@ Happening: TypeAlias = (
     | ModelCalled
     | HookFailed
     | MemoryDelayed
+    | RefreshBegun
     | SourceAsked
     | ContextRefreshed
     | RefreshSkipped

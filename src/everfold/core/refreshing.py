@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from everfold.core.frames import FENCE_TOKENS, name_refresh
+from everfold.core.frames import FENCE_TOKENS, fence_untrusted, name_refresh
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.layout import Layout
 from everfold.core.messages import TextPart
@@ -88,6 +88,15 @@ def find_cap(cap_tokens: int, room: Room) -> int:
     return max(min(cap_tokens, most) if cap_tokens else most, 0)
 
 
+def share_cap(cap_tokens: int, floor_tokens: int, sources_count: int) -> int:
+    """What one of so many sources may say, its fence left out.
+
+    Source: REQUIREMENTS OF-66.
+    """
+    share_tokens = min(max(floor_tokens, cap_tokens // max(sources_count, 1)), cap_tokens)
+    return max(share_tokens - FENCE_TOKENS, 1)
+
+
 def plan_questions(
     sources: Sequence[AllowedSource],
     state: SessionState,
@@ -116,14 +125,14 @@ def plan_questions(
     earliest = now - timedelta(seconds=policy.gap_max_lookback_secs)
     known = dict(state.answered)
     begun = (state.away_since if cause == "gap" else None) or record.created_at
-    share_tokens = min(max(floor_tokens, cap_tokens // len(sources)), cap_tokens)
+    budget_tokens = share_cap(cap_tokens, floor_tokens, len(sources))
     return tuple(
         Question(
             source=source.name,
             prompt=source.prompt,
             from_at=min(max(known.get(source.name, begun), earliest), now),
             to_at=now,
-            budget_tokens=max(share_tokens - FENCE_TOKENS, 1),
+            budget_tokens=budget_tokens,
         )
         for source in sources
     )
@@ -166,6 +175,18 @@ def cut_answer(text: str, budget_tokens: int) -> str:
     return f"{kept}\n{CUT_MARK.format(count=len(text) - len(kept))}" if kept else ""
 
 
+def show_answer(answer: Answer, *, at: datetime, key: str) -> str:
+    """What a model sees of a refresh that holds this answer alone: the line, and the cut answer in its fence.
+
+    Args:
+        answer: What the source said.
+        at: When the refresh would be stored.
+        key: What the marks of the fence are made with; each session has its own.
+    """
+    text = cut_answer(answer.text, answer.question.budget_tokens)
+    return f"{name_refresh(at)}\n{fence_untrusted(text, source=_name_source(answer.question.source), key=key)}"
+
+
 def note_answers(state: SessionState, answered: Iterable[Answered]) -> SessionState:
     """The state that knows up to when sources have answered; its revision stays."""
     known = {**dict(state.answered), **dict(answered)}
@@ -191,5 +212,8 @@ def measure_replacement(before: SessionState, after: SessionState, layout: Layou
 
 def find_source(part: TextPart) -> str:
     """The source that a part of a refresh names, as a fence may name it."""
-    name = part.raw.get(SOURCE_KEY) if part.raw is not None else None
+    return _name_source(part.raw.get(SOURCE_KEY) if part.raw is not None else None)
+
+
+def _name_source(name: object) -> str:
     return name if isinstance(name, str) and _NAME.fullmatch(name) else "outside"

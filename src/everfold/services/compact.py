@@ -95,6 +95,10 @@ class Compactor:
             if demand is not None and done.layout.watermark >= self.live.state.last_seq - demand.keep_recent:
                 break
 
+    def is_over(self, limit_tokens: int | None = None) -> bool:
+        """Whether the window is past the force ratio: an overflow."""
+        return measure_window(self.live.state, self.live.layout) > self.live.room(limit_tokens).force_tokens
+
     async def make_fit(self, *, limit_tokens: int | None = None) -> list[Fold]:
         """Fold until the window is within the force ratio, and no further; most often nothing.
 
@@ -102,7 +106,7 @@ class Compactor:
             BudgetUnsatisfiableError: no window can fit the limit.
         """
         folds: list[Fold] = []
-        while measure_window(self.live.state, self.live.layout) > self.live.room(limit_tokens).force_tokens:
+        while self.is_over(limit_tokens):
             if self.live.state.held_events:
                 done = await self.promote()
             else:

@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from everfold.core.frames import FENCE_TOKENS
-from everfold.core.happenings import ContextRefreshed, Happening, RefreshSkipped, SourceAsked
+from everfold.core.happenings import (
+    ContextRefreshed,
+    Happening,
+    RefreshBegun,
+    RefreshSkipped,
+    SkipReason,
+    SourceAsked,
+)
 from everfold.core.refreshing import (
     AllowedSource,
     Answer,
@@ -59,11 +66,16 @@ class RefreshPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """What a refresh came to: the message that was stored, and what every source said; `seq` is None for none."""
+    """What a refresh came to: the message that was stored, and what every source said; `seq` is None for none.
+
+    Attributes:
+        skipped: Why there is no message; None where there is one.
+    """
 
     seq: int | None
     asked: tuple[SourceAsked, ...]
     tokens: int = 0
+    skipped: SkipReason | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,8 +128,7 @@ class Refresher:
         """
         key = (live.record.user_id, live.record.agent_id)
         if key in self._in_flight:
-            self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="in_flight"))
-            return Refreshed(seq=None, asked=())
+            return self._skip(live, cause, "in_flight")
         self._in_flight.add(key)
         try:
             return await self._refresh(live, cause, deadline_secs)
@@ -128,8 +139,7 @@ class Refresher:
         await live.reload(self.store)
         cap_tokens = find_cap(self.policy.cap_tokens, live.room())
         if cap_tokens <= FENCE_TOKENS:
-            self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="no_room"))
-            return Refreshed(seq=None, asked=())
+            return self._skip(live, cause, "no_room")
         questions = plan_questions(
             [allowed for _, allowed in self.sources],
             live.state,
@@ -141,6 +151,7 @@ class Refresher:
             floor_tokens=self.policy.floor_tokens,
         )
         await self._note_begun(live, questions)
+        self._tell(RefreshBegun(session_id=live.record.id, cause=cause, sources_count=len(questions)))
         loop = asyncio.get_running_loop()
         asking = _Asking(session_id=live.record.id, turn_seq=live.state.turn_seq, begun=loop.time())
         for (source, _), question in zip(self.sources, questions, strict=True):
@@ -216,20 +227,17 @@ class Refresher:
         if all(task.done() for task in asking.tasks) and not asking.is_owed:
             self._rounds.pop(live.record.id, None)
         if not answers:
-            self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="nothing_said"))
-            return Refreshed(seq=None, asked=tuple(asking.asked))
+            return self._skip(live, cause, "nothing_said", asking.asked)
         for _ in range(MOST_ATTEMPTS):
             await live.reload(self.store)
             if live.state.open_step is not None:
                 asking.is_owed = True
                 self._rounds[live.record.id] = asking
-                self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="step_open"))
-                return Refreshed(seq=None, asked=tuple(asking.asked))
+                return self._skip(live, cause, "step_open", asking.asked)
             now = self.clock.now()
             made = compose_refresh(answers, at=now, cap_tokens=find_cap(self.policy.cap_tokens, live.room()))
             if made is None:
-                self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason="no_room"))
-                return Refreshed(seq=None, asked=tuple(asking.asked))
+                return self._skip(live, cause, "no_room", asking.asked)
             incoming = read_incoming(made.wire, said_at=now, wire_format="openai", source="refresh")
             replaced_seq = live.state.refresh_seq or None
             plan = await plan_next(self.store, live, [incoming])
@@ -244,6 +252,12 @@ class Refresher:
             f"session {live.record.id}: {MOST_ATTEMPTS} appends of a context refresh in a row lost to other writers",
             session=live.record.id,
         )
+
+    def _skip(
+        self, live: LiveSession, cause: Cause, reason: SkipReason, asked: Sequence[SourceAsked] = ()
+    ) -> Refreshed:
+        self._tell(RefreshSkipped(session_id=live.record.id, cause=cause, reason=reason))
+        return Refreshed(seq=None, asked=tuple(asked), skipped=reason)
 
     def _tell_stored(
         self, live: LiveSession, asking: _Asking, cause: Cause, made: Refresh, replaced_seq: int | None

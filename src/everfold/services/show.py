@@ -73,14 +73,16 @@ async def _compact(
     before = (live.state.event_id, live.state.held_events)
     if not is_preview and find_occasion(live.state, live.settings.policy) == "gap":
         await meet_gap(compactor, background.worker.refresher)
+    has_overflown = compactor.is_over(limit_tokens)
+    folds: list[Fold] = []
     if is_preview and background.is_synchronous:
         await compactor.compact(limit_tokens=limit_tokens)
     elif limit_tokens is not None:
         if not compactor.abilities.has_hooks:  # else what does not have to go waits for them
-            await compactor.compact(limit_tokens=limit_tokens)
+            folds = await compactor.compact(limit_tokens=limit_tokens)
     elif background.is_synchronous and (live.state.has_work or await compactor.find_due()):
-        await background.worker.work(live)
-    folds = await compactor.make_fit(limit_tokens=limit_tokens)
+        folds = await background.worker.work(live)
+    folds = [*(folds if has_overflown else ()), *await compactor.make_fit(limit_tokens=limit_tokens)]
     if is_preview:
         return False, folds
     if live.state.stuck_count:

@@ -9,12 +9,13 @@ Source: docs/adr/0018-hooks-and-feed.md.
 import logging
 from dataclasses import fields, is_dataclass
 
-from everfold.core.happenings import Happening
+from everfold.core.happenings import Happening, SourceAsked
 from everfold.errors import EverfoldError
 
 LOGGER_NAME = "everfold"
 
 _WARNINGS = frozenset({"compaction_degraded", "hook_failed", "latch_set", "memory_delayed"})
+_FAILED = frozenset({"failed", "timed_out"})
 _logger = logging.getLogger(LOGGER_NAME)
 _logger.addHandler(logging.NullHandler())
 
@@ -24,12 +25,18 @@ class LogLines:
 
     def take(self, happening: Happening) -> None:
         """Write one line, where the level is on."""
-        level = logging.WARNING if happening.kind in _WARNINGS else logging.INFO
+        level = logging.WARNING if _is_warning(happening) else logging.INFO
         if not _logger.isEnabledFor(level):
             return
         figures = list_figures(happening)
         line = " ".join([happening.kind, *(f"{name}={value}" for name, value in figures.items())])
         _logger.log(level, "%s", line, extra={"everfold": {"kind": happening.kind, **figures}})
+
+
+def _is_warning(happening: Happening) -> bool:
+    if isinstance(happening, SourceAsked):
+        return happening.outcome in _FAILED
+    return happening.kind in _WARNINGS
 
 
 def list_figures(happening: Happening) -> dict[str, object]:
