@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from everfold.agents.hands import Hand, HandAnswer, Hands, HandSource
+    from everfold.agents.hand_source import HandSource
+    from everfold.agents.hands import Hand, HandAnswer, Hands
     from everfold.agents.opening import Agents
     from everfold.agents.opening import open_agents as open  # noqa: A004 - `everfold.agents.open` is what a user types
 
@@ -12,7 +13,7 @@ _HOMES = {
     "Agents": ("everfold.agents.opening", "Agents"),
     "Hand": ("everfold.agents.hands", "Hand"),
     "HandAnswer": ("everfold.agents.hands", "HandAnswer"),
-    "HandSource": ("everfold.agents.hands", "HandSource"),
+    "HandSource": ("everfold.agents.hand_source", "HandSource"),
     "Hands": ("everfold.agents.hands", "Hands"),
     "open": ("everfold.agents.opening", "open_agents"),
 }

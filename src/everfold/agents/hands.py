@@ -26,9 +26,7 @@ import anyio
 
 from everfold.agents.questions import (
     fit_answer,
-    read_refresh_answer,
     write_instructions,
-    write_refresh_question,
 )
 from everfold.agents.tally import Tally
 from everfold.config import HandSettings, Settings
@@ -43,8 +41,6 @@ from everfold.errors import (
     ModelUnavailableError,
     NotFoundError,
     OverBudgetError,
-    SourceError,
-    SourceUnavailableError,
 )
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
@@ -143,14 +139,6 @@ class Hands:
         near = difflib.get_close_matches(name, list(self.settings.hands), n=1)
         hint = f"did you mean {near[0]!r}?" if near else "describe it in a [hands.NAME] of the settings"
         raise NotFoundError(f"there is no hand {name!r}; {hint}", hand=name)
-
-    def make_source(self, name: str) -> "HandSource":
-        """A hand as a context source.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        return HandSource(hands=self, hand=self.get(name))
 
     async def query_hand(
         self,
@@ -347,33 +335,6 @@ class Hands:
                 "asked; raise the cap, or wait",
                 cap="spend.per_day_usd",
             )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandSource:
-    """A hand as a context source; see `everfold.ports.sources.ContextSource`."""
-
-    hands: Hands
-    hand: Hand
-
-    @property
-    def name(self) -> str:
-        """See the port."""
-        return self.hand.source
-
-    async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
-        """See the port. The hand is told the stretch of time, the present and the budget."""
-        tokens = min(budget_tokens or self.hand.settings.max_output_tokens, self.hand.settings.max_output_tokens)
-        question = write_refresh_question(prompt, from_at=from_at, to_at=to_at, max_output_tokens=tokens)
-        try:
-            answer = await self.hands.ask(self.hand.name, question, max_output_tokens=tokens)
-        except EverfoldError as error:
-            kind = SourceUnavailableError if error.retryable else SourceError
-            raise kind(str(error), source=self.name) from error
-        return read_refresh_answer(answer.text)
-
-    async def close(self) -> None:
-        """See the port; the hands are closed by whoever opened them."""
 
 
 async def _end(task: asyncio.Task[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
+from everfold.agents.hand_source import HandSource
 from everfold.agents.hands import Hands
 from everfold.bootstrap import open as open_everfold
 from everfold.config import Overrides, Settings, load_settings
@@ -64,7 +65,7 @@ async def open_agents(
     hands = Hands(settings=loaded, clock=clock, ids=ids)
     given = {source.name for source in sources}
     allowed = [entry.hand for entry in loaded.compaction.context_sources if entry.hand is not None]
-    brought = [hands.make_source(name) for name in allowed if f"hand://{name}" not in given]
+    brought = [HandSource(hands=hands, hand=hands.get(name)) for name in allowed if f"hand://{name}" not in given]
     try:
         async with open_everfold(
             url, settings=loaded, clock=clock, ids=ids, hooks=hooks, tracer=tracer, sources=[*brought, *sources]
