@@ -54,12 +54,13 @@ async def hang_softly() -> str:
     return "at last"
 
 
-async def read_calendar(from_at: str, to_at: str) -> str:
-    """What is in the calendar between two moments, as ISO texts."""
-    source = CalendarSource(CalendarSettings(name="work", path="work.ics", before_hours=0, after_hours=0))
-    return await source.summary(
-        "", from_at=datetime.fromisoformat(from_at), to_at=datetime.fromisoformat(to_at), budget_tokens=0
+async def look_up() -> str:
+    """What is in the calendar on the fifth of May 2031."""
+    settings = CalendarSettings(
+        name="work", path="work.ics", time_zone="Europe/Berlin", before_hours=0, after_hours=0
     )
+    first = datetime.fromisoformat("2031-05-05T00:00:00+02:00")
+    return await CalendarSource(settings).summary("", from_at=first, to_at=first + timedelta(days=1), budget_tokens=0)
 
 
 HANDS = []

@@ -89,7 +89,9 @@ def test_functions_that_cannot_be_offered(tools: Sequence[str], said: str) -> No
         open_toolsets(tools, {})
 
 
-async def test_a_program_is_a_server(script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_program_is_a_server(
+    script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A server over stdio answers under its name, has the variables that were named for it and no other, and is listed."""
     monkeypatch.setenv("MY_DESK", "k-1234")
     monkeypatch.setenv("OTHER_KEY", "not for it")

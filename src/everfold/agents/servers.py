@@ -91,26 +91,29 @@ class _ServerTools(WrapperToolset[object]):
     reads_only: bool
     values: Sequence[str] = field(repr=False)
     _said: TextIO | None = field(default=None, init=False, repr=False)
+    _users_count: int = field(default=0, init=False, repr=False)
 
     async def __aenter__(self) -> Self:
-        if isinstance(self.transport, StdioTransport) and self._said is None:
-            self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - see __aexit__
-            self.transport.log_file = self._said
+        self._listen()
+        is_in = False
         try:
-            return await super().__aenter__()
+            await super().__aenter__()
+            is_in = True
         except Exception as error:
-            last = self._read_last()
-            self._forget_said()
             raise ToolServerError(
-                f"the server of tools {self.name!r} cannot be used: {self._hide(say_briefly(error))}{last}; check its "
-                "command or address, and start it by hand to see more"
+                f"the server of tools {self.name!r} cannot be used: {self._hide(say_briefly(error))}{self._read_last()}; "
+                "check its command or address, and start it by hand to see more"
             ) from error
+        finally:
+            if not is_in:
+                self._stop_listening()
+        return self
 
     async def __aexit__(self, *args: object) -> bool | None:
         try:
             return await super().__aexit__(*args)
         finally:
-            self._forget_said()
+            self._stop_listening()
 
     async def get_tools(self, ctx: RunContext[object]) -> dict[str, ToolsetTool[object]]:
         """Those that are allowed."""
@@ -163,8 +166,16 @@ class _ServerTools(WrapperToolset[object]):
         lines = [line for line in self._said.read().splitlines() if line.strip()]
         return f" ({clean_line(redact_secrets(self._hide(lines[-1])), most_chars=SHOWN_CHARS)})" if lines else ""
 
-    def _forget_said(self) -> None:
-        if self._said is not None and not getattr(self.wrapped, "is_running", False):
+    def _listen(self) -> None:
+        """Keep what a program says on stderr in a file without a name, for as long as anybody uses the program."""
+        self._users_count += 1
+        if isinstance(self.transport, StdioTransport) and self._said is None:
+            self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed below
+            self.transport.log_file = self._said
+
+    def _stop_listening(self) -> None:
+        self._users_count -= 1
+        if self._users_count <= 0 and self._said is not None:
             self._said.close()
             self._said = None
 
