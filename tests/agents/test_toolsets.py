@@ -108,11 +108,13 @@ async def test_a_program_is_a_server(
 async def test_a_server_that_fails_tells_the_model(
     script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tool of a server that raises is a failed call, no broken run."""
+    """A tool of a server that raises is a failed call, no broken run, and the value that was lent to it is not repeated."""
     monkeypatch.setenv("MY_DESK", "k-1234")
     mcp = {"desk": McpSettings(command=tuple(command), env={"DESK_KEY": "MY_DESK"})}
-    ((_, _, outcome),) = await call(script, [("desk_fail", {})], mcp=mcp)
+    ((_, answer, outcome),) = await call(script, [("desk_fail", {})], mcp=mcp)
     assert outcome == "failed"
+    assert "no desk here" in str(answer)
+    assert "k-1234" not in str(answer)
 
 
 @contextmanager

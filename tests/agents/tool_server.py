@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 server = MCPServer("desk")
@@ -40,7 +41,7 @@ async def hang() -> str:
 @server.tool()
 def fail() -> str:
     """Fail, with a secret in the words of it."""
-    raise RuntimeError(f"no desk here, {os.environ.get('DESK_KEY', '')}")
+    raise ToolError(f"no desk here, {os.environ.get('DESK_KEY', '')}")
 
 
 if __name__ == "__main__":
