@@ -12,7 +12,7 @@ from mcp.types import ToolAnnotations
 server = MCPServer("desk")
 
 
-@server.tool(annotations=ToolAnnotations(readOnlyHint=True))
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
 def read_note(name: str) -> str:
     """Read a note."""
     return f"The note {name} says: the ferry leaves at 16:40."
@@ -24,7 +24,7 @@ def read_key() -> str:
     return f"key={os.environ.get('DESK_KEY', 'none')} other={os.environ.get('OTHER_KEY', 'none')}"
 
 
-@server.tool(annotations=ToolAnnotations(readOnlyHint=False))
+@server.tool(annotations=ToolAnnotations(read_only_hint=False))
 def write_note(name: str) -> str:
     """Write a note."""
     Path(os.environ["DESK_NOTES"]).write_text(name, "utf-8")
