@@ -41,7 +41,7 @@ def open_toolsets(
     The functions keep their names. The tools of a server have its name before theirs: `SERVER_tool`.
 
     Args:
-        tools: Python functions, each `package.module:function`, plain or async, with a type for each parameter. A plain
+        tools: Python functions, each `package.module:function`, plain or async; types and docstrings are what a model reads. A plain
             one runs on a thread of its own: it may block, and one that hangs is left behind when its caller gives up.
         mcp: Servers by name.
         reads_only: Refuse tools of which their server says that they write.
@@ -85,7 +85,7 @@ def _make_tool(path: str) -> Tool[object]:
         return Tool(_soften(function, path))
     except (UserError, TypeError, ValueError, NameError) as error:
         raise InvalidInputError(
-            f"the tool {path} cannot be offered to a model: {say_briefly(error)}; give each parameter a type"
+            f"the tool {path} cannot be offered to a model: {say_briefly(error)}; look at its types"
         ) from error
 
 
