@@ -41,8 +41,9 @@ def open_toolsets(
     The functions keep their names. The tools of a server have its name before theirs: `SERVER_tool`.
 
     Args:
-        tools: Python functions, each `package.module:function`, plain or async; types and docstrings are what a model reads. A plain
-            one runs on a thread of its own: it may block, and one that hangs is left behind when its caller gives up.
+        tools: Python functions, each `package.module:function`, plain or async; their types and docstrings are what a
+            model reads. A plain one runs on a thread of its own: it may block, and one that hangs is left behind when
+            its caller gives up.
         mcp: Servers by name.
         reads_only: Refuse tools of which their server says that they write.
         environ: Where keys are looked up; the environment of this process when left out.
