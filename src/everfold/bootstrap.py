@@ -265,7 +265,7 @@ def _take_hand(given: dict[str, ContextSource], hand: str) -> ContextSource:
     if source is None:
         raise InvalidInputError(
             f"compaction.context_sources names the hand {hand!r}, and nobody brings it: `everfold.open` knows no agents; "
-            f"use `everfold.agents.open`, or give `open(sources=[...])` a source named hand://{hand}"
+            f"open with `everfold.agents.open`, or give `open(sources=[...])` a source named hand://{hand}"
         )
     return source
 
@@ -364,14 +364,7 @@ def open_model(settings: Settings, name: str | None) -> Model | None:
         from everfold.adapters.models.scripted import load_script
 
         return load_script(Path(rest))
-    given = settings.model
-    is_meant = given.name is None or given.name.startswith(f"{provider}:")
-    base_url, variable = (given.base_url, given.api_key_env) if is_meant else (None, None)
-    if variable is None and base_url is None:
-        variable = _KEY_VARIABLES.get(provider)
-    if find_spec("pydantic_ai") is None:
-        raise InvalidInputError(f"the model {name} needs the extra `models`: pip install 'everfold[models]'")
-    api_key = _read_key(name, variable)
+    base_url, api_key = find_model_server(settings, name)
 
     def make() -> Model:
         from everfold.adapters.models.pydantic_ai import Place, PydanticAIModel
@@ -381,13 +374,30 @@ def open_model(settings: Settings, name: str | None) -> Model | None:
     return LazyModel(name, make)
 
 
+def find_model_server(settings: Settings, name: str) -> tuple[str | None, str | None]:
+    """The server and the key of a provider's model; None for the provider's own server, and for no key.
+
+    Raises:
+        InvalidInputError: its key or the extra `models` is missing.
+    """
+    provider = name.partition(":")[0]
+    given = settings.model
+    is_meant = given.name is None or given.name.startswith(f"{provider}:")
+    base_url, variable = (given.base_url, given.api_key_env) if is_meant else (None, None)
+    if variable is None and base_url is None:
+        variable = _KEY_VARIABLES.get(provider)
+    if find_spec("pydantic_ai") is None:
+        raise InvalidInputError(f"the model {name} needs the extra `models`: pip install 'everfold[models]'")
+    return base_url, _read_key(name, variable)
+
+
 def _read_key(name: str, variable: str | None, *, key: str = "model.api_key_env") -> str | None:
     if variable is None:
         return None
-    key = os.environ.get(variable, "").strip()
-    if not key:
+    value = os.environ.get(variable, "").strip()
+    if not value:
         raise InvalidInputError(
             f"the model {name} needs a key: the variable {variable} is not set; set it, or name another one in {key}",
             variable=variable,
         )
-    return key
+    return value

@@ -21,8 +21,9 @@
     │   ├── UnauthenticatedError      401
     │   └── ForbiddenError            403
     ├── HookError                     503  no plug-in did what `hooks.strict` waits for
-    └── SourceError                   502  a context source has no answer to give
-        └── SourceUnavailableError    503  out of reach, overloaded or too slow
+    ├── SourceError                   502  a context source has no answer to give
+    │   └── SourceUnavailableError    503  out of reach, overloaded or too slow
+    └── ToolServerError               503  a server of tools cannot be used
 
 A message says what failed, on which id, what was expected and what came, and what to do. The ids are attributes too.
 """
@@ -216,4 +217,13 @@ class SourceUnavailableError(SourceError):
 
     code = "source_unavailable"
     http_status = 503
+    retryable = True
+
+
+class ToolServerError(EverfoldError):
+    """A server of an agent's tools could not be started or reached, or does not speak as it must."""
+
+    code = "tool_server"
+    http_status = 503
+    exit_code = 11
     retryable = True

@@ -48,6 +48,7 @@ def test_locks_hold_what_the_project_asks_for(project: Path) -> None:
     extras = settings["project"]["optional-dependencies"]
     asked = [
         *settings["project"]["dependencies"],
+        *extras["agents"],
         *extras["cli"],
         *extras["embed"],
         *extras["models"],

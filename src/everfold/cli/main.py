@@ -1,5 +1,6 @@
 """The command `everfold`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from everfold.cli import (
+    agents,
     audit,
     cancel,
     compact,
@@ -17,6 +19,7 @@ from everfold.cli import (
     erase,
     events,
     export,
+    hands,
     importing,
     memory,
     note,
@@ -85,10 +88,13 @@ for module in (topics, audit, export, erase, wipe, dream):
 app.add_typer(dreams.app)
 app.add_typer(sources.app)
 app.command(name=refresh.NAME)(refresh.run)
+app.command(name=agents.NAME)(agents.run)
+app.add_typer(hands.app)
 
 
 def run() -> None:
-    """Run the command line of this process."""
+    """Run the command line of this process. Functions that are tools are also looked for in the working folder, last."""
+    sys.path.append(str(Path.cwd()))
     app(prog_name="everfold")
 
 

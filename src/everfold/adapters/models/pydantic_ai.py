@@ -62,7 +62,7 @@ class PydanticAIModel:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._model = _make_model(place)
+        self._model = make_provider_model(place)
         self._is_open = False
 
     @property
@@ -109,11 +109,16 @@ class PydanticAIModel:
             input_tokens=usage.input_tokens,
             cached_tokens=usage.cache_read_tokens,
             output_tokens=usage.output_tokens,
-            cost_usd=_find_cost(response),
+            cost_usd=find_cost(response),
         )
 
 
-def _make_model(place: Place) -> ProviderModel:
+def make_provider_model(place: Place) -> ProviderModel:
+    """The model of Pydantic AI at a place.
+
+    Raises:
+        InvalidInputError: the provider is not known.
+    """
     key = place.api_key or NO_KEY
     match place.provider:
         case "anthropic":
@@ -146,7 +151,7 @@ def _make_compatible_model(name: str, base_url: str, key: str) -> ProviderModel:
     return OpenAIChatModel(name, provider=provider)
 
 
-def _find_cost(response: ModelResponse) -> float | None:
+def find_cost(response: ModelResponse) -> float | None:
     """What the price list of Pydantic AI says it cost; None for a model or a server that is not on it."""
     try:
         return float(response.cost().total_price)

@@ -6,9 +6,11 @@ next one, and the last one is repeated for ever. A file without steps answers wi
     {"text": "..."}          answers with this text
     {"digest": "KIND"}       answers a request for a digest from what it holds
     {"fault": "KIND"}        answers wrongly, or not at all; "text" beside it is what it says meanwhile
+    {"calls": [{"tool": "NAME", "args": {...}}]}
+                             an agent's or a hand's model: calls these tools at once, after "text" where there is one
 
-with, where wanted, `"secs": 2` (waits first), `"times": 3` (the step serves so many calls) and `"cost_usd": 0.01` (what the
-answer costs; else not known). The digests:
+with, where wanted, `"secs": 2` (waits first), `"word_secs": 0.1` (waits after each word, where it streams), `"times": 3`
+(the step serves so many calls) and `"cost_usd": 0.01` (what the answer costs; else not known). The digests:
 
     echo      exact quotes under the headings asked for: good      foreign    is in German
     poor      sentences that fit any conversation                   invent     has identifiers that no message has
@@ -26,7 +28,7 @@ The faults:
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn, Self, cast
+from typing import Final, Literal, NoReturn, Self, cast
 
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -51,12 +53,23 @@ Fault = Literal[
 ]
 """What can go wrong with a call; see the module."""
 
-_FINISH_BY_FAULT: dict[Fault, Finish] = {"refusal": "refusal", "tool_call": "tool_call", "length": "length"}
+FINISHES: Final[dict[Fault, Finish]] = {"refusal": "refusal", "tool_call": "tool_call", "length": "length"}
+"""How an answer ends after a fault; whole after any other."""
+
 _TEXT_BY_FAULT: dict[Fault, str] = {
     "whitespace": " \n\t\n ",
     "refusal": "I'm sorry, but I can't help with that.",
     "length": "## What was said\n- The first of many things that were said is that",
 }
+
+
+class ScriptedCall(BaseModel):
+    """A tool that a step calls."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    tool: str = Field(min_length=1)
+    args: dict[str, object] = Field(default_factory=dict[str, object])
 
 
 class Step(BaseModel):
@@ -67,14 +80,16 @@ class Step(BaseModel):
     text: str | None = None
     digest: DigestKind | None = None
     fault: Fault | None = None
+    calls: list[ScriptedCall] = Field(default_factory=list[ScriptedCall])
     secs: float = Field(default=0.0, ge=0)
+    word_secs: float = Field(default=0.0, ge=0)
     times: int = Field(default=1, ge=1)
     cost_usd: float | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if self.text is None and self.digest is None and self.fault is None:
-            raise ValueError("expected `text`, `digest` or `fault`")
+        if self.text is None and self.digest is None and self.fault is None and not self.calls:
+            raise ValueError("expected `text`, `digest`, `calls` or `fault`")
         return self
 
 
@@ -109,6 +124,27 @@ class ScriptedModel:
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         """Do what the next step says."""
+        step, text = await self.play(request)
+        finish = (
+            "tool_call" if step.calls else "complete" if step.fault is None else FINISHES.get(step.fault, "complete")
+        )
+        return ModelReply(
+            text=text,
+            finish=finish,
+            model="script",
+            input_tokens=estimate_text_tokens(request.instructions) + estimate_text_tokens(request.prompt),
+            output_tokens=estimate_text_tokens(text),
+            cost_usd=step.cost_usd,
+        )
+
+    async def play(self, request: ModelRequest) -> tuple[Step, str]:
+        """The next step, after its wait, with what it says; one that fails or hangs does so here.
+
+        Raises:
+            ModelUnavailableError: the script says so.
+            RateLimitedError: the script says so.
+            ContextLengthError: the script says so.
+        """
         step = self._steps[min(len(self.requests), len(self._steps) - 1)]
         self.requests.append(request)
         if step.secs:
@@ -117,15 +153,7 @@ class ScriptedModel:
             await anyio.sleep_forever()
         if step.fault in ("exception", "unavailable", "rate_limit", "context_length"):
             _raise(step.fault, step.text or "so the script says", self._name)
-        text = _say(step, request)
-        return ModelReply(
-            text=text,
-            finish=_FINISH_BY_FAULT.get(step.fault, "complete") if step.fault else "complete",
-            model="script",
-            input_tokens=estimate_text_tokens(request.instructions) + estimate_text_tokens(request.prompt),
-            output_tokens=estimate_text_tokens(text),
-            cost_usd=step.cost_usd,
-        )
+        return step, _say(step, request)
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -160,8 +188,8 @@ def _read_step(value: JsonValue, at: str) -> Step:
         problem = error.errors()[0]
         key = ".".join(map(str, problem["loc"])) or "the step"
         raise InvalidInputError(
-            f"{at}: {key} does not fit: {problem['msg']}, got {problem['input']!r}; a step has `text`, `digest` or "
-            "`fault`, and may have `secs`, `times` and `cost_usd`"
+            f"{at}: {key} does not fit: {problem['msg']}, got {problem['input']!r}; a step has `text`, `digest`, "
+            "`calls` or `fault`, and may have `secs`, `word_secs`, `times` and `cost_usd`"
         ) from error
 
 
@@ -178,6 +206,8 @@ def _raise(fault: Fault, text: str, name: str) -> NoReturn:
 def _say(step: Step, request: ModelRequest) -> str:
     if step.text is not None:
         return step.text
+    if step.calls:
+        return ""
     if step.fault is not None:
         return _TEXT_BY_FAULT.get(step.fault, "")
     return write_scripted_digest(step.digest or "echo", request)
