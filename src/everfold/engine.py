@@ -19,6 +19,7 @@ from everfold.errors import InvalidInputError
 from everfold.memory import Memory
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.ports.usage import UsageStore
 from everfold.services.agent_memory import Memories
 from everfold.services.background import Background
 from everfold.services.import_transcript import Imported, import_transcript
@@ -64,6 +65,11 @@ class Everfold:
         self._memories = memories
         self._rotates = rotates
         self._users = Users(store=store, clock=clock, ids=ids)
+
+    @property
+    def usage(self) -> UsageStore:
+        """Where calls of models are recorded: for what calls models beside the engine."""
+        return self._store
 
     async def session(
         self,

@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial, wraps
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Final
 
 from pydantic_ai import FunctionToolset, Tool
@@ -53,6 +54,8 @@ def open_toolsets(
     if tools:
         opened.append(FunctionToolset(_make_tools(tools)))
     if mcp:
+        if find_spec("fastmcp") is None:
+            raise InvalidInputError("servers of tools need the extra `agents`: pip install 'everfold[agents]'")
         from everfold.agents.servers import open_server
 
         opened += [open_server(name, mcp[name], reads_only=reads_only, environ=environ) for name in mcp]

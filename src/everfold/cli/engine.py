@@ -9,7 +9,7 @@ from typing import TypeVar
 import anyio
 import typer
 
-from everfold.bootstrap import open as open_everfold
+from everfold.agents.opening import Agents, open_agents
 from everfold.config import load_settings
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError, NotFoundError
@@ -50,12 +50,29 @@ async def open_engine(
     Raises:
         NotFoundError: the file must exist and does not.
     """
+    async with open_runtime(context, db, must_exist=must_exist, settings=settings) as opened:
+        yield opened.engine
+
+
+@asynccontextmanager
+async def open_runtime(
+    context: typer.Context,
+    db: Path | None,
+    *,
+    must_exist: bool = True,
+    settings: Mapping[str, Mapping[str, object]] = INLINE,
+) -> AsyncIterator[Agents]:
+    """The same with the hands of the settings.
+
+    Raises:
+        NotFoundError: the file must exist and does not.
+    """
     config = invocation_of(context).config
     url = f"{_SQLITE}{db}" if db is not None else load_settings(config).store.url
     if must_exist:
         _require_file(url)
-    async with open_everfold(url, config=config, settings=settings) as engine:
-        yield engine
+    async with open_agents(url, config=config, settings=settings) as opened:
+        yield opened
 
 
 @asynccontextmanager
@@ -94,8 +111,8 @@ async def open_scratch(
         async with open_engine(context, db, must_exist=False, settings=settings) as engine:
             yield engine
     else:
-        async with open_everfold("memory://", config=invocation_of(context).config, settings=settings) as engine:
-            yield engine
+        async with open_agents("memory://", config=invocation_of(context).config, settings=settings) as opened:
+            yield opened.engine
 
 
 def name_model(model: str | None, script: Path | None) -> Mapping[str, Mapping[str, object]]:

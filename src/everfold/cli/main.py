@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from everfold.cli import (
+    agents,
     audit,
     cancel,
     chat,
@@ -18,6 +19,7 @@ from everfold.cli import (
     erase,
     events,
     export,
+    hands,
     importing,
     memory,
     note,
@@ -97,6 +99,8 @@ app.add_typer(quarantine.app)
 for module in (topics, audit, export, erase, wipe, dream):
     app.command(name=module.NAME)(module.run)
 app.add_typer(dreams.app)
+app.command(name=agents.NAME)(agents.run)
+app.add_typer(hands.app)
 
 
 def run() -> None:

@@ -1,0 +1,68 @@
+"""`everfold agents`: the agents of the settings."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+import typer
+
+from everfold.cli.engine import invocation_of
+from everfold.cli.options import Json
+from everfold.cli.output import print_json, print_table, say
+from everfold.config import McpSettings, Settings, load_settings
+
+NAME = "agents"
+
+
+def run(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the agents of the settings: the model, the tools and the memory of each.
+
+    An agent that has no `[agents.NAME]` can be spoken to all the same; it is as `[model]` and `[memory]` say.
+
+    Examples:
+    - `everfold agents`
+    - `everfold --config shop.toml agents --json`
+    """
+    settings = load_settings(invocation_of(context).config)
+    rows = [_describe(settings, name) for name in settings.agents]
+    if as_json:
+        print_json({"agents": rows})
+        return
+    if not rows:
+        say("the settings describe no agent; an [agents.NAME] in everfold.toml does", style="dim")
+        return
+    print_table(
+        ("agent", "model", "limit", "tools", "memory"),
+        [
+            (row["name"], row["model"] or "none", row["context_limit"], ", ".join(row["tools"]), row["memory"])
+            for row in rows
+        ],
+    )
+
+
+def name_tools(tools: tuple[str, ...], mcp: Mapping[str, McpSettings]) -> list[str]:
+    """The tools of an agent or a hand: functions by path, those of a server as a model knows them, `SERVER_*` for all."""
+    named = list(tools)
+    for server, settings in mcp.items():
+        named += [f"{server}_*"] if settings.allow is None else [f"{server}_{tool}" for tool in settings.allow]
+    return named
+
+
+class _Row(TypedDict):
+    name: str
+    model: str | None
+    context_limit: int
+    instructions: str
+    tools: list[str]
+    memory: str
+
+
+def _describe(settings: Settings, name: str) -> _Row:
+    agent = settings.agents[name]
+    return _Row(
+        name=name,
+        model=agent.model or settings.model.name,
+        context_limit=settings.session_settings(name).limit_tokens,
+        instructions=agent.instructions,
+        tools=name_tools(agent.tools, agent.mcp),
+        memory=settings.memory_policy(name).system,
+    )
