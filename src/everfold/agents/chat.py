@@ -9,8 +9,9 @@ import anyio
 from everfold.agents.chat_events import ChatEvent, Compacted, Cut, Refreshed
 from everfold.agents.cutting import find_cut
 from everfold.agents.models import AgentModel
+from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
-from everfold.agents.turn import BY_USER, Turn
+from everfold.agents.turn import Turn
 from everfold.core.happenings import CompactionCommitted, ContextRefreshed, Happening
 from everfold.engine import Everfold
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
@@ -29,6 +30,7 @@ class Chat:
         session: The one to begin in.
         model: Who answers; entered already.
         toolbox: What it may call; entered already.
+        spending: Records what it uses.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Chat:
         *,
         model: AgentModel,
         toolbox: Toolbox,
+        spending: Spending,
     ) -> None:
         self._engine = engine
         self._find_session = find_session
@@ -46,6 +49,7 @@ class Chat:
         self._memory = session.memory_tools()
         self._model = model
         self._toolbox = toolbox
+        self._spending = spending
         self._happenings = cast("Subscription", engine.events())
         self._turn: asyncio.Task[None] | None = None
 
@@ -132,7 +136,7 @@ class Chat:
         """Stop the answer that is on its way; what was said of it is stored. False where there is none."""
         if self._turn is None or self._turn.done():
             return False
-        self._turn.cancel(BY_USER)
+        _stop(self._turn)
         return True
 
     async def find_cut(self) -> Cut | None:
@@ -167,6 +171,7 @@ class Chat:
             model=self._model,
             toolbox=self._toolbox,
             memory=self._memory,
+            spending=self._spending,
             tell=events.put_nowait,
             look_around=look_around,
         )
@@ -178,9 +183,15 @@ class Chat:
             if not task.cancelled() and (error := task.exception()) is not None:
                 raise error
         finally:
-            task.cancel()
+            _stop(task)
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([task])
+
+
+def _stop(task: asyncio.Task[None]) -> None:
+    """Cancel a turn, once: what it does then, storing what was said, is not to be broken off."""
+    if not task.cancelling():
+        task.cancel()
 
 
 def _read_note(happening: Happening) -> ChatEvent | None:

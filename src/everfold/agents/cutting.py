@@ -49,4 +49,4 @@ def _read_interruption(message: Message) -> Cut | None:
 def _read_said(message: Message) -> str:
     """The text of an answer, without its calls and its mark."""
     texts = [part.text for part in message.view.parts if part.kind == "text"]
-    return "\n".join(texts).removesuffix(INTERRUPTED_MARK).rstrip()
+    return "\n".join(texts).removesuffix(INTERRUPTED_MARK).removesuffix("\n\n")

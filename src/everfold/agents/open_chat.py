@@ -1,16 +1,18 @@
 """Opening a chat: what the settings say of an agent, put together."""
 
-import difflib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from everfold.adapters.system.clock import SystemClock
+from everfold.adapters.system.ids import RandomIds
 from everfold.agents.chat import Chat
 from everfold.agents.models import open_agent_model
+from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.agents.toolsets import open_toolsets
 from everfold.config import Settings
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
-from everfold.errors import InvalidInputError
+from everfold.ports.system import Clock, Ids
 from everfold.session import Session
 
 
@@ -23,6 +25,8 @@ async def open_chat(
     user: str = DEFAULT_USER,
     model: str | None = None,
     limit: int | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
 ) -> AsyncIterator[Chat]:
     """A chat of a user with an agent, in their current session; servers of tools are left at the end.
 
@@ -31,21 +35,19 @@ async def open_chat(
 
     Args:
         engine: Opened with the same settings.
-        settings: Where the agent is described; `default` needs no description.
-        agent: Its name.
+        settings: Where the agent is described.
+        agent: Its name; one that the settings do not describe has neither instructions nor tools.
         user: Who speaks.
         model: Instead of the agent's own.
         limit: The model's context limit, instead of the agent's own.
+        clock: Tells the time.
+        ids: Makes ids.
 
     Raises:
-        InvalidInputError: no agent has that name, it has no model, or a tool cannot be had.
+        InvalidInputError: it has no model, or a tool cannot be had.
         BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
     """
     own = settings.agents.get(agent)
-    if own is None and agent != DEFAULT_AGENT and settings.agents:
-        near = difflib.get_close_matches(agent, list(settings.agents), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(settings.agents)}"
-        raise InvalidInputError(f"the settings describe no agent {agent!r}; {hint}", agent=agent)
     chosen = open_agent_model(
         settings, model or (own.model if own else None), what=f"the agent {agent!r}", purpose="chat"
     )
@@ -63,4 +65,10 @@ async def open_chat(
                 tools=toolbox.schemas,
             )
 
-        yield Chat(engine, find_session, await find_session(), model=chosen, toolbox=toolbox)
+        spending = Spending(
+            usage=engine.usage,
+            clock=clock or SystemClock(),
+            ids=ids or RandomIds(),
+            per_day_usd=settings.spend.per_day_usd,
+        )
+        yield Chat(engine, find_session, await find_session(), model=chosen, toolbox=toolbox, spending=spending)

@@ -18,7 +18,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from everfold.adapters.models.faults import FAULTS
-from everfold.agents.models import AgentModel
+from everfold.agents.models import AgentModel, find_response_cost
 from everfold.agents.requests import ANTHROPIC, request_messages
 from everfold.core.json_values import JsonObject, JsonValue
 from everfold.core.window import Window
@@ -29,6 +29,7 @@ INTERRUPTED_KEY: Final = "interrupted"
 INTERRUPTED_MARK: Final = "[interrupted: the answer ends here]"
 """What the model reads at the end of an answer that broke off."""
 
+_OUTCOMES: Final[dict[str | None, str]] = {"length": "length", "content_filter": "refusal", "tool_call": "tool_call"}
 _LENGTH: Final = "the answer reached the most that the model may say at once"
 
 
@@ -48,13 +49,19 @@ class Draft:
     Attributes:
         is_begun: The model has said something, if only a part of a call.
         interruption: Why it is not whole; empty where it is.
+        outcome: How the model ended it; see `ModelCall`, and for the figures too.
     """
 
     pieces: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     is_begun: bool = False
-    input_tokens: int = 0
     interruption: str = ""
+    outcome: str = "complete"
+    answered_by: str = ""
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
 
     @property
     def text(self) -> str:
@@ -135,7 +142,12 @@ def _read_piece(event: object) -> str:
 
 def _finish(draft: Draft, response: ModelResponse, name: str) -> None:
     """Take from the whole response what a stream tells only at its end."""
+    draft.answered_by = response.model_name or name
     draft.input_tokens = response.usage.input_tokens
+    draft.cached_tokens = response.usage.cache_read_tokens
+    draft.output_tokens = response.usage.output_tokens
+    draft.cost_usd = find_response_cost(response)
+    draft.outcome = _OUTCOMES.get(response.finish_reason, "complete")
     draft.calls = _name_calls([part for part in response.parts if isinstance(part, ToolCallPart)])
     match response.finish_reason:
         case "length":
@@ -154,5 +166,6 @@ def _name_calls(parts: Sequence[ToolCallPart]) -> list[Call]:
         call_id = part.tool_call_id or f"call_{number}"
         while call_id in taken:
             call_id = f"{call_id}_{number}"
-        calls.append(Call(id=call_id, name=part.tool_name, arguments=part.args_as_json_str()))
+        arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
+        calls.append(Call(id=call_id, name=part.tool_name, arguments=arguments or "{}"))
     return calls

@@ -18,12 +18,14 @@ from everfold.agents.chat_events import ChatEvent, Cut, Retried, Said, TextDelta
 from everfold.agents.cutting import find_cut
 from everfold.agents.models import AgentModel
 from everfold.agents.speaking import Call, Draft, speak
+from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.core.calibration import Calibration
 from everfold.core.json_values import JsonObject
 from everfold.core.room import share_room
 from everfold.core.window import Window
 from everfold.errors import ContextLengthError, EverfoldError, StoreError
+from everfold.services.call_model import CANCELLED
 from everfold.services.memory_tools import MemoryTools
 from everfold.session import Session
 
@@ -47,6 +49,7 @@ class Turn:
     model: AgentModel
     toolbox: Toolbox
     memory: MemoryTools
+    spending: Spending
     tell: Callable[[ChatEvent], None]
     look_around: Callable[[], None]
 
@@ -101,14 +104,14 @@ class Turn:
         draft = Draft()
         try:
             try:
-                await self._speak(window, draft)
+                await self._speak(window, draft, attempt=1)
             except ContextLengthError as error:
                 await self.session.observe_context_error(window)
                 self.tell(Retried(reason=str(error)))
                 window = await self.session.window()
                 self.look_around()
                 draft = Draft()
-                await self._speak(window, draft)
+                await self._speak(window, draft, attempt=2)
         except asyncio.CancelledError:
             await self._store_cut(draft, BY_USER)
             raise
@@ -118,19 +121,38 @@ class Turn:
             raise
         return await self._store(window, draft)
 
-    async def _speak(self, window: Window, draft: Draft) -> None:
+    async def _speak(self, window: Window, draft: Draft, *, attempt: int) -> None:
+        """Ask once, and record what it used."""
+        await self.spending.require_budget()
         settings = self.session.settings
         room = share_room(
             settings.limit_tokens, settings.policy, prompt_tokens=settings.prompt_tokens, calibration=Calibration()
         )
-        await speak(
-            self.model,
-            window,
-            draft,
-            definitions=self.toolbox.definitions,
-            most_tokens=room.answer_tokens,
-            hear=lambda text: self.tell(TextDelta(text=text)),
-        )
+        started_at = self.spending.clock.now()
+        try:
+            await speak(
+                self.model,
+                window,
+                draft,
+                definitions=self.toolbox.definitions,
+                most_tokens=room.answer_tokens,
+                hear=lambda text: self.tell(TextDelta(text=text)),
+            )
+        except asyncio.CancelledError:
+            draft.outcome = CANCELLED
+            raise
+        except EverfoldError as error:
+            draft.outcome = error.code
+            raise
+        finally:
+            await self.spending.record(
+                self.session.record,
+                draft,
+                model=self.model.name,
+                attempt=attempt,
+                started_at=started_at,
+                outcome=draft.outcome,
+            )
 
     async def _store(self, window: Window, draft: Draft) -> tuple[list[Call], int]:
         [seq] = await self._append(draft.to_wire())

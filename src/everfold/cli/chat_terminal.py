@@ -19,7 +19,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from everfold.agents.chat import Chat
 from everfold.agents.chat_events import ChatEvent
 from everfold.agents.open_chat import open_chat
-from everfold.bootstrap import open as open_everfold
+from everfold.agents.opening import open_agents
 from everfold.cli.chat_commands import Commands, Found
 from everfold.cli.chat_screen import JsonScreen, Screen, TextScreen, tell_cut
 from everfold.config import Settings
@@ -42,10 +42,10 @@ def talk(
     @asynccontextmanager
     async def opening() -> AsyncIterator[Commands]:
         async with (
-            open_everfold(url, settings=settings) as engine,
-            open_chat(engine, settings, agent=agent, user=user, model=model, limit=limit) as chat,
+            open_agents(url, settings=settings) as opened,
+            open_chat(opened.engine, settings, agent=agent, user=user, model=model, limit=limit) as chat,
         ):
-            yield Commands(engine=engine, chat=chat)
+            yield Commands(engine=opened.engine, chat=chat)
 
     with start_blocking_portal("asyncio") as portal, portal.wrap_async_context_manager(opening()) as commands:
         return _Terminal(portal, commands, screen).run()
