@@ -15,6 +15,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    ModelResponsePart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -358,7 +359,7 @@ async def test_a_provider_that_breaks_off_leaves_what_it_said() -> None:
 def test_an_answer_that_reached_its_bound_is_marked() -> None:
     """What the model's own bound cut off is stored as interrupted, without the calls that it had begun."""
     draft = Draft(pieces=["Half "])
-    parts = [TextPart("Half "), ToolCallPart("add", '{"left": 1')]
+    parts: list[ModelResponsePart] = [TextPart("Half "), ToolCallPart("add", '{"left": 1')]
     _finish(draft, ModelResponse(parts=parts, finish_reason="length"), "stage")
     assert draft.to_wire() == {
         "role": "assistant",
