@@ -57,7 +57,7 @@ def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
 def test_the_commands_are_those_that_were_promised() -> None:
     """The command line has the commands of the documentation, no more and no fewer."""
     promised = (
-        "audit cancel compact config demo dream dreams erase events export import memory note quarantine replay retry search sessions show topics "
+        "agents audit cancel chat compact config demo dream dreams erase events export hands import memory note quarantine replay retry search sessions show topics "
         "users verify wipe"
     )
     assert promised.split() == sorted(GROUP.commands)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,8 @@ from everfold.testing import check_anthropic_request, check_openai_request
 from everfold.testing.requests import check_window_rules
 
 pytestmark = pytest.mark.moves_prefix  # a refresh may take the place of an older one
+
+Step = Mapping[str, object]
 
 MODULE = '''
 import asyncio, pathlib, time
@@ -108,7 +110,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write_script(shop: Path, *steps: dict[str, object]) -> list[str]:
+def write_script(shop: Path, *steps: Step) -> list[str]:
     """The command line of a chat that plays these steps."""
     path = shop / "script.jsonl"
     path.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
@@ -116,7 +118,7 @@ def write_script(shop: Path, *steps: dict[str, object]) -> list[str]:
 
 
 @contextmanager
-def running(shop: Path, *steps: dict[str, object]) -> Iterator[Told]:
+def running(shop: Path, *steps: Step) -> Iterator[Told]:
     """A chat in a process of its own."""
     process = subprocess.Popen(
         [sys.executable, "-m", "everfold.cli.main", *write_script(shop, *steps)],
@@ -171,7 +173,7 @@ class Place:
     """A moment of a chat; `kinds` is the log that it leaves when the process is killed there."""
 
     reach: Callable[[Told, Path], None]
-    steps: tuple[dict[str, object], ...]
+    steps: tuple[Step, ...]
     kinds: tuple[str, ...]
     told: str
 
