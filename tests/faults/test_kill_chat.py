@@ -278,3 +278,15 @@ def test_interrupted_it_is_at_the_prompt_again(shop: Path, name: str) -> None:
     assert [message.view.text for message in log if message.kind == "assistant"][-1] == "All is well."
     assert [message.view.text for message in log if message.kind == "user"][-1] == "go on"
     assert reopen(shop) == []
+
+
+def test_terminated_while_nobody_speaks_it_leaves(shop: Path) -> None:
+    """At the prompt SIGTERM ends a chat at once, with nothing cut."""
+    with running(shop, WHOLE) as chat:
+        chat.say("hello")
+        chat.wait_for("said", 2)
+        time.sleep(0.2)
+        chat.process.send_signal(signal.SIGTERM)
+        assert chat.process.wait(SECS) == 128 + signal.SIGTERM
+    assert [message.kind for message in anyio.run(read, shop)] == ["user", "assistant"]
+    assert reopen(shop) == []

@@ -46,10 +46,10 @@ class Chat:
         self._engine = engine
         self._find_session = find_session
         self._session = session
-        self._memory = session.memory_tools()
         self._model = model
         self._toolbox = toolbox
         self._spending = spending
+        self._been_in = {session.id}
         self._happenings = cast("Subscription", engine.events())
         self._turn: asyncio.Task[None] | None = None
 
@@ -103,7 +103,6 @@ class Chat:
 
     def _turn_to(self, session: Session) -> None:
         self._session = session
-        self._memory = session.memory_tools()
 
     def send(self, text: str) -> AsyncIterator[ChatEvent]:
         """Say something, and give what happens until the answer is there.
@@ -144,10 +143,11 @@ class Chat:
         return await find_cut(self._session)
 
     def take_notes(self) -> list[ChatEvent]:
-        """What happened in this session beside the turns since this was last asked, oldest first."""
+        """What happened in this conversation beside the turns since this was last asked, oldest first."""
         notes: list[ChatEvent] = []
+        self._been_in.add(self._session.id)  # a session that rotates changes its id within a turn
         while (happening := self._happenings.take_waiting()) is not None:
-            if happening.session_id == self._session.id and (note := _read_note(happening)) is not None:
+            if happening.session_id in self._been_in and (note := _read_note(happening)) is not None:
                 notes.append(note)
         return notes
 
@@ -170,7 +170,7 @@ class Chat:
             session=self._session,
             model=self._model,
             toolbox=self._toolbox,
-            memory=self._memory,
+            memory=self._session.memory_tools(),
             spending=self._spending,
             tell=events.put_nowait,
             look_around=look_around,

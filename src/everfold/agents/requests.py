@@ -2,16 +2,20 @@
 
 The window renders in the provider's own form, and each of its messages becomes the part that Pydantic AI sends as that:
 what was decided about order, fences and ids is decided there and only carried over here. Marks for Anthropic's cache
-become cache points and settings.
+become cache points and settings. What has no part there (a file by its id, sound) is named instead of sent.
 
 Source: the message types of Pydantic AI 2; DESIGN section 3.6.
 """
 
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from pydantic_ai.messages import (
+    BinaryContent,
     CachePoint,
+    DocumentUrl,
     ImageUrl,
     ModelMessage,
     ModelRequest,
@@ -124,12 +128,25 @@ def _anthropic_prompt(block: JsonObject, names: dict[str, str]) -> Iterator[Mode
             )
             if point:
                 yield UserPromptPart(content=point)
-        case {"type": "image", "source": {"type": "url", "url": str(url)}}:
-            yield UserPromptPart(content=[ImageUrl(url=url), *point])
-        case {"type": "image", "source": {"type": "base64", "media_type": str(media_type), "data": str(data)}}:
-            yield UserPromptPart(content=[ImageUrl(url=f"data:{media_type};base64,{data}"), *point])
+        case {"type": "image" | "document" as kind, "source": dict(source)}:
+            yield UserPromptPart(content=[_read_source(kind, source), *point])
         case _:
             yield UserPromptPart(content=[_read_text([block]), *point])
+
+
+def _read_source(kind: str, source: JsonObject) -> UserContent:
+    """An image or a document of an Anthropic message."""
+    match source:
+        case {"type": "url", "url": str(url)}:
+            return ImageUrl(url=url) if kind == "image" else DocumentUrl(url=url, media_type="application/pdf")
+        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
+            with suppress(ValueError):
+                return BinaryContent(data=b64decode(data), media_type=media_type)
+            return f"[content of type {kind}]"
+        case {"type": "text", "data": str(text)}:
+            return BinaryContent(data=text.encode(), media_type="text/plain")
+        case _:
+            return f"[content of type {kind}]"
 
 
 def _user_content(content: JsonValue) -> Sequence[UserContent]:

@@ -41,6 +41,7 @@ class Turn:
     """What happens between a message of the user and the end of its answer.
 
     Attributes:
+        memory: The tools of memory, made for this turn.
         tell: Told everything that happens.
         look_around: Tells what happened beside the turn; called between its steps.
     """
@@ -68,7 +69,6 @@ class Turn:
             raise
 
     async def _run(self, text: str | None) -> None:
-        self.memory.begin_turn()
         if text is not None:
             [seq] = await self._append({"role": "user", "content": text})
             self.tell(Said(seq=seq, role="user"))
@@ -78,7 +78,7 @@ class Turn:
             if not calls:
                 return
             await self._work(calls, seq)
-        self.tell(Cut(reason=_TOO_MANY_STEPS))
+        await self._tell_cut(_TOO_MANY_STEPS)
 
     async def _append(self, wire: JsonObject) -> list[int]:
         """Append; a turn that is being stopped waits for it."""

@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from io import TextIOWrapper
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any, Final, cast
@@ -37,6 +38,9 @@ def talk(
     Raises:
         EverfoldError: the chat cannot be opened.
     """
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what a terminal cannot say must not end a chat
     screen: Screen = JsonScreen() if as_json else TextScreen(agent)
 
     @asynccontextmanager
