@@ -2,7 +2,7 @@
 
 A program gets the few variables that every program needs and those that its settings name, and nothing else of our
 environment; it is ended with whoever uses it. Values by reference are read when a server is opened, are in no settings
-and never repeated in an error. Headers go to the server's own origin only, also where it redirects.
+and never repeated in an error. Where an address redirects to another origin nothing is followed.
 
 Source: Model Context Protocol, 2025-11-25, transports and tool annotations.
 """
@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TextIO
 
-import httpx2
 from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
 from pydantic_ai import RunContext, ToolsetTool
 from pydantic_ai.exceptions import ToolFailed
@@ -28,9 +27,6 @@ from everfold.errors import EverfoldError, InvalidInputError, ToolServerError
 
 START_SECS: Final = 20.0
 """How long a server may take until it says what it has; a program that a package runner fetches first takes some."""
-_CONNECT_SECS: Final = 30.0
-_READ_SECS: Final = 300.0
-"""Source: the defaults of the protocol's own client library."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 """What may stand in a tool's name. Source: the providers' rule for it, [A-Za-z0-9_-]{1,64}."""
 
@@ -55,9 +51,7 @@ def open_server(
         program, *arguments = settings.command
         transport = StdioTransport(program, arguments, env=env, keep_alive=False)
     else:
-        transport = StreamableHttpTransport(
-            settings.url, headers=headers, httpx_client_factory=_KeepHeaders(settings.url, frozenset(headers)).make
-        )
+        transport = StreamableHttpTransport(settings.url, headers=headers)
     opened: MCPToolset[object] = MCPToolset(
         transport, id=name, tool_error_behavior="failed", init_timeout=START_SECS, include_instructions=False
     )
@@ -83,36 +77,6 @@ def _read_values(name: str, references: Mapping[str, str], environ: Mapping[str,
     return {key: environ[variable] for key, variable in references.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _KeepHeaders:
-    """Makes HTTP clients that send given headers to one origin only."""
-
-    url: str
-    names: frozenset[str]
-
-    def make(
-        self,
-        headers: dict[str, str] | None = None,
-        timeout: httpx2.Timeout | None = None,
-        auth: httpx2.Auth | None = None,
-        follow_redirects: bool = True,  # noqa: FBT001, FBT002 - as the library calls it
-    ) -> httpx2.AsyncClient:
-        """A client, as the protocol's library wants one."""
-        return httpx2.AsyncClient(
-            headers=headers,
-            timeout=timeout or httpx2.Timeout(_CONNECT_SECS, read=_READ_SECS),
-            auth=auth,
-            follow_redirects=follow_redirects,
-            event_hooks={"request": [self._strip]},
-        )
-
-    async def _strip(self, request: httpx2.Request) -> None:
-        own = httpx2.URL(self.url)
-        if (request.url.scheme, request.url.host, request.url.port) != (own.scheme, own.host, own.port):
-            for name in self.names:
-                request.headers.pop(name, None)
-
-
 @dataclass(kw_only=True)
 class _ServerTools(WrapperToolset[object]):
     """The tools of one server that may be used; what goes wrong with it is told with its name.
@@ -127,26 +91,29 @@ class _ServerTools(WrapperToolset[object]):
     reads_only: bool
     values: Sequence[str] = field(repr=False)
     _said: TextIO | None = field(default=None, init=False, repr=False)
+    _users_count: int = field(default=0, init=False, repr=False)
 
     async def __aenter__(self) -> Self:
-        if isinstance(self.transport, StdioTransport) and self._said is None:
-            self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - see __aexit__
-            self.transport.log_file = self._said
+        self._listen()
+        is_in = False
         try:
-            return await super().__aenter__()
+            await super().__aenter__()
+            is_in = True
         except Exception as error:
-            last = self._read_last()
-            self._forget_said()
             raise ToolServerError(
-                f"the server of tools {self.name!r} cannot be used: {self._hide(say_briefly(error))}{last}; check its "
-                "command or address, and start it by hand to see more"
+                f"the server of tools {self.name!r} cannot be used: {self._hide(say_briefly(error))}{self._read_last()}; "
+                "check its command or address, and start it by hand to see more"
             ) from error
+        finally:
+            if not is_in:
+                self._stop_listening()
+        return self
 
     async def __aexit__(self, *args: object) -> bool | None:
         try:
             return await super().__aexit__(*args)
         finally:
-            self._forget_said()
+            self._stop_listening()
 
     async def get_tools(self, ctx: RunContext[object]) -> dict[str, ToolsetTool[object]]:
         """Those that are allowed."""
@@ -199,8 +166,16 @@ class _ServerTools(WrapperToolset[object]):
         lines = [line for line in self._said.read().splitlines() if line.strip()]
         return f" ({clean_line(redact_secrets(self._hide(lines[-1])), most_chars=SHOWN_CHARS)})" if lines else ""
 
-    def _forget_said(self) -> None:
-        if self._said is not None and not getattr(self.wrapped, "is_running", False):
+    def _listen(self) -> None:
+        """Keep what a program says on stderr in a file without a name, for as long as anybody uses the program."""
+        self._users_count += 1
+        if isinstance(self.transport, StdioTransport) and self._said is None:
+            self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed below
+            self.transport.log_file = self._said
+
+    def _stop_listening(self) -> None:
+        self._users_count -= 1
+        if self._users_count <= 0 and self._said is not None:
             self._said.close()
             self._said = None
 
