@@ -17,8 +17,9 @@ from pydantic_ai.models.test import TestModel
 
 from everfold.agents.models import open_agent_model
 from everfold.agents.toolsets import open_toolsets
-from everfold.config import McpSettings, load_settings
+from everfold.config import load_settings
 from everfold.errors import InvalidInputError, ToolServerError
+from everfold.sections import McpSettings
 
 SERVER = Path(__file__).with_name("tool_server.py")
 WriteScript = Callable[..., str]

@@ -11,6 +11,7 @@ from everfold.cli import (
     agents,
     audit,
     cancel,
+    chat,
     compact,
     config,
     demo,
@@ -78,7 +79,22 @@ def begin(
     context.obj = Invocation(config=config, debug=debug)
 
 
-for module in (replay, importing, sessions, show, search, events, compact, retry, cancel, note, verify, config, demo):
+for module in (
+    chat,
+    replay,
+    importing,
+    sessions,
+    show,
+    search,
+    events,
+    compact,
+    retry,
+    cancel,
+    note,
+    verify,
+    config,
+    demo,
+):
     app.command(name=module.NAME)(module.run)
 app.add_typer(users.app)
 app.add_typer(memory.app)

@@ -1,0 +1,216 @@
+"""The chat runtime: one person, one agent, one session, and answers that stream."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import cast
+
+import anyio
+
+from everfold.agents.chat_events import ChatEvent, Compacted, Cut, Refreshed
+from everfold.agents.cutting import find_cut
+from everfold.agents.models import AgentModel
+from everfold.agents.spending import Spending
+from everfold.agents.toolbox import Toolbox
+from everfold.agents.turn import Turn
+from everfold.core.happenings import CompactionCommitted, ContextRefreshed, Happening
+from everfold.engine import Everfold
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.services.feed import Subscription
+from everfold.session import Session
+
+
+class Chat:
+    """A conversation with an agent over one session.
+
+    The session holds the system prompt and the schemas of the tools; see `open_chat`. One turn runs at a time.
+
+    Args:
+        engine: Whose sessions these are.
+        find_session: Gives the current session of user and agent, with prompt and tools as they are now.
+        session: The one to begin in.
+        model: Who answers; entered already.
+        toolbox: What it may call; entered already.
+        spending: Records what it uses.
+    """
+
+    def __init__(
+        self,
+        engine: Everfold,
+        find_session: Callable[[], Awaitable[Session]],
+        session: Session,
+        *,
+        model: AgentModel,
+        toolbox: Toolbox,
+        spending: Spending,
+    ) -> None:
+        self._engine = engine
+        self._find_session = find_session
+        self._session = session
+        self._model = model
+        self._toolbox = toolbox
+        self._spending = spending
+        self._been_in = {session.id}
+        self._happenings = cast("Subscription", engine.events())
+        self._turn: asyncio.Task[None] | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session that is talked in."""
+        return self._session
+
+    @property
+    def model_name(self) -> str:
+        """The setting of the model that answers."""
+        return self._model.name
+
+    async def new(self) -> None:
+        """Go on in a new, empty session.
+
+        Raises:
+            ConflictError: an answer is on its way.
+        """
+        self._require_rest()
+        self._turn_to(await self._session.new())
+
+    async def reset(self) -> None:
+        """Like `new`, but what was learnt about the provider's token counts is learnt anew."""
+        self._require_rest()
+        self._turn_to(await self._session.reset())
+
+    async def rewind(self, seq: int) -> None:
+        """Go on in a branch that shares the past up to a message; the session that was stays as it is.
+
+        Raises:
+            ConflictError: an answer is on its way.
+            InvalidInputError: there is no such message, or it lies inside a step.
+        """
+        self._require_rest()
+        self._turn_to(await self._session.rewind(seq))
+
+    async def resume(self, session_id: str) -> None:
+        """Go on in another session of the same user and agent.
+
+        Raises:
+            ConflictError: an answer is on its way.
+            NotFoundError: they have no such session.
+        """
+        self._require_rest()
+        other, record = await self._engine.get_session(session_id), self._session.record
+        if (other.record.user_id, other.record.agent_id) != (record.user_id, record.agent_id):
+            raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
+        await other.resume()
+        self._turn_to(await self._find_session())
+
+    def _turn_to(self, session: Session) -> None:
+        self._session = session
+
+    def send(self, text: str) -> AsyncIterator[ChatEvent]:
+        """Say something, and give what happens until the answer is there.
+
+        Everything is stored as it happens, whether or not anybody takes what is given. An iteration that is left or
+        cancelled stops the turn as `cut` does.
+
+        Raises:
+            ConflictError: an answer is on its way.
+            InvalidInputError: the text is blank.
+            EverfoldError: the model or the store did not serve; a `Cut` came before, where an answer had begun.
+        """
+        if not text.strip():
+            raise InvalidInputError("there is nothing to say: the text is blank")
+        return self._run(text)
+
+    async def answer(self) -> AsyncIterator[ChatEvent]:
+        """Have what was said last answered, where that was cut before anything of the answer was stored.
+
+        Raises:
+            InvalidInputError: there is nothing that waits for an answer. Else as `send`.
+        """
+        cut = await find_cut(self._session)
+        if cut is None or not cut.is_open:
+            raise InvalidInputError(f"session {self._session.id}: nothing waits for an answer; say something")
+        async for event in self._run(None):
+            yield event
+
+    def cut(self) -> bool:
+        """Stop the answer that is on its way; what was said of it is stored. False where there is none."""
+        if self._turn is None or self._turn.done():
+            return False
+        _stop(self._turn)
+        return True
+
+    async def find_cut(self) -> Cut | None:
+        """What was cut of the last answer, by this process or an earlier one; None where it is whole."""
+        return await find_cut(self._session)
+
+    def take_notes(self) -> list[ChatEvent]:
+        """What happened in this conversation beside the turns since this was last asked, oldest first."""
+        notes: list[ChatEvent] = []
+        self._been_in.add(self._session.id)  # a session that rotates changes its id within a turn
+        while (happening := self._happenings.take_waiting()) is not None:
+            if happening.session_id in self._been_in and (note := _read_note(happening)) is not None:
+                notes.append(note)
+        return notes
+
+    def _require_rest(self) -> None:
+        if self._turn is not None and not self._turn.done():
+            raise ConflictError(
+                f"session {self._session.id}: an answer is on its way; wait for it, or cut it",
+                session=self._session.id,
+            )
+
+    async def _run(self, text: str | None) -> AsyncIterator[ChatEvent]:
+        self._require_rest()
+        events: asyncio.Queue[ChatEvent | None] = asyncio.Queue()
+
+        def look_around() -> None:
+            for note in self.take_notes():
+                events.put_nowait(note)
+
+        turn = Turn(
+            session=self._session,
+            model=self._model,
+            toolbox=self._toolbox,
+            memory=self._session.memory_tools(),
+            spending=self._spending,
+            tell=events.put_nowait,
+            look_around=look_around,
+        )
+        task = self._turn = asyncio.get_running_loop().create_task(turn.run(text), name="everfold turn")
+        task.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+        finally:
+            _stop(task)
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([task])
+
+
+def _stop(task: asyncio.Task[None]) -> None:
+    """Cancel a turn, once: what it does then, storing what was said, is not to be broken off."""
+    if not task.cancelling():
+        task.cancel()
+
+
+def _read_note(happening: Happening) -> ChatEvent | None:
+    match happening:
+        case CompactionCommitted(report=report):
+            return Compacted(
+                trigger=report.trigger,
+                first_seq=report.first_seq,
+                last_seq=report.last_seq,
+                folded_count=report.folded_count,
+                tokens_before=report.tokens_before,
+                tokens_after=report.tokens_after,
+            )
+        case ContextRefreshed():
+            return Refreshed(
+                seq=happening.seq,
+                cause=happening.cause,
+                sources_count=happening.sources_count,
+                tokens=happening.tokens,
+            )
+        case _:
+            return None

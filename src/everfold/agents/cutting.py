@@ -1,0 +1,52 @@
+"""What was cut: where a conversation stands whose last answer did not come to its end."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from everfold.agents.chat_events import Cut
+from everfold.agents.speaking import INTERRUPTED_KEY, INTERRUPTED_MARK
+from everfold.core.messages import Message
+from everfold.session import Session
+
+_LOOK_BACK_COUNT: Final = 100
+"""How far back the open step is looked for; no model calls as many tools at once."""
+_STOPPED: Final = "the program ended before the answer did"
+
+
+async def find_cut(session: Session) -> Cut | None:
+    """What was cut of a session's last answer; None where it is whole, or nothing was asked."""
+    last_seq = (await session.state()).last_seq
+    if last_seq == 0:
+        return None
+    recent = await session.history(max(1, last_seq - _LOOK_BACK_COUNT), last_seq)
+    said = [message for message in recent if message.kind in {"user", "assistant", "result", "late"}]
+    return _judge(said) if said else None
+
+
+def _judge(said: Sequence[Message]) -> Cut | None:
+    last = said[-1]
+    if last.is_erased:
+        return None
+    if last.kind == "user":
+        return Cut(reason=_STOPPED, is_open=True)
+    if last.kind == "assistant" and not last.view.calls:
+        return _read_interruption(last)
+    step = next((it for it in reversed(said) if it.kind == "assistant"), None)
+    if step is None:
+        return Cut(reason=_STOPPED, is_open=True)
+    answered = {result.call_id for it in said if it.seq > step.seq for result in it.view.results}
+    missing = tuple(call.name for call in step.view.calls if call.id not in answered)
+    return Cut(seq=step.seq, reason=_STOPPED, calls=missing, text=_read_said(step), is_open=True)
+
+
+def _read_interruption(message: Message) -> Cut | None:
+    reason = message.wire.get(INTERRUPTED_KEY)
+    if not isinstance(reason, str):
+        return None
+    return Cut(seq=message.seq, reason=reason, text=_read_said(message))
+
+
+def _read_said(message: Message) -> str:
+    """The text of an answer, without its calls and its mark."""
+    texts = [part.text for part in message.view.parts if part.kind == "text"]
+    return "\n".join(texts).removesuffix(INTERRUPTED_MARK).removesuffix("\n\n")

@@ -1,0 +1,178 @@
+"""A window as the messages of Pydantic AI, made from the very request that the provider is known to take.
+
+The window renders in the provider's own form, and each of its messages becomes the part that Pydantic AI sends as that:
+what was decided about order, fences and ids is decided there and only carried over here. Marks for Anthropic's cache
+become cache points and settings. What has no part there (a file by its id, sound) is named instead of sent.
+
+Source: the message types of Pydantic AI 2; DESIGN section 3.6.
+"""
+
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Final
+
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    DocumentUrl,
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    SystemPromptPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
+
+from everfold.core.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.rendering import Provider
+from everfold.core.window import Window
+
+ANTHROPIC: Final = "anthropic"
+"""How Pydantic AI names the provider whose form differs."""
+
+
+def request_messages(window: Window, *, system: str) -> list[ModelMessage]:
+    """The messages of a window's request, for a model of a system as Pydantic AI names it."""
+    provider: Provider = "anthropic" if system == ANTHROPIC else "openai"
+    request = window.render(provider)
+    parts = _read_anthropic(request) if provider == "anthropic" else _read_openai(request)
+    return _gather(parts)
+
+
+def _gather(parts: Iterator[ModelRequestPart | ModelResponsePart]) -> list[ModelMessage]:
+    """Neighbouring parts of one side as one message."""
+    messages: list[ModelMessage] = []
+    for part in parts:
+        last = messages[-1] if messages else None
+        if isinstance(part, TextPart | ThinkingPart | ToolCallPart):
+            if isinstance(last, ModelResponse):
+                last.parts = [*last.parts, part]
+            else:
+                messages.append(ModelResponse(parts=[part]))
+        elif isinstance(part, SystemPromptPart | UserPromptPart | ToolReturnPart):
+            if isinstance(last, ModelRequest):
+                last.parts = [*last.parts, part]
+            else:
+                messages.append(ModelRequest(parts=[part]))
+    return messages
+
+
+def _read_openai(request: JsonObject) -> Iterator[ModelRequestPart | ModelResponsePart]:
+    names: dict[str, str] = {}
+    for message in _objects(request.get("messages")):
+        match message:
+            case {"role": "user", "content": content}:
+                yield UserPromptPart(content=_user_content(content))
+            case {"role": "tool", "tool_call_id": str(call_id), "content": content}:
+                name = names.get(call_id, "unnamed")
+                yield ToolReturnPart(tool_name=name, content=_read_text(content), tool_call_id=call_id)
+            case {"role": "assistant"}:
+                yield from _openai_answer(message, names)
+            case _:
+                yield SystemPromptPart(content=_read_text(message.get("content")))
+
+
+def _openai_answer(message: JsonObject, names: dict[str, str]) -> Iterator[ModelResponsePart]:
+    if text := _read_text(message.get("content")):
+        yield TextPart(content=text)
+    for call in _objects(message.get("tool_calls")):
+        match call:
+            case {"id": str(call_id), "function": {"name": str(name), "arguments": str(arguments)}}:
+                names[call_id] = name
+                yield ToolCallPart(tool_name=name, args=arguments, tool_call_id=call_id)
+
+
+def _read_anthropic(request: JsonObject) -> Iterator[ModelRequestPart | ModelResponsePart]:
+    names: dict[str, str] = {}
+    for block in _objects(request.get("system")):
+        yield SystemPromptPart(content=_read_text([block]))
+    for message in _objects(request.get("messages")):
+        for block in _objects(message.get("content")):
+            if message.get("role") == "assistant":
+                yield from _anthropic_answer(block, names)
+            else:
+                yield from _anthropic_prompt(block, names)
+
+
+def _anthropic_answer(block: JsonObject, names: dict[str, str]) -> Iterator[ModelResponsePart]:
+    match block:
+        case {"type": "tool_use", "id": str(call_id), "name": str(name), "input": dict(arguments)}:
+            names[call_id] = name
+            yield ToolCallPart(tool_name=name, args=encode_json(arguments).decode(), tool_call_id=call_id)
+        case {"type": "thinking", "thinking": str(text), "signature": str(signature)}:
+            yield ThinkingPart(content=text, signature=signature, provider_name=ANTHROPIC)
+        case {"type": "redacted_thinking", "data": str(data)}:
+            yield ThinkingPart(content="", id="redacted_thinking", signature=data, provider_name=ANTHROPIC)
+        case _:
+            if text := _read_text([block]):
+                yield TextPart(content=text)
+
+
+def _anthropic_prompt(block: JsonObject, names: dict[str, str]) -> Iterator[ModelRequestPart]:
+    point: list[UserContent] = [CachePoint()] if "cache_control" in block else []
+    match block:
+        case {"type": "tool_result", "tool_use_id": str(call_id)}:
+            yield ToolReturnPart(
+                tool_name=names.get(call_id, "unnamed"),
+                content=_read_text(block.get("content")),
+                tool_call_id=call_id,
+                outcome="failed" if block.get("is_error") else "success",
+            )
+            if point:
+                yield UserPromptPart(content=point)
+        case {"type": "image" | "document" as kind, "source": dict(source)}:
+            yield UserPromptPart(content=[_read_source(kind, source), *point])
+        case _:
+            yield UserPromptPart(content=[_read_text([block]), *point])
+
+
+def _read_source(kind: str, source: JsonObject) -> UserContent:
+    """An image or a document of an Anthropic message."""
+    match source:
+        case {"type": "url", "url": str(url)}:
+            return ImageUrl(url=url) if kind == "image" else DocumentUrl(url=url, media_type="application/pdf")
+        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
+            with suppress(ValueError):
+                return BinaryContent(data=b64decode(data), media_type=media_type)
+            return f"[content of type {kind}]"
+        case {"type": "text", "data": str(text)}:
+            return BinaryContent(data=text.encode(), media_type="text/plain")
+        case _:
+            return f"[content of type {kind}]"
+
+
+def _user_content(content: JsonValue) -> Sequence[UserContent]:
+    if isinstance(content, str):
+        return [content]
+    given: list[UserContent] = []
+    for part in _objects(content):
+        match part:
+            case {"type": "image_url", "image_url": {"url": str(url)}}:
+                given.append(ImageUrl(url=url))
+            case _:
+                given.append(_read_text([part]))
+    return given
+
+
+def _read_text(content: JsonValue) -> str:
+    """The text of a content, whichever form it has; what has none is named."""
+    if isinstance(content, str):
+        return content
+    texts = []
+    for part in _objects(content):
+        text = part.get("text")
+        texts.append(text if isinstance(text, str) else f"[content of type {part.get('type')}]")
+    return "\n".join(texts)
+
+
+def _objects(value: JsonValue) -> Iterator[JsonObject]:
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))

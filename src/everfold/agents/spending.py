@@ -1,0 +1,63 @@
+"""What the answers of a chat use: one record for each request, and the cap of a day."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from everfold.agents.speaking import Draft
+from everfold.core.sessions import SessionRecord
+from everfold.core.usage import ModelCall, start_of_day
+from everfold.errors import OverBudgetError
+from everfold.ports.system import Clock, Ids
+from everfold.ports.usage import UsageStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """Records what a chat's model is asked. `per_day_usd` is None for no cap."""
+
+    usage: UsageStore
+    clock: Clock
+    ids: Ids
+    per_day_usd: float | None = None
+
+    async def require_budget(self) -> None:
+        """Refuse to ask when today's money is spent.
+
+        Raises:
+            OverBudgetError: it is.
+        """
+        if self.per_day_usd is None:
+            return
+        spent = await self.usage.sum_cost_usd(since=start_of_day(self.clock.now()))
+        if spent >= self.per_day_usd:
+            raise OverBudgetError(
+                f"today's calls have cost {spent:.4f} USD, and spend.per_day_usd is {self.per_day_usd:.4f}: the model is "
+                "not called; raise the cap, or wait until midnight (UTC)",
+                cap="spend.per_day_usd",
+            )
+
+    async def record(
+        self, session: SessionRecord, draft: Draft, *, model: str, attempt: int, started_at: datetime, outcome: str
+    ) -> None:
+        """Keep what one request used, however it ended."""
+        took = max(self.clock.now() - started_at, timedelta(0))
+        await self.usage.record_call(
+            ModelCall(
+                id=self.ids.new_id("call_"),
+                user_id=session.user_id,
+                session_id=session.id,
+                event_id=None,
+                purpose="chat",
+                model=model,
+                answered_by=draft.answered_by,
+                attempt=attempt,
+                started_at=started_at,
+                duration_ms=took // timedelta(milliseconds=1),
+                outcome=outcome,
+                input_tokens=draft.input_tokens,
+                cached_tokens=draft.cached_tokens,
+                output_tokens=draft.output_tokens,
+                cost_usd=draft.cost_usd,
+                is_uncounted=self.per_day_usd is not None and bool(draft.answered_by) and draft.cost_usd is None,
+            )
+        )

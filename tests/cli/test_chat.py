@@ -1,0 +1,248 @@
+"""A chat in the terminal: what is typed is answered or done, and what is shown can harm no terminal."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from everfold.cli.main import app
+
+Talk = Callable[..., Result]
+PAUSE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+WORDS = " ".join(f"word{number}" for number in range(200))
+
+
+@pytest.fixture
+def talk(here: Path) -> Talk:
+    """Types lines into a chat that plays a script, and gives what came of it."""
+
+    def type_lines(
+        *lines: str, steps: list[Mapping[str, object]], options: tuple[str, ...] = (), code: int = 0
+    ) -> Result:
+        script = here / "script.jsonl"
+        script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
+        arguments = ["chat", "--script", str(script), "--db", str(here / "chat.db"), *options]
+        typed = "".join(f"{line}\n" for line in lines)
+        result = CliRunner().invoke(app, arguments, prog_name="everfold", input=typed)
+        assert result.exit_code == code, f"{result.output}\n{result.exception!r}"
+        return result
+
+    return type_lines
+
+
+def test_answers_go_to_stdout_and_nothing_else(talk: Talk) -> None:
+    """Driven by a pipe, a chat prints its answers, a line each, and no prompt, colour or remark among them."""
+    result = talk("hello", "", "and now?", steps=[{"text": "Hello, you."}, {"text": "Now we talk."}])
+    assert result.stdout == "Hello, you.\nNow we talk.\n"
+    assert result.stderr == ""
+
+
+def test_a_conversation_goes_on_where_it_was(talk: Talk, run: Callable[..., Result]) -> None:
+    """Each start continues the current conversation, and other commands read it."""
+    talk("my name is Ilse", steps=[{"text": "Noted."}])
+    talk("and my kiln is broken", steps=[{"text": "Sorry to hear."}], options=("--limit", "32000"))
+    shown = json.loads(run("show", "--db", "chat.db", "--json").stdout)
+    text = json.dumps(shown)
+    assert all(said in text for said in ("my name is Ilse", "Noted.", "my kiln is broken", "Sorry to hear."))
+
+
+def test_what_a_model_says_harms_no_terminal(talk: Talk, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control characters and turned writing of a model and of a tool are shown as replacement characters."""
+    bad = "a\x1b[2J\x07b\r\u202ec\x9bd"
+    (here / "bad_tools.py").write_text(f"def look() -> str:\n    'Look.'\n    return {bad!r}\n", "utf-8")
+    (here / "everfold.toml").write_text('[agents.shop]\ntools = ["bad_tools:look"]\n', "utf-8")
+    monkeypatch.syspath_prepend(here)
+    steps: list[Mapping[str, object]] = [{"text": bad, "calls": [{"tool": "look"}]}, {"text": bad}]
+    result = talk("go", steps=steps, options=("--agent", "shop"))
+    assert "look gave: a" in result.stderr
+    assert not PAUSE.search(result.stdout)
+    assert not PAUSE.search(result.stderr)
+    assert result.stdout.count("�") >= 8
+
+
+def test_json_gives_every_event_a_line(talk: Talk) -> None:
+    """With `--json` every line is an object with its kind, commands and errors too."""
+    result = talk("hi", "/note", "/nonsense", steps=[{"text": "Two words"}], options=("--json",))
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    kinds = [event["kind"] for event in events]
+    assert kinds == ["said", "text_delta", "text_delta", "said", "shown", "error"]
+    assert "".join(event["text"] for event in events if event["kind"] == "text_delta") == "Two words"
+    assert "/help" in events[-1]["text"]
+
+
+def test_without_a_model_it_says_how_to_set_one(run: Callable[..., Result]) -> None:
+    """Without any model nothing is opened, and the settings, the environment, `--model` and `--script` are named."""
+    told = " ".join(run("chat", "--db", "chat.db", code=2).stderr.split())
+    assert all(
+        word in told for word in ("model.name", "[agents.default]", "EVERFOLD_MODEL__NAME", "--model", "--script")
+    )
+    assert not Path("chat.db").exists()
+    told = run("chat", "--model", "openai:x", "--script", "y.jsonl", code=2).stderr
+    assert "one of them" in told
+
+
+def test_a_model_that_fails_ends_no_chat(talk: Talk) -> None:
+    """An answer that did not come is told, with what to do, and the next message is answered."""
+    steps: list[Mapping[str, object]] = [{"fault": "unavailable"}, {"text": "Back."}, {"text": "Again."}]
+    result = talk("one", "/again", "two", steps=steps)
+    assert result.stdout == "Back.\nAgain.\n"
+    assert "has no answer" in result.stderr
+    assert "/again" in result.stderr
+
+
+def test_commands_find_their_way(talk: Talk) -> None:
+    """New, branch and resume lead where they say, by number, by the end of an id and by the whole one."""
+    steps: list[Mapping[str, object]] = [{"text": f"Answer {number}."} for number in range(1, 9)]
+    lines = ("one", "two", "/new", "three", "/resume", "/resume 2", "/branch 2", "four", "/resume zzz", "/branch x")
+    result = talk(*lines, steps=steps, options=("--json",))
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    shown = [event["shown"] for event in events if event["kind"] == "shown"]
+    new, listed, resumed, branched = shown
+    assert [row["session"] for row in listed] == [new["session"], resumed["session"]]
+    assert len({new["session"], resumed["session"], branched["session"]}) == 3
+    said = [event["seq"] for event in events if event["kind"] == "said"]
+    assert said == [1, 2, 3, 4, 1, 2, 3, 4]
+    assert [event["kind"] for event in events][-2:] == ["error", "error"]
+
+
+def test_commands_look_into_the_conversation(talk: Talk) -> None:
+    """Compact folds, memory lists and searches, why tells where an item is from, or what the model is shown."""
+    steps: list[Mapping[str, object]] = [
+        {"text": f"The bowls of kiln {number} are done. {WORDS}"} for number in range(9)
+    ]
+    lines = [f"Remember that I fire at {900 + number} degrees. {WORDS}" for number in range(8)]
+    settings = "[memory]\nsystem = 'structured'\n"
+    Path("everfold.toml").write_text(settings, "utf-8")
+    commands = ("/compact degrees", "/memory", "/memory degrees", "/why", "/note", "/help")
+    result = talk(*lines, *commands, steps=steps, options=("--json", "--limit", "16000"))
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    folds, items, found, window, _, helped = [event["shown"] for event in events if event["kind"] == "shown"]
+    assert folds[0]["folded_count"] > 0
+    assert items
+    assert {item["id"] for item in found} <= {item["id"] for item in items}
+    assert window["by_slice"]["digest"] > 0
+    assert "/quit" in helped
+    why = talk(f"/why {items[0]['id']}", steps=steps, options=("--json",))
+    assert json.loads(why.stdout)["shown"][0]["seq"] > 0
+    told = talk("/memory", "/why", "/help", "/resume", "/compact", steps=steps).stdout
+    assert "/branch [SEQ]" in told
+    assert items[0]["id"] in told
+
+
+def test_a_fold_is_told_in_a_line(talk: Talk) -> None:
+    """What was compacted during a chat is one remark beside the answers."""
+    steps: list[Mapping[str, object]] = [{"text": f"The bowls are done. {WORDS}"}]
+    result = talk(*[f"How is kiln {number}? {WORDS}" for number in range(12)], steps=steps, options=("--limit", "6000"))
+    assert re.search(r"· folded \d+ messages \(\d+-\d+\): [\d,]+ > [\d,]+ tokens", result.stderr)
+    assert "folded" not in result.stdout
+
+
+# --- at a terminal
+
+
+ADOPT = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "everfold.cli.main", *sys.argv[1:]])
+"""
+"""Makes its standard input the terminal whose Ctrl-C it hears, then becomes the command line."""
+
+
+@dataclass
+class Terminal:
+    """A chat at a terminal of its own."""
+
+    process: subprocess.Popen[bytes]
+    master: int
+    shown: str = ""
+
+    def wait_for(self, text: str) -> None:
+        """Read what is shown until a text stands in what is new, and take that for read."""
+        until = time.monotonic() + 40
+        while text not in self.shown:
+            assert time.monotonic() < until, f"{text!r} was never shown: {self.shown!r}"
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.shown += os.read(self.master, 4096).decode("utf-8", "replace")
+        self.shown = self.shown.partition(text)[2]
+
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self.master, keys.encode())
+
+    def end(self) -> int:
+        """Read to the end, and give the exit code."""
+        with suppress(OSError):
+            while os.read(self.master, 4096):
+                pass
+        return self.process.wait(40)
+
+
+@contextmanager
+def at_terminal(here: Path, *steps: Mapping[str, object]) -> Iterator[Terminal]:
+    """A chat with a script, in a process that has a terminal."""
+    script = here / "script.jsonl"
+    script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
+    command = [sys.executable, "-c", ADOPT, "chat", "--script", str(script), "--db", str(here / "chat.db")]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"}
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environ)
+    os.close(slave)
+    try:
+        yield Terminal(process, master)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def test_ctrl_c_stops_an_answer_then_empties_the_line_then_leaves(here: Path) -> None:
+    """At a terminal Ctrl-C stops the answer, takes back what is typed, and leaves only where nothing is."""
+    with at_terminal(here, {"text": WORDS, "word_secs": 0.05}, {"text": "All is well."}) as terminal:
+        terminal.wait_for("you > ")
+        terminal.type("tell me\n")
+        terminal.wait_for("word3")
+        terminal.type("\x03")
+        terminal.wait_for("the last answer was cut off after “")
+        terminal.wait_for("you > ")
+        terminal.type("half a line")
+        terminal.wait_for("half a line")
+        terminal.type("\x03")
+        terminal.wait_for("you > ")
+        terminal.type("go on\n")
+        terminal.wait_for("All is well.")
+        terminal.wait_for("you > ")
+        terminal.type("\x03")
+        assert terminal.end() == 0
+
+
+def test_a_chat_at_a_terminal_says_where_it_is(here: Path) -> None:
+    """It greets with the model and how many messages there are, remembers the lines typed, and Ctrl-D leaves."""
+    with at_terminal(here, {"text": "Echo."}) as terminal:
+        terminal.wait_for("a new conversation")
+        terminal.wait_for("you > ")
+        terminal.type("first words\n")
+        terminal.wait_for("Echo.")
+        terminal.wait_for("you > ")
+        terminal.type("\x1b[A\n")
+        terminal.wait_for("first words")
+        terminal.wait_for("Echo.")
+        terminal.wait_for("you > ")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+    with at_terminal(here, {"text": "Echo."}) as terminal:
+        terminal.wait_for("4 messages so far")
+        terminal.wait_for("you > ")
+        terminal.type("/quit\n")
+        assert terminal.end() == 0
