@@ -183,9 +183,12 @@ class Terminal:
 
     def end(self) -> int:
         """Read to the end, and give the exit code."""
+        until = time.monotonic() + 40
         with suppress(OSError):
-            while os.read(self.master, 4096):
-                pass
+            while time.monotonic() < until:
+                if select.select([self.master], [], [], 0.1)[0]:
+                    self.shown += os.read(self.master, 4096).decode("utf-8", "replace")
+        assert time.monotonic() < until, f"it did not end: {self.shown!r}"
         return self.process.wait(40)
 
 
