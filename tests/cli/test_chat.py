@@ -178,7 +178,11 @@ class Terminal:
         self.shown = self.shown.partition(text)[2]
 
     def type(self, keys: str) -> None:
-        """Press keys."""
+        """Press keys, no sooner than a person could.
+
+        A signal that comes while `input()` draws, in the moment before it waits, is only seen at the next key.
+        """
+        time.sleep(0.3)
         os.write(self.master, keys.encode())
 
     def end(self) -> int:
