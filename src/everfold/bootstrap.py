@@ -264,7 +264,7 @@ def _take_hand(given: dict[str, ContextSource], hand: str) -> ContextSource:
     if source is None:
         raise InvalidInputError(
             f"compaction.context_sources names the hand {hand!r}, and nobody brings it: `everfold.open` knows no agents; "
-            f"use the command line, or give `open(sources=[...])` a source named hand://{hand}"
+            f"open with `everfold.agents.open`, or give `open(sources=[...])` a source named hand://{hand}"
         )
     return source
 

@@ -9,7 +9,7 @@ import pytest
 
 import everfold.agents
 from everfold.agents.questions import NOTHING
-from everfold.config import load_settings
+from everfold.config import Overrides, load_settings
 from everfold.core.happenings import RefreshSkipped, SourceAsked
 from everfold.core.source_texts import name_moment
 from everfold.errors import InvalidInputError, NotFoundError
@@ -92,7 +92,7 @@ async def test_hands_are_asked_at_a_refresh(here: Path, script: WriteScript, kin
 @pytest.mark.parametrize("said", [NOTHING, "nothing.", " **Nothing** \n", ""])
 async def test_a_hand_that_has_nothing_to_say(script: WriteScript, said: str) -> None:
     """A hand that says that nothing happened is left out: no message is stored."""
-    settings = {
+    settings: Overrides = {
         "compaction": {"gap_secs": 600, "synchronous": True, "context_sources": [{"hand": "plain"}]},
         "hands": {"plain": {"model": script({"text": said})}},
     }
@@ -114,7 +114,7 @@ async def test_a_hand_that_has_nothing_to_say(script: WriteScript, said: str) ->
 
 async def test_a_hand_that_fails_harms_nobody(script: WriteScript) -> None:
     """A hand without a model is told as failed, and the turn goes on."""
-    settings = {
+    settings: Overrides = {
         "compaction": {"gap_secs": 600, "synchronous": True, "context_sources": [{"hand": "a"}, {"hand": "b"}]},
         "hands": {"a": {}, "b": {"model": script({"text": "The ferry is late."})}},
     }
@@ -139,7 +139,7 @@ async def test_only_what_is_allowed_is_asked(here: Path, script: WriteScript) ->
     """A hand that the settings describe and do not allow is never asked at a refresh, and one that is not described is refused."""
     hand = {"model": script({"text": "Never to be heard."})}
     clock = FakeClock()
-    settings = {"compaction": {"gap_secs": 600, "synchronous": True}, "hands": {"plain": hand}}
+    settings: Overrides = {"compaction": {"gap_secs": 600, "synchronous": True}, "hands": {"plain": hand}}
     async with everfold.agents.open("memory://", settings=settings, clock=clock, ids=CountingIds()) as agents:
         session = await agents.engine.session(user="ada", limit=16_000)
         await session.append(user("Hello."))

@@ -24,6 +24,11 @@ SERVER = Path(__file__).with_name("tool_server.py")
 WriteScript = Callable[..., str]
 
 
+def served(**keys: object) -> McpSettings:
+    """A server of tools with these settings."""
+    return McpSettings.model_validate(keys)
+
+
 async def call(
     script: WriteScript,
     calls: Sequence[tuple[str, Mapping[str, object]]],
@@ -45,7 +50,7 @@ async def call(
 
 async def test_functions_are_called_plain_and_async(script: WriteScript) -> None:
     """A plain and an async function of an import path are called with what the model gave and with their defaults."""
-    asked = [("add", {"first": 2}), ("wait_and_say", {"words": "hello"})]
+    asked: list[tuple[str, Mapping[str, object]]] = [("add", {"first": 2}), ("wait_and_say", {"words": "hello"})]
     assert await call(script, asked, tools=["desk_tools:add", "desk_tools:wait_and_say"]) == [
         ("add", 12, "success"),
         ("wait_and_say", "heard: hello", "success"),
@@ -79,7 +84,7 @@ async def test_a_function_that_fails_tells_the_model(script: WriteScript) -> Non
         (["desk_tools:nobody"], "desk_tools:nobody cannot be imported"),
         (["no_such_module:add"], "no_such_module:add cannot be imported"),
         (["desk_tools:HANDS"], "desk_tools:HANDS is a list; name a function"),
-        (["desk_tools:odd"], "give each parameter a type"),
+        (["desk_tools:odd"], "look at its types"),
         (["desk_tools:add", "desk_tools:add"], "two tools are called 'add'"),
     ],
 )
@@ -95,7 +100,7 @@ async def test_a_program_is_a_server(
     """A server over stdio answers under its name, has the variables that were named for it and no other, and is listed."""
     monkeypatch.setenv("MY_DESK", "k-1234")
     monkeypatch.setenv("OTHER_KEY", "not for it")
-    mcp = {"desk": McpSettings(command=tuple(command), env={"DESK_KEY": "MY_DESK"}, allow=("read_note", "read_key"))}
+    mcp = {"desk": served(command=tuple(command), env={"DESK_KEY": "MY_DESK"}, allow=("read_note", "read_key"))}
     answers = await call(
         script, [("desk_read_note", {"name": "a"}), ("desk_read_key", {}), ("desk_write_note", {"name": "a"})], mcp=mcp
     )
@@ -108,11 +113,13 @@ async def test_a_program_is_a_server(
 async def test_a_server_that_fails_tells_the_model(
     script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tool of a server that raises is a failed call, no broken run."""
+    """A tool of a server that raises is a failed call, no broken run, and the value that was lent to it is not repeated."""
     monkeypatch.setenv("MY_DESK", "k-1234")
-    mcp = {"desk": McpSettings(command=tuple(command), env={"DESK_KEY": "MY_DESK"})}
-    ((_, _, outcome),) = await call(script, [("desk_fail", {})], mcp=mcp)
+    mcp = {"desk": served(command=tuple(command), env={"DESK_KEY": "MY_DESK"})}
+    ((_, answer, outcome),) = await call(script, [("desk_fail", {})], mcp=mcp)
     assert outcome == "failed"
+    assert "no desk here" in str(answer)
+    assert "k-1234" not in str(answer)
 
 
 @contextmanager
@@ -139,7 +146,7 @@ def serve_http() -> Iterator[str]:
 async def test_an_address_is_a_server(script: WriteScript) -> None:
     """A server over streamable HTTP answers under its name, with the tools that are allowed."""
     with serve_http() as url:
-        mcp = {"far": McpSettings(url=url, allow=("read_note",))}
+        mcp = {"far": served(url=url, allow=("read_note",))}
         answers = await call(script, [("far_read_note", {"name": "b"}), ("far_fail", {})], mcp=mcp)
     assert answers[0] == ("far_read_note", "The note b says: the ferry leaves at 16:40.", "success")
     assert "Unknown tool name" in str(answers[1][1])
@@ -183,7 +190,7 @@ async def test_headers_stay_with_their_server(monkeypatch: pytest.MonkeyPatch, s
     """A header whose value is a secret goes to the server, which cannot send us elsewhere with it, and is in no error."""
     monkeypatch.setenv("FAR_KEY", "k-5678")
     with record() as (elsewhere, strange), record(elsewhere) as (url, own):
-        mcp = {"far": McpSettings(url=url, headers={"X-Api-Key": "FAR_KEY"})}
+        mcp = {"far": served(url=url, headers={"X-Api-Key": "FAR_KEY"})}
         with pytest.raises(ToolServerError, match="the server of tools 'far' cannot be used") as caught:
             await call(script, [], mcp=mcp)
     assert own
@@ -196,7 +203,7 @@ async def test_headers_stay_with_their_server(monkeypatch: pytest.MonkeyPatch, s
 def test_a_variable_that_is_missing(field: str) -> None:
     """A value by reference to a variable that is not set is refused before the server is touched, by the variable's name."""
     place = {"command": ("true",)} if field == "env" else {"url": "http://127.0.0.1:9/mcp"}
-    settings = McpSettings.model_validate({**place, field: {"TOKEN": "NOT_SET_HERE"}})
+    settings = served(**place, **{field: {"TOKEN": "NOT_SET_HERE"}})
     with pytest.raises(InvalidInputError, match="'far' needs the variable NOT_SET_HERE for TOKEN") as caught:
         open_toolsets([], {"far": settings})
     assert caught.value.ids == {"variable": "NOT_SET_HERE"}
@@ -205,19 +212,19 @@ def test_a_variable_that_is_missing(field: str) -> None:
 def test_a_server_whose_name_no_tool_can_carry() -> None:
     """A server's name that cannot stand in the name of a tool is refused."""
     with pytest.raises(InvalidInputError, match="needs a name of letters"):
-        open_toolsets([], {"my desk": McpSettings(command=("true",))})
+        open_toolsets([], {"my desk": served(command=("true",))})
 
 
 async def test_an_allowed_tool_that_there_is_not(script: WriteScript, command: Sequence[str]) -> None:
     """An allow-list that names a tool which the server lacks is refused, with what it has."""
-    mcp = {"desk": McpSettings(command=tuple(command), allow=("read_notes",))}
+    mcp = {"desk": served(command=tuple(command), allow=("read_notes",))}
     with pytest.raises(InvalidInputError, match="'desk' has no read_notes; it has fail, hang, read_key, read_note"):
         await call(script, [], mcp=mcp)
 
 
 async def test_a_tool_that_writes_is_no_tool_of_a_reader(script: WriteScript, command: Sequence[str]) -> None:
     """A tool that writes by its server's own word is refused to whoever only reads, and is an agent's all the same."""
-    mcp = {"desk": McpSettings(command=tuple(command), allow=("read_note", "write_note"))}
+    mcp = {"desk": served(command=tuple(command), allow=("read_note", "write_note"))}
     assert await call(script, [("desk_read_note", {"name": "a"})], mcp=mcp)
     with pytest.raises(InvalidInputError, match="the tool 'write_note' of the server 'desk' writes"):
         await call(script, [], mcp=mcp, reads_only=True)
@@ -226,9 +233,9 @@ async def test_a_tool_that_writes_is_no_tool_of_a_reader(script: WriteScript, co
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (McpSettings(command=("/no/such/program",)), "No such file"),
-        (McpSettings(command=(sys.executable, "-c", "import sys; sys.exit('no desk in sight')")), "no desk in sight"),
-        (McpSettings(url="http://127.0.0.1:9/mcp"), "connection attempts failed"),
+        (served(command=("/no/such/program",)), "No such file"),
+        (served(command=(sys.executable, "-c", "import sys; sys.exit('no desk in sight')")), "no desk in sight"),
+        (served(url="http://127.0.0.1:9/mcp"), "connection attempts failed"),
     ],
     ids=["no program", "a program that ends", "nobody there"],
 )

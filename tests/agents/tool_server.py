@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 server = MCPServer("desk")
 
 
-@server.tool(annotations=ToolAnnotations(readOnlyHint=True))
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
 def read_note(name: str) -> str:
     """Read a note."""
     return f"The note {name} says: the ferry leaves at 16:40."
@@ -23,7 +24,7 @@ def read_key() -> str:
     return f"key={os.environ.get('DESK_KEY', 'none')} other={os.environ.get('OTHER_KEY', 'none')}"
 
 
-@server.tool(annotations=ToolAnnotations(readOnlyHint=False))
+@server.tool(annotations=ToolAnnotations(read_only_hint=False))
 def write_note(name: str) -> str:
     """Write a note."""
     Path(os.environ["DESK_NOTES"]).write_text(name, "utf-8")
@@ -40,7 +41,7 @@ async def hang() -> str:
 @server.tool()
 def fail() -> str:
     """Fail, with a secret in the words of it."""
-    raise RuntimeError(f"no desk here, {os.environ.get('DESK_KEY', '')}")
+    raise ToolError(f"no desk here, {os.environ.get('DESK_KEY', '')}")
 
 
 if __name__ == "__main__":

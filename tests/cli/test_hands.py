@@ -1,11 +1,15 @@
 """The commands `agents` and `hands`."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
+
+import everfold
 
 Run = Callable[..., Result]
 
@@ -92,6 +96,23 @@ def test_ask_a_hand(run: Run, here: Path) -> None:
     assert answer["text"] in answer["fenced"]
     assert answer["tokens"] > 0
     assert json.loads(run("sessions", "--db", here / "log.db", "--json").stdout)["sessions"] == []
+
+
+def test_tools_beside_the_settings(here: Path) -> None:
+    """A function in a module of the working folder is a tool for the command, though Python does not look there."""
+    (here / "desk_rules.py").write_text('def tide() -> str:\n    """The tide."""\n    return "low"\n', "utf-8")
+    steps = ({"calls": [{"tool": "tide"}]}, {"text": "It is low."})
+    (here / "script.jsonl").write_text("\n".join(json.dumps(step) for step in steps), "utf-8")
+    (here / "everfold.toml").write_text(
+        '[hands.tide]\nmodel = "script:script.jsonl"\ntools = ["desk_rules:tide"]\n', "utf-8"
+    )
+    command = [sys.executable, "-P", "-m", "everfold.cli.main", "hands", "ask", "tide", "How is it?"]
+    package = Path(everfold.__file__).parents[1]
+    done = subprocess.run(
+        command, cwd=here, env={"PYTHONPATH": str(package)}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "It is low." in done.stdout) == (0, True), done.stderr
+    assert "2 requests" in done.stderr
 
 
 def test_what_cannot_be_asked(run: Run, here: Path) -> None:

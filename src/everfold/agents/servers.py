@@ -15,7 +15,7 @@ from typing import Any, Final, Self, TextIO
 
 from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
 from pydantic_ai import RunContext, ToolsetTool
-from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
@@ -141,6 +141,8 @@ class _ServerTools(WrapperToolset[object]):
         """What the tool answers; a server that failed is told to the model."""
         try:
             return await super().call_tool(name, tool_args, ctx, tool)
+        except (ModelRetry, ToolFailed) as error:
+            raise type(error)(self._hide(error.message)) from error
         except MEANT:
             raise
         except Exception as error:

@@ -6,7 +6,7 @@ A tool that fails tells the model so, in one line without secrets, and ends noth
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
@@ -23,6 +23,8 @@ from everfold.errors import InvalidInputError
 
 SHOWN_CHARS: Final = 300
 """How much of an error of somebody else's program is repeated."""
+MOST_THREADS: Final = 8
+"""How many calls of one plain function run at once; models call a handful of tools in one step."""
 MEANT: Final = (ApprovalRequired, CallDeferred, ModelRetry, ToolFailed, UserError)
 """What a tool raises to speak to whoever runs it, and not because it failed."""
 
@@ -39,8 +41,9 @@ def open_toolsets(
     The functions keep their names. The tools of a server have its name before theirs: `SERVER_tool`.
 
     Args:
-        tools: Python functions, each `package.module:function`, plain or async, with a type for each parameter. A plain
-            one runs on a thread of its own: it may block, and one that hangs is left behind when its caller gives up.
+        tools: Python functions, each `package.module:function`, plain or async; their types and docstrings are what a
+            model reads. A plain one runs on a thread of its own: it may block, and one that hangs is left behind when
+            its caller gives up.
         mcp: Servers by name.
         reads_only: Refuse tools of which their server says that they write.
         environ: Where keys are looked up; the environment of this process when left out.
@@ -83,7 +86,7 @@ def _make_tool(path: str) -> Tool[object]:
         return Tool(_soften(function, path))
     except (UserError, TypeError, ValueError, NameError) as error:
         raise InvalidInputError(
-            f"the tool {path} cannot be offered to a model: {say_briefly(error)}; give each parameter a type"
+            f"the tool {path} cannot be offered to a model: {say_briefly(error)}; look at its types"
         ) from error
 
 
@@ -100,9 +103,15 @@ def _load(path: str) -> Callable[..., object]:
     return found
 
 
+@cache
+def _threads_of(path: str) -> OwnThreads:
+    """The threads of one function, however often it is opened: one that hangs takes these, and then no more."""
+    return OwnThreads(f"tool {path}", most_threads=MOST_THREADS)
+
+
 def _soften(function: Callable[..., object], path: str) -> Callable[..., Awaitable[object]]:
     """The function as a model may call it: never blocking, and telling its failure."""
-    threads = OwnThreads(f"tool {path}")
+    threads = _threads_of(path)
     is_async = inspect.iscoroutinefunction(function)
 
     @wraps(function)

@@ -1,5 +1,6 @@
 """The command `everfold`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -104,7 +105,8 @@ app.add_typer(hands.app)
 
 
 def run() -> None:
-    """Run the command line of this process."""
+    """Run the command line of this process. Functions that are tools are also looked for in the working folder, last."""
+    sys.path.append(str(Path.cwd()))
     app(prog_name="everfold")
 
 
