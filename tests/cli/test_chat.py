@@ -178,14 +178,21 @@ class Terminal:
         self.shown = self.shown.partition(text)[2]
 
     def type(self, keys: str) -> None:
-        """Press keys."""
+        """Press keys, no sooner than a person could.
+
+        A signal that comes while `input()` draws, in the moment before it waits, is only seen at the next key.
+        """
+        time.sleep(0.3)
         os.write(self.master, keys.encode())
 
     def end(self) -> int:
         """Read to the end, and give the exit code."""
+        until = time.monotonic() + 40
         with suppress(OSError):
-            while os.read(self.master, 4096):
-                pass
+            while time.monotonic() < until:
+                if select.select([self.master], [], [], 0.1)[0]:
+                    self.shown += os.read(self.master, 4096).decode("utf-8", "replace")
+        assert time.monotonic() < until, f"it did not end: {self.shown!r}"
         return self.process.wait(40)
 
 
