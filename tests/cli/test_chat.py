@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -178,11 +179,7 @@ class Terminal:
         self.shown = self.shown.partition(text)[2]
 
     def type(self, keys: str) -> None:
-        """Press keys, no sooner than a person could.
-
-        A signal that comes while `input()` draws, in the moment before it waits, is only seen at the next key.
-        """
-        time.sleep(0.3)
+        """Press keys, the moment before them or not."""
         os.write(self.master, keys.encode())
 
     def end(self) -> int:
@@ -232,6 +229,19 @@ def test_ctrl_c_stops_an_answer_then_empties_the_line_then_leaves(here: Path) ->
         terminal.wait_for("you > ")
         terminal.type("\x03")
         assert terminal.end() == 0
+
+
+def test_a_signal_just_before_a_wait_is_heard(here: Path) -> None:
+    """However soon after an echo or a prompt a Ctrl-C comes, it empties the line without another key, and SIGTERM ends it."""
+    with at_terminal(here, {"text": "All is well."}) as terminal:
+        terminal.wait_for("you > ")
+        for number in range(40):
+            terminal.type(f"line {number}")
+            terminal.wait_for(f"line {number}")
+            terminal.type("\x03")
+            terminal.wait_for("you > ")
+        terminal.process.terminate()
+        assert terminal.end() == 128 + signal.SIGTERM
 
 
 def test_a_chat_at_a_terminal_says_where_it_is(here: Path) -> None:

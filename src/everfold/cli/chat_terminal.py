@@ -23,6 +23,7 @@ from everfold.agents.open_chat import open_chat
 from everfold.agents.opening import open_agents
 from everfold.cli.chat_commands import Commands, Found
 from everfold.cli.chat_screen import JsonScreen, Screen, TextScreen, tell_cut
+from everfold.cli.chat_signals import nudged_by_signals
 from everfold.config import Settings
 from everfold.errors import EverfoldError
 
@@ -73,7 +74,7 @@ class _Terminal:
 
     def run(self) -> int:
         """Talk until somebody leaves, and give the exit code."""
-        with self._hearing_signals():
+        with self._hearing_signals(), nudged_by_signals():
             try:
                 self._greet()
                 while not self._is_leaving and (line := self._read()) is not None:
