@@ -189,6 +189,8 @@ def test_a_refresh_asks_all(run: Run, configured: Path) -> None:
         "messages"
     ][0]
     assert (message["origin"], message["source"]) == ("external", "refresh")
+    shown = run("show", "--user", "ilse", "--agent", "shop", "--db", configured).stdout
+    assert "4 external refresh" in shown  # never as the user's
 
 
 def test_a_refresh_of_which_nothing_came(run: Run, configured: Path, here: Path) -> None:

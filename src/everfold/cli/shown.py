@@ -22,10 +22,11 @@ def show_messages(session_id: str, messages: Sequence[Message], *, as_json: bool
     console = open_console()
     for message in messages:
         role = message.view.role
-        head = f"{'> ' if message.seq == mark else ''}{message.seq} {message.view.name or role}"
-        console.print(
-            Text(head, style=ROLE_STYLE[role]), Text(f"{message.said_at:%Y-%m-%d %H:%M} {message.kind}", "dim")
-        )
+        # A notice is in a user's role, and nobody of the conversation said it.
+        speaker = f"{message.origin} {message.source}" if message.kind == "notice" else message.view.name or role
+        head = f"{'> ' if message.seq == mark else ''}{message.seq} {speaker}"
+        style = "dim" if message.kind == "notice" else ROLE_STYLE[role]
+        console.print(Text(head, style=style), Text(f"{message.said_at:%Y-%m-%d %H:%M} {message.kind}", "dim"))
         text = message.view.text
         console.print(Text(plain(text[:_FULL_CHARS])), soft_wrap=True)
         if len(text) > _FULL_CHARS:
