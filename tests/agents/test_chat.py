@@ -25,11 +25,13 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls
 import everfold
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
-from everfold.agents.chat import Chat
+from everfold.agents.chat import LOOK_SECS, Chat
 from everfold.agents.chat_events import (
     ChatEvent,
     Compacted,
     Cut,
+    Refreshed,
+    Refreshing,
     Retried,
     Said,
     TextDelta,
@@ -45,6 +47,7 @@ from everfold.core.messages import Message
 from everfold.errors import ConflictError, InvalidInputError, ModelReplyError, ModelUnavailableError, OverBudgetError
 from everfold.session import Session
 from everfold.testing import check_anthropic_request, check_openai_request
+from everfold.testing.fakes import FakeSource
 from everfold.testing.requests import check_window_rules
 
 E = TypeVar("E")
@@ -93,11 +96,12 @@ async def chatting(
     system: str = "You help.",
     has_memory: bool = False,
     spent_usd: float | None = None,
+    sources: Sequence[FakeSource] = (),
 ) -> AsyncIterator[Chat]:
     """A chat with a stage for its model."""
     model = FunctionModel(stream_function=stage.play, model_name="stage")
     async with (
-        open_agents(url, settings=settings or {}) as opened,
+        open_agents(url, settings=settings or {}, sources=sources) as opened,
         Toolbox([toolset] if toolset else [], model=model, has_memory=has_memory) as toolbox,
     ):
 
@@ -468,3 +472,16 @@ async def test_a_long_chat_folds_and_goes_on() -> None:
         assert isinstance(last[-1], ModelRequest)
         assert any(isinstance(message, ModelResponse) for message in last)
         await require_sound(chat.session)
+
+
+async def test_a_turn_says_what_it_waits_for() -> None:
+    """After a gap the sources are named while they are asked, and what they said before the answer begins."""
+    slow = FakeSource(secs=LOOK_SECS * 3)
+    settings = {"compaction": {"gap_secs": 0.05, "enabled": False}}
+    async with chatting(Stage([["Hello."]]), settings=settings, sources=[slow]) as chat:
+        [_ async for _ in chat.send("Hi.")]
+        await anyio.sleep(0.1)
+        events = [event async for event in chat.send("Back.")]
+        kinds = [type(event) for event in events]
+        assert kinds.index(Refreshing) < kinds.index(Refreshed) < kinds.index(TextDelta)
+        assert (await chat.session.verify()).is_sound

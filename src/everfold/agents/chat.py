@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import cast
+from contextlib import suppress
+from typing import Final, cast
 
 import anyio
 
-from everfold.agents.chat_events import ChatEvent, Compacted, Cut, Refreshed
+from everfold.agents.chat_events import ChatEvent, Compacted, Cut, Refreshed, Refreshing
 from everfold.agents.cutting import find_cut
 from everfold.agents.models import AgentModel
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.agents.turn import Turn
-from everfold.core.happenings import CompactionCommitted, ContextRefreshed, Happening
+from everfold.core.happenings import CompactionCommitted, ContextRefreshed, Happening, RefreshBegun
 from everfold.engine import Everfold
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.services.feed import Subscription
@@ -158,6 +159,14 @@ class Chat:
                 session=self._session.id,
             )
 
+    async def _wait(self, events: asyncio.Queue[ChatEvent | None]) -> ChatEvent | None:
+        """The next event of a turn, or beside it."""
+        while True:
+            with suppress(TimeoutError):
+                return await asyncio.wait_for(events.get(), LOOK_SECS)
+            for note in self.take_notes():
+                events.put_nowait(note)
+
     async def _run(self, text: str | None) -> AsyncIterator[ChatEvent]:
         self._require_rest()
         events: asyncio.Queue[ChatEvent | None] = asyncio.Queue()
@@ -178,7 +187,7 @@ class Chat:
         task = self._turn = asyncio.get_running_loop().create_task(turn.run(text), name="everfold turn")
         task.add_done_callback(lambda _: events.put_nowait(None))
         try:
-            while (event := await events.get()) is not None:
+            while (event := await self._wait(events)) is not None:
                 yield event
             if not task.cancelled() and (error := task.exception()) is not None:
                 raise error
@@ -186,6 +195,10 @@ class Chat:
             _stop(task)
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([task])
+
+
+LOOK_SECS: Final = 0.3
+"""How long nothing may happen in a turn before what happens beside it is looked for: what it waits for may be that."""
 
 
 def _stop(task: asyncio.Task[None]) -> None:
@@ -205,6 +218,8 @@ def _read_note(happening: Happening) -> ChatEvent | None:
                 tokens_before=report.tokens_before,
                 tokens_after=report.tokens_after,
             )
+        case RefreshBegun():
+            return Refreshing(cause=happening.cause, sources_count=happening.sources_count)
         case ContextRefreshed():
             return Refreshed(
                 seq=happening.seq,

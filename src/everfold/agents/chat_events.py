@@ -60,6 +60,15 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshing:
+    """Context sources are being asked; after a gap the answer waits for them."""
+
+    cause: Cause
+    sources_count: int
+    kind: Literal["refreshing"] = "refreshing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
     """What context sources said is in the log, as message `seq`."""
 
@@ -98,5 +107,5 @@ class Cut:
     kind: Literal["cut"] = "cut"
 
 
-ChatEvent: TypeAlias = TextDelta | Said | ToolCalled | ToolAnswered | Compacted | Refreshed | Retried | Cut
+ChatEvent: TypeAlias = TextDelta | Said | ToolCalled | ToolAnswered | Compacted | Refreshing | Refreshed | Retried | Cut
 """One thing that happened."""

@@ -15,6 +15,7 @@ from everfold.agents.chat_events import (
     Compacted,
     Cut,
     Refreshed,
+    Refreshing,
     Retried,
     Said,
     TextDelta,
@@ -125,7 +126,7 @@ def _print_line(value: object) -> None:
     sys.stdout.flush()
 
 
-Remarkable = ToolCalled | ToolAnswered | Compacted | Refreshed | Retried | Cut
+Remarkable = ToolCalled | ToolAnswered | Compacted | Refreshing | Refreshed | Retried | Cut
 
 
 def tell(event: Remarkable) -> str:
@@ -140,15 +141,22 @@ def tell(event: Remarkable) -> str:
                 f"· folded {event.folded_count} messages ({event.first_seq}-{event.last_seq}): "
                 f"{event.tokens_before:,} > {event.tokens_after:,} tokens"
             )
+        case Refreshing():
+            return f"· asking {_count_sources(event.sources_count)} what happened meanwhile"
         case Refreshed():
-            sources = "1 source" if event.sources_count == 1 else f"{event.sources_count} sources"
-            return f"· refreshed what happened meanwhile: {sources}, {event.tokens:,} tokens"
+            return (
+                f"· refreshed what happened meanwhile: {_count_sources(event.sources_count)}, {event.tokens:,} tokens"
+            )
         case Retried():
             return "· the request was too long for the model; asking again with a smaller window"
         case Cut():
             return f"· {tell_cut(event)}"
         case _:
             assert_never(event)
+
+
+def _count_sources(count: int) -> str:
+    return "1 source" if count == 1 else f"{count} sources"
 
 
 def tell_cut(cut: Cut) -> str:
