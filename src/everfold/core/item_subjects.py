@@ -10,7 +10,7 @@ from typing import Final
 
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.items import Item, ItemKind
-from everfold.core.supersession import list_replaced
+from everfold.core.supersession import is_replacing, list_replaced
 from everfold.core.words import read_matter
 
 _LINES: Final[dict[ItemKind, LineKind]] = {
@@ -109,11 +109,15 @@ def _may_replace(newer: Item, older: Item) -> bool:
 
 
 def _was_said_before(older: Item, newer: Item) -> bool:
-    """Whether an item was last said before another one; at one moment, as in a batch, in an earlier message."""
+    """Whether an item was last said before another one.
+
+    At one moment, as in a batch or an import without times, it was where it stands in an earlier message and the other one
+    says itself that it takes the place of something: else the two may well be a list.
+    """
     if older.last_seen_at != newer.last_seen_at or not older.evidence or not newer.evidence:
         return older.last_seen_at < newer.last_seen_at
     one, other = older.evidence[-1], newer.evidence[-1]
-    return one.session_id == other.session_id and one.seq < other.seq
+    return one.session_id == other.session_id and one.seq < other.seq and is_replacing(newer.statement)
 
 
 def _read_line(item: Item, newer: Item, place: int) -> ExtractLine:

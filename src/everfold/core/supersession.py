@@ -190,7 +190,8 @@ def _is_negative(quote: str) -> bool:
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _is_replacing(quote: str) -> bool:
+def is_replacing(quote: str) -> bool:
+    """Whether a statement says itself that it takes the place of another one."""
     return bool(_REPLACES.search(quote.lower()))
 
 
@@ -216,7 +217,7 @@ def _is_summary(quote: str) -> bool:
 def _list_claims(line: ExtractLine) -> tuple[_Claim, ...]:
     """How a line can replace an older one; most lines cannot."""
     claims: list[_Claim] = []
-    if line.kind == "correction" or (line.standing and _is_replacing(line.quote)):
+    if line.kind == "correction" or (line.standing and is_replacing(line.quote)):
         claims.append("corrects")
     if line.standing:
         claims.append("stands")

@@ -70,8 +70,9 @@ def test_what_a_person_has_one_of_is_replaced(older: str, newer: str, is_replace
 
 
 def test_at_one_moment_the_message_decides() -> None:
-    """Of two statements of one batch the one in the later message replaces the other, and never the other way round."""
-    newer = _said("itm_9", "My rent here is 500 euros.", seq=9)
+    """Of one batch a correction in a later message replaces what it corrects, never the other way round; a list stays."""
+    newer = _said("itm_9", "Correction: my rent here is 500 euros.", seq=9)
     older = replace(_said("itm_1", "My rent here is 300 euros.", seq=1), last_seen_at=newer.last_seen_at)
     assert list_replaced_items(newer, [older]) == [older]
     assert list_replaced_items(older, [newer]) == []
+    assert list_replaced_items(replace(newer, statement="My rent here is 500 euros."), [older]) == []
