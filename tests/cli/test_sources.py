@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 SETTINGS = """
 [compaction]
 context_token_cap = 900
-source_timeout_secs = 0.3
+source_timeout_secs = 20
 
 [[compaction.context_sources]]
 source = "work"
