@@ -31,7 +31,7 @@ SOURCE_KEY: Final = "context_source"
 
 CUT_MARK: Final = "[... {count:,} more characters left out]"
 _MARK_TOKENS: Final = 16
-"""What the mark costs. Source: our estimate for a count of seven digits, 12, and reserve."""
+"""What the mark costs. Source: our estimate for a count of seven digits, 13, and reserve."""
 _HEADER_TOKENS: Final = 24 + FENCE_TOKENS + MESSAGE_OVERHEAD_TOKENS
 """The line of a refresh and its message. Source: our estimate of the line, 19, and reserve; a fence is counted for every
 text from outside, for this line too."""
