@@ -151,6 +151,7 @@ async def test_what_was_looked_at_is_not_looked_at_again(engine: Everfold, clock
         (("transcripts", 0, "messages", 0, "kind"), "odd", r"messages\[0\]: kind"),
         (("transcripts", 0, "messages", 1, "origin"), "god", r"messages\[1\]: origin"),
         (("transcripts", 0, "messages", 6, "origin"), "system", r"messages\[6\]"),
+        (("transcripts", 0, "messages", 0, "source"), "refresh", "external origin"),
         (("transcripts", 0, "messages", 2, "client_id"), "first \ud83d", "stands twice"),
         (("transcripts", 1, "id"), "ses_000001", "stands twice"),
         (("transcripts", 1, "parent_id"), "ses_000009", "does not stand before"),

@@ -31,7 +31,7 @@ from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, 
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
-from everfold.core.state import REMEMBERED_CALLS, OpenStep, Refreshed, SessionState
+from everfold.core.state import REMEMBERED_CALLS, KnownRefresh, OpenStep, SessionState
 from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
 from everfold.errors import InvalidInputError
 
@@ -198,7 +198,7 @@ class _Placing:
         state = self.before.with_first(_read_moving(self.end))
         new = [it for it in appended if it.message.source == "refresh"]
         if new:
-            refreshes = [Refreshed(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
+            refreshes = [KnownRefresh(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
             state = replace(state, refreshes=(*state.refreshes, *refreshes))
         return AppendPlan(appended=appended, settled=settled, state=state)
 

@@ -21,16 +21,23 @@ Source: DESIGN section 1, G9.
 _HIGHEST_ORIGIN: dict[str, Origin] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
-def choose_origin(role: str, asked: Origin | None) -> Origin:
+def choose_origin(role: str, asked: Origin | None, *, source: Source = "said") -> Origin:
     """The origin of a message of this role: the one asked for, where the role allows it, else the role's own.
 
-    A user-role message may carry anything that a program put there (a tick is of system origin, a refresh of external
-    origin). The other roles may only sink: nothing becomes more than its role.
+    A user-role message may carry anything that a program put there (a tick is of system origin). A context refresh is such
+    a message, and always from outside. The other roles may only sink: nothing becomes more than its role.
 
     Raises:
-        InvalidInputError: the origin is unknown, or above what the role may say.
+        InvalidInputError: the origin is unknown, above what the role may say, or a refresh's and not external.
     """
     own = _HIGHEST_ORIGIN[role]
+    if source == "refresh":
+        if role != "user" or asked not in (None, "external"):
+            raise InvalidInputError(
+                f"a context refresh is a message of role 'user' and of external origin, got role {role!r} and origin "
+                f"{asked!r}; nothing that came from outside was said by anybody in the conversation"
+            )
+        return "external"
     if asked is None:
         return own
     if asked not in get_args(Origin):
@@ -41,22 +48,6 @@ def choose_origin(role: str, asked: Origin | None) -> Origin:
             f"expected {own!r} or one below it"
         )
     return asked
-
-
-def choose_origin_of(source: Source, role: str, asked: Origin | None) -> Origin:
-    """The origin of a message that is in the log for a reason: what context sources said came from outside.
-
-    Raises:
-        InvalidInputError: the origin does not fit the role, or a context refresh is anything but external.
-    """
-    if source != "refresh":
-        return choose_origin(role, asked)
-    if role != "user" or asked not in (None, "external"):
-        raise InvalidInputError(
-            f"a context refresh is a message of role 'user' and of external origin, got role {role!r} and origin "
-            f"{asked!r}; nothing that came from outside was said by anybody in the conversation"
-        )
-    return "external"
 
 
 def check_source(source: str) -> Source:

@@ -235,7 +235,7 @@ def _read_messages(session: PortableSession, called: frozenset[str], at: str) ->
 def _read_view(message: PortableMessage, at: str) -> MessageView:
     try:
         view = read_wire(cast("JsonObject", decode_json(message.content)), wire_format=message.format)
-        choose_origin(view.role, message.origin)
+        choose_origin(view.role, message.origin, source=message.source)
     except InvalidInputError as error:
         raise broken(at, str(error)) from error
     return view

@@ -50,7 +50,7 @@ class Awaited(NamedTuple):
     is_patient: bool = False
 
 
-class Refreshed(NamedTuple):
+class KnownRefresh(NamedTuple):
     """A context refresh, what it costs in the window, and the prefix sum of visible tokens at it."""
 
     seq: int
@@ -131,7 +131,7 @@ class SessionState:
     awaited: tuple[Awaited, ...] = ()
     gap_seq: int = 0
     cadence_turns: int = 0
-    refreshes: tuple[Refreshed, ...] = ()
+    refreshes: tuple[KnownRefresh, ...] = ()
     answered: tuple[Answered, ...] = ()
     succeeded_at: datetime | None = None
     stuck_count: int = 0
@@ -235,7 +235,7 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
         active_at=_read_moment(value.pop("active_at", None)),
         away_since=_read_moment(value.pop("away_since", None)),
         succeeded_at=_read_moment(value.pop("succeeded_at", None)),
-        refreshes=tuple(Refreshed(*row) for row in value.pop("refreshes", ())),
+        refreshes=tuple(KnownRefresh(*row) for row in value.pop("refreshes", ())),
         answered=tuple(Answered(source, _EPOCH + at * _MICROSECOND) for source, at in value.pop("answered", ())),
         **value,
     )

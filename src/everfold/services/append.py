@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from everfold.core.appending import AppendPlan, Incoming, plan_append
 from everfold.core.json_values import JsonObject, encode_json
 from everfold.core.messages import Message, WireFormat
-from everfold.core.origins import Origin, check_source, choose_origin_of
+from everfold.core.origins import Origin, check_source, choose_origin
 from everfold.core.refreshing import measure_replacement
 from everfold.core.wire import read_wire
 from everfold.errors import ConflictError, InvalidInputError
@@ -48,7 +48,7 @@ def read_incoming(
         content,
         hashlib.sha256(content).hexdigest(),
         view,
-        choose_origin_of(reason, view.role, origin),
+        choose_origin(view.role, origin, source=reason),
         reason,
         said_at.astimezone(UTC),
         client_id=client_id,

@@ -213,7 +213,11 @@ class Refresher:
     async def show_late(self, live: LiveSession) -> None:
         """Store what came too late for its own turn, once another one has begun; most often a look into a dict."""
         asking = self._rounds.get(live.record.id)
-        if asking is None or not asking.is_owed:
+        if asking is None:
+            return
+        if not asking.is_owed:
+            if all(task.done() for task in asking.tasks):
+                del self._rounds[live.record.id]  # whoever was late had nothing to say
             return
         if live.state.turn_seq == asking.turn_seq or live.state.open_step is not None:
             return

@@ -102,7 +102,7 @@ def incoming(
         content=content,
         content_hash=hashlib.sha256(content).hexdigest(),
         view=view,
-        origin=choose_origin(view.role, origin),
+        origin=choose_origin(view.role, origin, source=source),
         source=source,
         said_at=said_at,
         client_id=client_id,
