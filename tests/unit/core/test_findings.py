@@ -1,5 +1,7 @@
 """What messages give to memory."""
 
+from itertools import product
+
 import pytest
 
 from everfold.core.appending import plan_append
@@ -61,10 +63,12 @@ def test_assistant_promises_are_the_agents() -> None:
     assert [(one.kind, one.tier, one.origin) for one in found] == [("task", "agent", "assistant")]
 
 
-@pytest.mark.parametrize("source", ["tick", "refresh", "injection"])
-@pytest.mark.parametrize("origin", ["user", "external", "system"])
+@pytest.mark.parametrize(
+    ("source", "origin"),
+    [("refresh", "external"), *product(("tick", "injection"), ("user", "external", "system"))],
+)
 def test_only_what_was_said_is_found(source: Source, origin: Origin) -> None:
-    """What a program put into the log gives nothing, whatever origin it has."""
+    """What a program put into the log gives nothing, whatever origin it can have."""
     message = _message(user("Remember that my badge number is K-17."), origin=origin, source=source)
     assert find_findings(message, session_id=SESSION) == ()
 
