@@ -8,6 +8,7 @@ from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.memory import MemoryHead
+from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.snapshots import reserve_snapshot
@@ -370,6 +371,19 @@ class Everfold:
             session: Only what is about the session with this id.
         """
         return self._observers.feed.subscribe(None if session is None else SessionId(session))
+
+    def take_policies(
+        self,
+        *,
+        settings_of: Callable[[AgentId], SessionSettings],
+        memory_policy_of: Callable[[AgentId], MemoryPolicy],
+        has_memory: bool,
+    ) -> None:
+        """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
+        self._settings_of = settings_of
+        self._memories.take_policies(memory_policy_of)
+        if has_memory:
+            self._background.dream_too()
 
     def start(self) -> None:
         """Begin with what is done beside the turns. `everfold.open` does it."""
