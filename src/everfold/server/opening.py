@@ -33,4 +33,5 @@ async def open_runtime(
             clock=clock,
             ids=ids,
             started_at=clock.now(),
+            config=config,
         )

@@ -1,7 +1,9 @@
 """What the routes work on, and where they find it."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import cast
 
 from fastapi import Request
@@ -26,6 +28,8 @@ class Runtime:
         ids: Makes ids.
         handles: Sessions that were opened for turns.
         started_at: When the server began.
+        config: The settings file, where one was named.
+        stopping: Set once the server is to end: what streams ends then.
     """
 
     engine: Everfold
@@ -34,10 +38,14 @@ class Runtime:
     clock: Clock
     ids: Ids
     started_at: datetime
-    handles: Handles = field(init=False)
+    config: Path | None = None
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    handles: Handles = field(default_factory=Handles)
 
-    def __post_init__(self) -> None:
-        self.handles = Handles(self.engine)
+    @property
+    def is_https(self) -> bool:
+        """Whether people reach it by https."""
+        return (self.settings.server.public_url or "").startswith("https://")
 
     async def identify(self, secret: str) -> AccessKey:
         """The key with a secret.
