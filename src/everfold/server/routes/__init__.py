@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from everfold.server.routes import health, keys, memory, messages, sessions, users
+from everfold.server.routes import dashboard, health, keys, memory, messages, sessions, users
 
 ROUTERS: Sequence[APIRouter] = (
     users.router,
@@ -13,5 +13,6 @@ ROUTERS: Sequence[APIRouter] = (
     messages.router,
     keys.router,
     health.router,
+    dashboard.router,
 )
 """All of them, in the order of the reference."""
