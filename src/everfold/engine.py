@@ -359,6 +359,10 @@ class Everfold:
         parsed = None if bindings is None else _parse_bindings(bindings)
         return await self._users.change(user, name=name, bindings=parsed)
 
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        return await self._store.list_agents()
+
     async def count_work(self) -> WorkCounts:
         """How much there is in the store, over all users, and how much of it waits."""
         return await self._store.count_work()

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from everfold.core.events import CompactionEvent
 from everfold.core.overview import Spend, WorkCounts
+from everfold.core.sessions import AgentId
 
 
 class OverviewStore(Protocol):
@@ -12,6 +13,10 @@ class OverviewStore(Protocol):
 
     async def count_work(self) -> WorkCounts:
         """How much there is, and how much waits."""
+        ...
+
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name."""
         ...
 
     async def list_unfinished(self, *, limit_count: int) -> list[CompactionEvent]:

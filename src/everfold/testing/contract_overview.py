@@ -23,6 +23,7 @@ class OverviewContract:
         """Nothing is counted, listed or summed before anything was stored."""
         assert await store.count_work() == WorkCounts(users_count=0, sessions_count=0, events_count=0)
         assert await store.list_unfinished(limit_count=9) == await store.list_degraded(limit_count=9) == []
+        assert await store.list_agents() == []
         assert await store.sum_spend(since=minute(0)) == []
 
     async def test_what_waits_is_counted_and_listed(self, store: Store) -> None:
@@ -36,6 +37,7 @@ class OverviewContract:
         counts = await store.count_work()
         assert (counts.users_count, counts.sessions_count, counts.events_count) == (2, 2, 2)
         assert counts.waiting == (("pending", 2),)
+        assert await store.list_agents() == [session_record("ses_1").agent_id]
         assert counts.oldest_at == min(event.begun_at for event in begun.values())
         listed = await store.list_unfinished(limit_count=9)
         assert sorted(event.id for event in listed) == ["evt_ses_1", "evt_ses_2"]

@@ -6,6 +6,7 @@ from datetime import datetime
 from everfold.adapters.inmemory.tables import TablesHolder
 from everfold.core.events import CompactionEvent
 from everfold.core.overview import Spend, WorkCounts
+from everfold.core.sessions import AgentId
 from everfold.core.usage import ModelCall
 
 
@@ -25,6 +26,10 @@ class InMemoryOverview(TablesHolder):
             degraded_count=sum(event.state == "degraded" for event in events),
             oldest_at=min((event.begun_at for event in waiting), default=None),
         )
+
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name."""
+        return sorted({record.agent_id for record in self._tables.sessions.values()})
 
     async def list_unfinished(self, *, limit_count: int) -> list[CompactionEvent]:
         """Events that have not ended, whoever works on them, oldest first."""

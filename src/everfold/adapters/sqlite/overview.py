@@ -7,6 +7,7 @@ from everfold.adapters.sqlite.codec import from_micros, read_event, to_micros
 from everfold.adapters.sqlite.connection import Database
 from everfold.core.events import CompactionEvent
 from everfold.core.overview import Spend, WorkCounts
+from everfold.core.sessions import AgentId
 from everfold.core.usage import Purpose
 
 
@@ -21,6 +22,11 @@ def count_work(database: Database) -> WorkCounts:
         degraded_count=_count(database, "count_degraded"),
         oldest_at=from_micros(min(begun_at for _, _, begun_at in waiting)) if waiting else None,
     )
+
+
+def list_agents(database: Database) -> list[AgentId]:
+    """See `OverviewStore.list_agents`."""
+    return [cast("AgentId", name) for (name,) in database.rows("list_agents")]
 
 
 def list_unfinished(database: Database, limit_count: int) -> list[CompactionEvent]:

@@ -6,6 +6,7 @@ from everfold.adapters.sqlite import overview
 from everfold.adapters.sqlite.lanes import Lanes
 from everfold.core.events import CompactionEvent
 from everfold.core.overview import Spend, WorkCounts
+from everfold.core.sessions import AgentId
 
 
 class SqliteOverview(Lanes):
@@ -14,6 +15,10 @@ class SqliteOverview(Lanes):
     async def count_work(self) -> WorkCounts:
         """See the port."""
         return await self._read(overview.count_work)
+
+    async def list_agents(self) -> list[AgentId]:
+        """See the port."""
+        return await self._read(overview.list_agents)
 
     async def list_unfinished(self, *, limit_count: int) -> list[CompactionEvent]:
         """See the port."""

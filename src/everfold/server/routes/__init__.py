@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from everfold.server.routes import health, keys, memory, messages, sessions, users
+from everfold.server.routes import agents, health, keys, memory, messages, sessions, sources, system, users
 
 ROUTERS: Sequence[APIRouter] = (
     users.router,
     memory.router,
     sessions.router,
     messages.router,
+    agents.router,
+    sources.router,
+    system.router,
     keys.router,
     health.router,
 )

@@ -13,6 +13,9 @@ SELECT state, count(*), min(begun_at) FROM events WHERE state IN ('pending', 'ru
 -- name: count_degraded
 SELECT count(*) FROM events WHERE state = 'degraded';
 
+-- name: list_agents
+SELECT id FROM agents WHERE key IN (SELECT agent_key FROM sessions) ORDER BY id;
+
 -- name: list_unfinished
 SELECT
     events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
