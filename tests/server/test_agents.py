@@ -74,7 +74,7 @@ async def test_a_changed_memory_system_holds_from_the_next_turn_on(tmp_path: Pat
         session = await engine.session(agent="shop")
         await session.append({"role": "user", "content": "Remember that my badge is number 77."})
         items = await (await engine.memory(agent="shop")).items()
-        assert [item.quote for item in items] == [
+        assert [item.evidence[0].quote for item in items] == [
             "Remember that my locker is number 12.",
             "Remember that my badge is number 77.",
         ]

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from everfold.server.routes import agents, health, keys, memory, messages, sessions, sources, system, users
+from everfold.server.routes import (
+    agents,
+    dashboard,
+    health,
+    keys,
+    memory,
+    messages,
+    sessions,
+    sources,
+    system,
+    users,
+)
 
 ROUTERS: Sequence[APIRouter] = (
     users.router,
@@ -16,5 +27,6 @@ ROUTERS: Sequence[APIRouter] = (
     system.router,
     keys.router,
     health.router,
+    dashboard.router,
 )
 """All of them, in the order of the reference."""
