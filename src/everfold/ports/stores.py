@@ -21,7 +21,7 @@ from everfold.core.state import SessionState
 from everfold.ports.access import AccessStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import DreamLeaseStore, ExtractionStore, LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -180,6 +180,7 @@ class Store(
     UsageStore,
     LedgerStore,
     TopicStore,
+    ExtractionStore,
     DreamLeaseStore,
     MemoryRecordStore,
     ForgettingStore,
