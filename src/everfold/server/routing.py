@@ -15,7 +15,7 @@ from starlette.responses import StreamingResponse
 
 from everfold.core.access import AccessKey
 from everfold.core.repeats import KeptAnswer, KnownRequest, hash_request
-from everfold.server.problems import make_problem, request_id_of
+from everfold.server.problems import PROBLEMS, make_problem, request_id_of
 from everfold.server.runtime import runtime_of
 
 HEADER: Final = "idempotency-key"
@@ -42,7 +42,7 @@ class OnceRoute(APIRoute):
 
 def make_router(tag: str) -> APIRouter:
     """A router for one subject, by whose name the reference groups its routes."""
-    return APIRouter(tags=[tag], route_class=OnceRoute)
+    return APIRouter(tags=[tag], route_class=OnceRoute, responses=PROBLEMS)
 
 
 async def _answer_once(request: Request, key: AccessKey, name: str, handle: Handler) -> Response:

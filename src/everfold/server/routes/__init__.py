@@ -4,7 +4,29 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from everfold.server.routes import memory, messages, sessions, users
+from everfold.server.routes import (
+    audit,
+    dreams,
+    items,
+    memory,
+    messages,
+    quarantine,
+    search,
+    sessions,
+    topics,
+    users,
+)
 
-ROUTERS: Sequence[APIRouter] = (users.router, memory.router, sessions.router, messages.router)
-"""All of them, in the order of the reference."""
+ROUTERS: Sequence[APIRouter] = (
+    users.router,
+    memory.router,
+    audit.router,
+    topics.router,
+    items.router,
+    dreams.router,
+    quarantine.router,
+    search.router,
+    sessions.router,
+    messages.router,
+)
+"""All of them, in the order of the reference; a path that is written out comes before one with a name in its place."""
