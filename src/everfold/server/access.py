@@ -275,6 +275,7 @@ async def let_agent(caller: AnyKey, agent: AgentText) -> AgentId:
 OfAgent = Annotated[AgentId, Depends(let_agent)]
 
 RULES: Final[Mapping[Callable[..., object], Rule]] = {
+    let_admin: "admin",
     let_agent: "agent",
     let_session: "session",
     let_turn: "session",
@@ -282,12 +283,11 @@ RULES: Final[Mapping[Callable[..., object], Rule]] = {
     let_memory: "memory",
     let_owner: "user",
     let_user: "user",
-    let_admin: "admin",
     let_search: "any",
     let_key: "any",
     let_anybody: "open",
 }
-"""Which rule each dependency is; the first one that a route has is its rule."""
+"""Which rule each dependency is; the first one that a route has is its rule, the strictest comes first."""
 
 
 def find_rule(route: APIRoute) -> Rule:

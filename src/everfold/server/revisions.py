@@ -20,6 +20,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _IfMatch = Annotated[
     str | None,
     Header(
+        alias="If-Match",
         description="The `ETag` that the caller saw; the edit is refused with 409 where the resource is at another one.",
         examples=['"3"'],
     ),

@@ -6,6 +6,7 @@ first one had. An answer that streams is not kept, and neither is a refusal: wha
 Source: everfold.core.repeats.
 """
 
+import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
@@ -24,7 +25,13 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class OnceRoute(APIRoute):
-    """A route whose writes may be repeated."""
+    """A route whose writes may be repeated. The first line of its docstring is its summary in the reference."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        first, _, rest = inspect.cleandoc(endpoint.__doc__ or "").partition("\n")
+        self.summary = self.summary or first.rstrip(".")
+        self.description = rest.strip()
 
     def get_route_handler(self) -> Handler:
         """What carries out a request."""

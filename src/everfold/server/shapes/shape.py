@@ -22,7 +22,11 @@ def _show_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-Time = Annotated[datetime, PlainSerializer(_show_time, return_type=str, when_used="json")]
+Time = Annotated[
+    datetime,
+    PlainSerializer(_show_time, return_type=str, when_used="json"),
+    Field(examples=["2031-05-01T09:30:00Z"]),
+]
 """A moment, in UTC.
 
 Source: RFC 3339, section 5.6.
