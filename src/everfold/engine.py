@@ -8,11 +8,14 @@ from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.memory import MemoryHead
+from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.overview import Spend, WorkCounts
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.snapshots import reserve_snapshot
 from everfold.core.state import SessionState
 from everfold.core.transcripts import Transcript
+from everfold.core.usage import start_of_day
 from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
@@ -386,6 +389,26 @@ class Everfold:
         parsed = None if bindings is None else _parse_bindings(bindings)
         return await self._users.change(user, name=name, bindings=parsed, expected_version=expected_version)
 
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        return await self._store.list_agents()
+
+    async def count_work(self) -> WorkCounts:
+        """How much there is in the store, over all users, and how much of it waits."""
+        return await self._store.count_work()
+
+    async def unfinished(self, *, limit: int = 100) -> list[CompactionEvent]:
+        """Compactions that have not ended, over all users, oldest first."""
+        return await self._store.list_unfinished(limit_count=limit)
+
+    async def degraded(self, *, limit: int = 100) -> list[CompactionEvent]:
+        """Compactions that ended degraded, over all users, newest first; `Session.retry` has one written again."""
+        return await self._store.list_degraded(limit_count=limit)
+
+    async def spent_today(self) -> list[Spend]:
+        """What calls of models came to since midnight UTC, by model and purpose."""
+        return await self._store.sum_spend(since=start_of_day(self._clock.now()))
+
     async def check_store(self) -> list[str]:
         """Problems of the store's own files; empty when there are none."""
         return await self._store.check_integrity()
@@ -400,6 +423,19 @@ class Everfold:
             session: Only what is about the session with this id.
         """
         return self._observers.feed.subscribe(None if session is None else SessionId(session))
+
+    def take_policies(
+        self,
+        *,
+        settings_of: Callable[[AgentId], SessionSettings],
+        memory_policy_of: Callable[[AgentId], MemoryPolicy],
+        has_memory: bool,
+    ) -> None:
+        """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
+        self._settings_of = settings_of
+        self._memories.take_policies(memory_policy_of)
+        if has_memory:
+            self._background.dream_too()
 
     def start(self) -> None:
         """Begin with what is done beside the turns. `everfold.open` does it."""

@@ -229,7 +229,10 @@ async def let_session(caller: AnyKey, runtime: Context, session: SessionText) ->
     Raises:
         NotFoundError: there is none that the key sees; whether there is another is not told.
     """
-    opened = await runtime.engine.get_session(session)
+    try:
+        opened = await runtime.engine.get_session(session)
+    except NotFoundError as error:
+        raise _no_session(session) from error
     _require_session(caller, opened)
     return opened
 
@@ -243,8 +246,9 @@ async def let_turn(caller: AnyKey, runtime: Context, session: SessionText) -> As
     Raises:
         NotFoundError: as in `let_session`.
     """
-    async with runtime.handles.use(session) as held:
-        _require_session(caller, held)
+    opened = runtime.handles.find(session) or await let_session(caller, runtime, session)
+    _require_session(caller, opened)
+    async with runtime.handles.use(opened) as held:
         yield held
 
 
@@ -258,7 +262,11 @@ def sees_session(caller: Caller, user_id: UserId, agent_id: AgentId) -> bool:
 
 def _require_session(caller: Caller, session: Session) -> None:
     if not sees_session(caller, session.record.user_id, session.record.agent_id):
-        raise NotFoundError(f"there is no session {session.id!r}; list them", session=session.id)
+        raise _no_session(session.id)
+
+
+def _no_session(session: str) -> NotFoundError:
+    return NotFoundError(f"there is no session {session!r}; list them", session=session)
 
 
 async def let_agent(caller: AnyKey, agent: AgentText) -> AgentId:

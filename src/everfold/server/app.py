@@ -34,13 +34,18 @@ def make_app(runtime: Runtime) -> FastAPI:
     app.state.runtime = runtime
     add_problems(app)
     for router in ROUTERS:
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                route.openapi_extra = {**(route.openapi_extra or {}), "x-access": find_rule(route)}
         app.include_router(router)
-    for route in app.routes:
-        if isinstance(route, APIRoute):
-            route.openapi_extra = {**(route.openapi_extra or {}), "x-access": find_rule(route)}
     document = app.openapi
     app.openapi = lambda: describe_problem(document())  # type: ignore[method-assign]  # the way that FastAPI documents
     app.add_middleware(
-        Gate, identify=runtime.identify, ids=runtime.ids, body_limit_bytes=runtime.settings.server.body_limit_bytes
+        Gate,
+        identify=runtime.identify,
+        ids=runtime.ids,
+        body_limit_bytes=runtime.settings.server.body_limit_bytes,
+        measures=runtime.measures,
+        tracer=runtime.tracer,
     )
     return app

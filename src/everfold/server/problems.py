@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from everfold.errors import EverfoldError, RateLimitedError, UnauthenticatedError
+from everfold.errors import EverfoldError, InvalidInputError, RateLimitedError, UnauthenticatedError
 from everfold.server.answers import ExactAnswer
 
 MEDIA_TYPE = "application/problem+json"
@@ -92,6 +92,14 @@ def describe_problem(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+class FieldsError(InvalidInputError):
+    """Fields of a request do not fit, each with what is wrong with it."""
+
+    def __init__(self, detail: str, errors: Sequence[FieldProblem]) -> None:
+        super().__init__(detail)
+        self.errors = tuple(errors)
+
+
 def request_id_of(request: Request) -> str:
     """The id of a request, as its answer names it."""
     return cast("str", request.scope.get("state", {}).get("request_id", ""))
@@ -142,6 +150,7 @@ def tell_error(error: EverfoldError, request_id: str) -> ExactAnswer:
         headers=headers,
         retryable=error.retryable,
         ids=error.ids,
+        errors=error.errors if isinstance(error, FieldsError) else None,
     )
 
 

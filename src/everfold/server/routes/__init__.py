@@ -5,14 +5,20 @@ from collections.abc import Sequence
 from fastapi import APIRouter
 
 from everfold.server.routes import (
+    agents,
     audit,
+    dashboard,
     dreams,
+    health,
     items,
+    keys,
     memory,
     messages,
     quarantine,
     search,
     sessions,
+    sources,
+    system,
     topics,
     users,
 )
@@ -28,5 +34,11 @@ ROUTERS: Sequence[APIRouter] = (
     search.router,
     sessions.router,
     messages.router,
+    agents.router,
+    sources.router,
+    system.router,
+    keys.router,
+    health.router,
+    dashboard.router,
 )
 """All of them, in the order of the reference; a path that is written out comes before one with a name in its place."""
