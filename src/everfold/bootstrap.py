@@ -12,6 +12,7 @@ from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
+from everfold.adapters.system.random_secrets import RandomSecrets
 from everfold.config import Overrides, Settings, load_settings
 from everfold.core.refreshing import AllowedSource
 from everfold.core.sessions import SessionId
@@ -21,7 +22,7 @@ from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
 from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock, Ids
+from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.tracing import Tracer
 from everfold.sections import SourceSettings
 from everfold.services.agent_memory import Memories
@@ -128,6 +129,7 @@ def make_engine(
     ids: Ids,
     observers: Observers | None = None,
     sources: Sequence[ContextSource] = (),
+    secrets: Secrets | None = None,
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     observers = Observers() if observers is None else observers
@@ -137,6 +139,7 @@ def make_engine(
         store,
         clock=clock,
         ids=ids,
+        secrets=RandomSecrets() if secrets is None else secrets,
         defaults_of=cache(settings.session_settings),
         observers=observers,
         background=background,

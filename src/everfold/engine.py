@@ -18,12 +18,14 @@ from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.memory import Memory
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock, Ids
+from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.usage import UsageStore
 from everfold.services.agent_memory import Memories
+from everfold.services.answer_once import Requests
 from everfold.services.attend import take_imported
 from everfold.services.background import Background
 from everfold.services.import_transcript import Imported, import_transcript
+from everfold.services.keys import Keys
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
@@ -51,6 +53,7 @@ class Everfold:
         *,
         clock: Clock,
         ids: Ids,
+        secrets: Secrets,
         defaults_of: Callable[[AgentId], SessionSettings],
         observers: Observers,
         background: Background,
@@ -66,11 +69,22 @@ class Everfold:
         self._memories = memories
         self._rotates = rotates
         self._users = Users(store=store, clock=clock, ids=ids)
+        self._keys = Keys(store=store, clock=clock, ids=ids, secrets=secrets, users=self._users)
 
     @property
     def usage(self) -> UsageStore:
         """Where calls of models are recorded: for what calls models beside the engine."""
         return self._store
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that open a server: making, checking, listing and revoking them."""
+        return self._keys
+
+    @property
+    def requests(self) -> Requests:
+        """The writes that clients of a server may repeat, and what they were answered with."""
+        return Requests(store=self._store, clock=self._clock)
 
     async def session(
         self,
