@@ -22,6 +22,7 @@ from everfold.ports.access import AccessStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.overviews import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -177,6 +178,7 @@ class Store(
     CompactionStore,
     WorkStore,
     HistoryStore,
+    OverviewStore,
     UsageStore,
     LedgerStore,
     TopicStore,

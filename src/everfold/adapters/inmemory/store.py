@@ -6,6 +6,7 @@ from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
 from everfold.adapters.inmemory.log import InMemoryLog
 from everfold.adapters.inmemory.memory import InMemoryMemory
+from everfold.adapters.inmemory.overviews import InMemoryOverviews
 from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
@@ -20,6 +21,7 @@ class InMemoryStore(
     InMemoryCompactions,
     InMemoryWork,
     InMemoryHistory,
+    InMemoryOverviews,
     InMemoryUsage,
     InMemoryMemory,
     InMemoryForgetting,
