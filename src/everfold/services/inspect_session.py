@@ -171,19 +171,19 @@ class Inspector:
             events = await list_newest_events(self.store, self.live, before=cursor, limit_count=limit)
         else:
             events = await list_events_after(self.store, self.live, after=cursor, limit_count=limit)
-        return [CostedEvent(event=event, cost_usd=await self._sum_cost(event)) for event in events]
+        return [await self.show_cost(event) for event in events]
 
-    async def get_event(self, event_id: str) -> CostedEvent:
-        """One compaction of the session's log.
+    async def show_cost(self, event: CompactionEvent) -> CostedEvent:
+        """An event with what models were paid for it; nothing is asked where no worker ever had it."""
+        cost_usd = await self.store.sum_cost_usd(event_id=event.id) if event.attempts else 0.0
+        return CostedEvent(event=event, cost_usd=cost_usd or None)
+
+    async def read_event(self, event_id: str) -> EventDetail:
+        """One compaction with the digests and the calls that belong to it.
 
         Raises:
             NotFoundError: the log has no such event, whether another one has or not.
         """
-        event = await find_own_event(self.store, self.live.record, event_id)
-        return CostedEvent(event=event, cost_usd=await self._sum_cost(event))
-
-    async def read_event(self, event_id: str) -> EventDetail:
-        """One compaction with the digests and the calls that belong to it; errors as in `get_event`."""
         event = await find_own_event(self.store, self.live.record, event_id)
         own = await self._read_digests(event)
         revision = None if event.revises else await self.store.find_revision(event.id)
@@ -212,10 +212,6 @@ class Inspector:
         ):
             calls += page
         return calls
-
-    async def _sum_cost(self, event: CompactionEvent) -> float | None:
-        """Nothing is asked where no worker ever had the event."""
-        return (await self.store.sum_cost_usd(event_id=event.id) or None) if event.attempts else None
 
     # --- what is shown
 
