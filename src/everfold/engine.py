@@ -17,7 +17,7 @@ from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, pars
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.memory import Memory
-from everfold.ports.overviews import SessionFigures
+from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.usage import UsageStore
@@ -227,7 +227,7 @@ class Everfold:
             limit_count=limit,
         )
 
-    async def list_overviews(
+    async def browse_sessions(
         self,
         *,
         user: str | None = None,

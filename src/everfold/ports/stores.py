@@ -19,10 +19,10 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.access import AccessStore
+from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
-from everfold.ports.overviews import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -178,7 +178,7 @@ class Store(
     CompactionStore,
     WorkStore,
     HistoryStore,
-    OverviewStore,
+    BrowsingStore,
     UsageStore,
     LedgerStore,
     TopicStore,

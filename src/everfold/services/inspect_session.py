@@ -11,7 +11,7 @@ from everfold.core.room import Room
 from everfold.core.sessions import EventId
 from everfold.core.usage import ModelCall
 from everfold.core.window import WindowReport
-from everfold.ports.overviews import SessionFigures
+from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.services.list_events import find_own_event, list_events_after, list_newest_events
 from everfold.services.live import LiveSession

@@ -14,6 +14,7 @@ Needs `pytest`.
 """
 
 from everfold.testing.contract_access import AccessContract
+from everfold.testing.contract_browsing import BrowsingContract
 from everfold.testing.contract_compaction import CompactionContract
 from everfold.testing.contract_erase import EraseContract
 from everfold.testing.contract_forgetting import ForgettingContract
@@ -21,7 +22,6 @@ from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_memory import LedgerContract
 from everfold.testing.contract_memory_records import MemoryRecordContract
-from everfold.testing.contract_overviews import OverviewContract
 from everfold.testing.contract_sessions import SessionContract
 from everfold.testing.contract_usage import UsageContract
 from everfold.testing.contract_users import UserContract
@@ -36,7 +36,7 @@ class StoreContract(
     CompactionContract,
     WorkContract,
     HistoryContract,
-    OverviewContract,
+    BrowsingContract,
     EraseContract,
     ForgettingContract,
     UsageContract,

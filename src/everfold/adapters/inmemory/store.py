@@ -1,12 +1,12 @@
 """The whole store in the memory of one process."""
 
 from everfold.adapters.inmemory.access import InMemoryAccess
+from everfold.adapters.inmemory.browsing import InMemoryBrowsing
 from everfold.adapters.inmemory.compaction import InMemoryCompactions, InMemoryWork
 from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
 from everfold.adapters.inmemory.log import InMemoryLog
 from everfold.adapters.inmemory.memory import InMemoryMemory
-from everfold.adapters.inmemory.overviews import InMemoryOverviews
 from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
@@ -21,7 +21,7 @@ class InMemoryStore(
     InMemoryCompactions,
     InMemoryWork,
     InMemoryHistory,
-    InMemoryOverviews,
+    InMemoryBrowsing,
     InMemoryUsage,
     InMemoryMemory,
     InMemoryForgetting,

@@ -46,7 +46,7 @@ async def list_sessions(
 ) -> SessionPage:
     """Sessions that the key sees, by when they were made."""
     owner = await read_owner(caller, runtime.engine, user, agent)
-    listed = await runtime.engine.list_overviews(
+    listed = await runtime.engine.browse_sessions(
         user=owner.user_id, agent=owner.agent_id, after=cursor, limit=limit, newest_first=order == "newest"
     )
     return show_sessions(listed, limit)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from everfold.core.sessions import SessionRecord, SessionSettings, StartedBy
-from everfold.ports.overviews import SessionFigures
+from everfold.ports.browsing import SessionFigures
 from everfold.server.shapes.shape import Given, Shape, Time
 from everfold.server.shapes.windows import SliceShape, show_slices
 from everfold.services.inspect_session import Standing

@@ -1,4 +1,4 @@
-"""Overviews in memory: sessions, events and messages as a person leafs through them."""
+"""Browsing in memory: sessions, events and messages as a person leafs through them."""
 
 from collections.abc import Sequence
 from itertools import dropwhile, islice
@@ -8,11 +8,11 @@ from everfold.adapters.inmemory.tables import TablesHolder
 from everfold.core.events import CompactionEvent
 from everfold.core.layout import EMPTY_LAYOUT
 from everfold.core.sessions import NO_END, AgentId, EventId, SessionId, SessionRecord, UserId
-from everfold.ports.overviews import SessionFigures
+from everfold.ports.browsing import SessionFigures
 
 
-class InMemoryOverviews(TablesHolder):
-    """The overview store's methods; see `everfold.ports.overviews.OverviewStore`."""
+class InMemoryBrowsing(TablesHolder):
+    """The browsing store's methods; see `everfold.ports.browsing.BrowsingStore`."""
 
     async def list_newest_sessions(
         self, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int

@@ -1,4 +1,4 @@
-"""The store's part for overviews: what lists and pictures ask for, and no turn does.
+"""The store's part for browsing: what lists and pictures ask for, and no turn does.
 
 See `everfold.ports.stores` for what holds for every method of a store.
 """
@@ -22,7 +22,7 @@ class SessionFigures:
     active_at: datetime | None
 
 
-class OverviewStore(Protocol):
+class BrowsingStore(Protocol):
     """Sessions, events and messages as a person leafs through them. No method takes longer for a longer log."""
 
     async def list_newest_sessions(

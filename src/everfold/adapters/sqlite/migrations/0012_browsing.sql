@@ -1,4 +1,4 @@
--- Overviews: what lists and pictures ask for and no turn does.
+-- Browsing: what lists and pictures ask for and no turn does.
 
 CREATE INDEX sessions_agent ON sessions (agent_key);
 

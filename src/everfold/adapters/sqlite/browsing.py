@@ -1,4 +1,4 @@
-"""Overviews in SQLite. Each function is one call of the port, inside the transaction that the store opened."""
+"""Browsing in SQLite. Each function is one call of the port, inside the transaction that the store opened."""
 
 import json
 import zlib
@@ -12,7 +12,7 @@ from everfold.adapters.sqlite.sessions import find_owner_keys, find_place, read_
 from everfold.core.events import CompactionEvent
 from everfold.core.sessions import NO_END, AgentId, EventId, SessionId, SessionRecord, UserId
 from everfold.core.state import state_from_bytes
-from everfold.ports.overviews import SessionFigures
+from everfold.ports.browsing import SessionFigures
 
 _HEAD_BYTES: Final = 512
 """Enough of a compressed layout for its first number. Source: RFC 1951, 3.2.7: the code tables of a block take at most
@@ -22,14 +22,14 @@ some 320 bytes."""
 def list_newest_sessions(
     database: Database, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
 ) -> list[SessionRecord]:
-    """See `OverviewStore.list_newest_sessions`."""
+    """See `BrowsingStore.list_newest_sessions`."""
     before_key = NO_END if before is None else find_place(database, before)
     owner = find_owner_keys(database, user_id, agent_id)
     return read_sessions(database, "list_newest_sessions", owner, limit_count, before_key=before_key)
 
 
 def read_figures(database: Database, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:
-    """See `OverviewStore.read_figures`."""
+    """See `BrowsingStore.read_figures`."""
     figures: dict[SessionId, SessionFigures] = {}
     for id_, content in database.rows("read_states", ids=json.dumps(list(session_ids))):
         state = state_from_bytes(cast("bytes", content), revision=0)
@@ -55,7 +55,7 @@ def _peek_watermark(database: Database, event_id: EventId) -> int:
 
 
 def list_refreshes(database: Database, places: Places, session_id: SessionId) -> list[int]:
-    """See `OverviewStore.list_refreshes`."""
+    """See `BrowsingStore.list_refreshes`."""
     return [
         cast("int", row[0])
         for session_key, first_seq, last_seq in places.ranges(session_id, range(1, NO_END))
@@ -64,6 +64,6 @@ def list_refreshes(database: Database, places: Places, session_id: SessionId) ->
 
 
 def find_revision(database: Database, event_id: EventId) -> CompactionEvent | None:
-    """See `OverviewStore.find_revision`."""
+    """See `BrowsingStore.find_revision`."""
     row = database.row("find_revision", event_id=event_id)
     return None if row is None else read_event(row)

@@ -1,4 +1,4 @@
-"""What every store holds to about overviews. See `everfold.testing.contract`."""
+"""What every store holds to about browsing. See `everfold.testing.contract`."""
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
@@ -6,7 +6,7 @@ import pytest
 
 from everfold.core.sessions import SessionId
 from everfold.errors import NotFoundError
-from everfold.ports.overviews import SessionFigures
+from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.testing.builders import (
     ADA,
@@ -27,7 +27,7 @@ from everfold.testing.contract_compaction import LATER
 from everfold.testing.contract_work import after_revision, commit_early, open_and_begin, revise
 
 
-class OverviewContract:
+class BrowsingContract:
     """What lists and pictures are made of says the same as the rows themselves."""
 
     async def test_newest_sessions_are_the_others_backwards(self, store: Store) -> None:
