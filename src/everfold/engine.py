@@ -8,11 +8,14 @@ from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.memory import MemoryHead
+from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.overview import Spend, WorkCounts
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.snapshots import reserve_snapshot
 from everfold.core.state import SessionState
 from everfold.core.transcripts import Transcript
+from everfold.core.usage import start_of_day
 from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
@@ -272,10 +275,15 @@ class Everfold:
             limit_count=limit,
         )
 
-    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None) -> Memory:
+    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> Memory:
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
 
         Looking makes nobody: a session, `add_user` or an import makes a user. A UUID is taken as it is.
+
+        Args:
+            user: Whose memory.
+            agent: The agent whose view it is.
+            is_by_agent: What is written counts as the agent's words, which never overrule the user's own.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -288,6 +296,8 @@ class Everfold:
             agent_id=agent_id,
             is_owner=agent is None,
             memory=self._memories.get(agent_id),
+            policy_of=self._memories.policy_of,
+            writer="agent" if is_by_agent else "user",
         )
 
     async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
@@ -380,9 +390,19 @@ class Everfold:
             actor=actor,
         )
 
-    async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
-        """Users in the order in which they became known; `after` is the last id of the page before."""
-        return await self._store.list_users(after=None if after is None else UserId(after), limit_count=limit)
+    async def list_users(self, *, named: str = "", after: str | None = None, limit: int = 100) -> list[User]:
+        """Users in the order in which they became known; `after` is the last id of the page before.
+
+        Args:
+            named: Only those whose display name has this text in it, in any case; those that begin with it come first.
+            after: Where to go on.
+            limit: The most to give.
+
+        Raises:
+            NotFoundError: nobody has the id `after`.
+        """
+        last = None if after is None else UserId(after)
+        return await self._users.list_page(named, after=last, limit_count=limit)
 
     async def get_user(self, user: str = DEFAULT_USER) -> User:
         """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
@@ -410,18 +430,51 @@ class Everfold:
         """
         return await self._users.add(name, _parse_bindings(bindings))
 
-    async def change_user(self, user: str, *, name: str | None = None, bindings: Sequence[str] | None = None) -> User:
+    async def change_user(
+        self,
+        user: str,
+        *,
+        name: str | None = None,
+        bindings: Sequence[str] | None = None,
+        expected_version: str | None = None,
+    ) -> User:
         """Change the display name of a user, or where they are reached; what is left out stays.
 
         A new name reaches them too, and so do the names that they had. Other bindings are replaced by those given.
 
+        Args:
+            user: Whom.
+            name: The new display name.
+            bindings: Where they are reached from now on, each `CHANNEL:ID`.
+            expected_version: The `version` of the user that the caller saw; None takes any.
+
         Raises:
             InvalidInputError: the text names no user, the name cannot be one, or a binding has another form.
             NotFoundError: nobody has that name or that id.
-            ConflictError: the name or a binding is another user's.
+            ConflictError: the name or a binding is another user's, or the user is at another version.
         """
         parsed = None if bindings is None else _parse_bindings(bindings)
-        return await self._users.change(user, name=name, bindings=parsed)
+        return await self._users.change(user, name=name, bindings=parsed, expected_version=expected_version)
+
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        return await self._store.list_agents()
+
+    async def count_work(self) -> WorkCounts:
+        """How much there is in the store, over all users, and how much of it waits."""
+        return await self._store.count_work()
+
+    async def unfinished(self, *, limit: int = 100) -> list[CompactionEvent]:
+        """Compactions that have not ended, over all users, oldest first."""
+        return await self._store.list_unfinished(limit_count=limit)
+
+    async def degraded(self, *, limit: int = 100) -> list[CompactionEvent]:
+        """Compactions that ended degraded, over all users, newest first; `Session.retry` has one written again."""
+        return await self._store.list_degraded(limit_count=limit)
+
+    async def spent_today(self) -> list[Spend]:
+        """What calls of models came to since midnight UTC, by model and purpose."""
+        return await self._store.sum_spend(since=start_of_day(self._clock.now()))
 
     async def check_store(self) -> list[str]:
         """Problems of the store's own files; empty when there are none."""
@@ -437,6 +490,19 @@ class Everfold:
             session: Only what is about the session with this id.
         """
         return self._observers.feed.subscribe(None if session is None else SessionId(session))
+
+    def take_policies(
+        self,
+        *,
+        settings_of: Callable[[AgentId], SessionSettings],
+        memory_policy_of: Callable[[AgentId], MemoryPolicy],
+        has_memory: bool,
+    ) -> None:
+        """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
+        self._settings_of = settings_of
+        self._memories.take_policies(memory_policy_of)
+        if has_memory:
+            self._background.dream_too()
 
     def start(self) -> None:
         """Begin with what is done beside the turns. `everfold.open` does it."""

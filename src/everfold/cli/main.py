@@ -30,6 +30,7 @@ from everfold.cli import (
     replay,
     retry,
     search,
+    serve,
     sessions,
     show,
     sources,
@@ -82,6 +83,7 @@ def begin(
 
 for module in (
     chat,
+    serve,
     replay,
     importing,
     sessions,

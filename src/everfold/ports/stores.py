@@ -22,7 +22,8 @@ from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import DreamLeaseStore, ExtractionStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -182,11 +183,13 @@ class Store(
     UsageStore,
     LedgerStore,
     TopicStore,
+    ExtractionStore,
     DreamLeaseStore,
     MemoryRecordStore,
     ForgettingStore,
     VectorStore,
     AccessStore,
+    OverviewStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

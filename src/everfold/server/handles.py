@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from everfold.engine import Everfold
 from everfold.session import Session
 
 MOST_OPEN: Final = 1_000
@@ -26,21 +25,19 @@ class _Handle:
 class Handles:
     """The open sessions of a server."""
 
-    def __init__(self, engine: Everfold) -> None:
-        self._engine = engine
+    def __init__(self) -> None:
         self._open: OrderedDict[str, _Handle] = OrderedDict()
 
-    @asynccontextmanager
-    async def use(self, session_id: str) -> AsyncIterator[Session]:
-        """The session with this id, for one task at a time.
-
-        Raises:
-            NotFoundError: there is none.
-        """
+    def find(self, session_id: str) -> Session | None:
+        """The session with this id, where it is open: to be looked at, not to be used."""
         handle = self._open.get(session_id)
-        if handle is None:
-            opened = _Handle(await self._engine.get_session(session_id))
-            handle = self._open.setdefault(session_id, opened)
+        return None if handle is None else handle.session
+
+    @asynccontextmanager
+    async def use(self, opened: Session) -> AsyncIterator[Session]:
+        """A session, for one task at a time: the one that was opened before, where there is one, else the given one."""
+        session_id = opened.id
+        handle = self._open.setdefault(session_id, _Handle(opened))
         self._open.move_to_end(session_id)
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
@@ -52,3 +49,7 @@ class Handles:
                 raise
             if handle.session.id != session_id:  # it went on in a session of its own
                 self._open.pop(session_id, None)
+
+    def clear(self) -> None:
+        """Have every session opened anew: what it was opened with has changed."""
+        self._open.clear()

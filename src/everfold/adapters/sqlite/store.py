@@ -1,8 +1,8 @@
 """The SQLite store: the ports over one file.
 
 The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
-threads that they run on, and `memory_store`, `vector_store`, `access_store` and `browsing_store` for the methods of memory,
-vectors, access and browsing.
+threads that they run on, and `memory_store`, `vector_store`, `access_store`, `overview_store` and `browsing_store` for the
+methods of memory, vectors, access, overviews and browsing.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.browsing_store import SqliteBrowsing
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.memory_store import SqliteMemory
+from everfold.adapters.sqlite.overview_store import SqliteOverview
 from everfold.adapters.sqlite.places import Places
 from everfold.adapters.sqlite.vector_store import SqliteVectors
 from everfold.core.appending import AppendPlan
@@ -88,7 +89,7 @@ class Glance:
         self._database.close()
 
 
-class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteBrowsing):
+class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, SqliteBrowsing):
     """Everything in one SQLite file. Several processes may open the same file."""
 
     def __init__(self, path: str) -> None:
@@ -171,6 +172,10 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteBrowsing):
     async def list_users(self, *, after: UserId | None, limit_count: int) -> list[User]:
         """See the port."""
         return await self._read(users.list_users, after, limit_count)
+
+    async def list_users_named(self, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
+        """See the port."""
+        return await self._read(users.list_users_named, text, after, limit_count)
 
     # --- log
 

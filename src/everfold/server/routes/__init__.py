@@ -4,14 +4,45 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from everfold.server.routes import events, memory, messages, sessions, users, windows
+from everfold.server.routes import (
+    agents,
+    audit,
+    dashboard,
+    dreams,
+    events,
+    health,
+    items,
+    keys,
+    memory,
+    messages,
+    quarantine,
+    search,
+    sessions,
+    sources,
+    system,
+    topics,
+    users,
+    windows,
+)
 
 ROUTERS: Sequence[APIRouter] = (
     users.router,
     memory.router,
+    audit.router,
+    topics.router,
+    items.router,
+    dreams.router,
+    quarantine.router,
+    search.router,
     sessions.router,
     messages.router,
     windows.router,
     events.router,
+    agents.router,
+    sources.router,
+    system.router,
+    keys.router,
+    health.router,
+    dashboard.router,
 )
-"""All of them, in the order of the reference."""
+"""All of them, in the order of the reference; a path that is written out comes before one with a name in its place."""
