@@ -211,6 +211,14 @@ class Everfold:
         record = await self._store.get_session(SessionId(session_id))
         return self._handle(await load_session(self._store, record))
 
+    async def get_record(self, session_id: str) -> SessionRecord:
+        """Whose the session with this id is, and where it came from.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return await self._store.get_session(SessionId(session_id))
+
     async def get_event(self, event_id: str) -> CompactionEvent:
         """The compaction with this id; `session_id` says whose it is.
 

@@ -199,7 +199,13 @@ def show_message_detail(message: Message, page: Page | None) -> dict[str, object
     shown = show_message(message)
     if page is None:
         return {**shown, "page": None, "pages_count": None}
-    of_page: dict[str, object] = {"text": page.text, "wire": None, "parts": [], "page": page.page, "pages_count": page.page_count}
+    of_page: dict[str, object] = {
+        "text": page.text,
+        "wire": None,
+        "parts": [],
+        "page": page.page,
+        "pages_count": page.page_count,
+    }
     return {**shown, **of_page}
 
 
