@@ -146,6 +146,7 @@ def open_with_model() -> OpenWithModel:
     from functools import partial
 
     from everfold.adapters.system.ids import RandomIds
+    from everfold.adapters.system.random_secrets import RandomSecrets
     from everfold.bootstrap import make_background, make_memories, open_store
     from everfold.config import load_settings
     from everfold.engine import DRAIN_SECS, Everfold
@@ -184,6 +185,7 @@ def open_with_model() -> OpenWithModel:
             store,
             clock=clock,
             ids=ids,
+            secrets=RandomSecrets(),
             defaults_of=loaded.session_settings,
             observers=observers,
             background=background,

@@ -12,16 +12,18 @@ from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.log_lines import LogLines, log_failed_work
+from everfold.adapters.system.random_secrets import RandomSecrets
 from everfold.config import Overrides, Settings, load_settings
+from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.refreshing import AllowedSource
-from everfold.core.sessions import SessionId
+from everfold.core.sessions import AgentId, SessionId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
 from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock, Ids
+from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.tracing import Tracer
 from everfold.sections import SourceSettings
 from everfold.services.agent_memory import Memories
@@ -128,6 +130,7 @@ def make_engine(
     ids: Ids,
     observers: Observers | None = None,
     sources: Sequence[ContextSource] = (),
+    secrets: Secrets | None = None,
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     observers = Observers() if observers is None else observers
@@ -137,6 +140,7 @@ def make_engine(
         store,
         clock=clock,
         ids=ids,
+        secrets=RandomSecrets() if secrets is None else secrets,
         defaults_of=cache(settings.session_settings),
         observers=observers,
         background=background,
@@ -145,18 +149,33 @@ def make_engine(
     )
 
 
+def take_settings(engine: Everfold, settings: Settings) -> None:
+    """Have an engine go by what other settings say of agents: new sessions at once, and memory from its next turn on.
+
+    What holds for all of an engine (its store, models, sources, hooks, sweep) stays as it was opened.
+    """
+    engine.take_policies(
+        settings_of=cache(settings.session_settings),
+        memory_policy_of=cache(settings.memory_policy),
+        has_memory=settings.has_memory,
+    )
+
+
 def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers) -> Memories:
     """What an engine does with memory, and what calls its models."""
     dispatcher = InProcessDispatcher(on_error=log_failed_work)
     caller = open_caller(settings, store, clock=clock, ids=ids, observers=observers)
-    policy_of = cache(settings.memory_policy)
-    return Memories(
+
+    def policy_of(agent_id: AgentId) -> MemoryPolicy:
+        return memories.policy_of(agent_id)  # as it is then: it may change
+
+    memories = Memories(
         store=store,
         clock=clock,
         ids=ids,
         observers=observers,
         dispatcher=dispatcher,
-        policy_of=policy_of,
+        policy_of=cache(settings.memory_policy),
         dreamer=Dreamer(
             store=store,
             clock=clock,
@@ -170,6 +189,7 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
         embedding=open_embedding(store, settings, clock=clock, ids=ids),
         is_synchronous=settings.compaction.synchronous,
     )
+    return memories
 
 
 def make_background(memories: Memories, settings: Settings, *, sources: Sequence[ContextSource] = ()) -> Background:
@@ -219,7 +239,8 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
             lookback_secs=sweep.lookback_secs,
             every_secs=sweep.every_secs,
         ),
-        dreaming=dreaming if settings.has_memory else None,
+        dreaming=dreaming,
+        dreams=settings.has_memory,
         fill_vectors=None
         if memories.embedding is None or not settings.has_memory
         else partial(memories.embedding.fill_everybody, store),

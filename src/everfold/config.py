@@ -35,6 +35,7 @@ from everfold.sections import (
     MemorySettings,
     ModelSettings,
     SessionsSettings,
+    ServerSettings,
     SourceSettings,
     SpendSettings,
     StoreSettings,
@@ -71,6 +72,7 @@ class Settings(BaseSettings):
     users: tuple[UserSettings, ...] = ()
     agents: Mapping[str, AgentSettings] = Field(default_factory=dict[str, AgentSettings])
     hands: Mapping[str, HandSettings] = Field(default_factory=dict[str, HandSettings])
+    server: ServerSettings = ServerSettings.model_validate({})
     sources: Mapping[str, SourceSettings] = Field(default_factory=dict[str, SourceSettings])
 
     @classmethod

@@ -8,6 +8,7 @@ from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.memory import MemoryHead
+from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.snapshots import reserve_snapshot
@@ -18,12 +19,14 @@ from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.memory import Memory
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock, Ids
+from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.usage import UsageStore
 from everfold.services.agent_memory import Memories
+from everfold.services.answer_once import Requests
 from everfold.services.attend import take_imported
 from everfold.services.background import Background
 from everfold.services.import_transcript import Imported, import_transcript
+from everfold.services.keys import Keys
 from everfold.services.live import LiveSession, load_session
 from everfold.services.observers import Observers
 from everfold.services.open_session import Opener
@@ -51,6 +54,7 @@ class Everfold:
         *,
         clock: Clock,
         ids: Ids,
+        secrets: Secrets,
         defaults_of: Callable[[AgentId], SessionSettings],
         observers: Observers,
         background: Background,
@@ -66,11 +70,22 @@ class Everfold:
         self._memories = memories
         self._rotates = rotates
         self._users = Users(store=store, clock=clock, ids=ids)
+        self._keys = Keys(store=store, clock=clock, ids=ids, secrets=secrets, users=self._users)
 
     @property
     def usage(self) -> UsageStore:
         """Where calls of models are recorded: for what calls models beside the engine."""
         return self._store
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that open a server: making, checking, listing and revoking them."""
+        return self._keys
+
+    @property
+    def requests(self) -> Requests:
+        """The writes that clients of a server may repeat, and what they were answered with."""
+        return Requests(store=self._store, clock=self._clock)
 
     async def session(
         self,
@@ -356,6 +371,19 @@ class Everfold:
             session: Only what is about the session with this id.
         """
         return self._observers.feed.subscribe(None if session is None else SessionId(session))
+
+    def take_policies(
+        self,
+        *,
+        settings_of: Callable[[AgentId], SessionSettings],
+        memory_policy_of: Callable[[AgentId], MemoryPolicy],
+        has_memory: bool,
+    ) -> None:
+        """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
+        self._settings_of = settings_of
+        self._memories.take_policies(memory_policy_of)
+        if has_memory:
+            self._background.dream_too()
 
     def start(self) -> None:
         """Begin with what is done beside the turns. `everfold.open` does it."""

@@ -3,6 +3,7 @@
     EverfoldError
     ├── UsageError                    the caller asked for something that cannot be
     │   ├── InvalidInputError         422  a value is not what it must be
+    │   ├── MalformedRequestError     400  a request cannot be read
     │   ├── NotFoundError             404  no such session, message or event
     │   └── ConflictError             409  the state is not the one that the caller expected
     ├── LimitError                    a bound would be passed
@@ -64,6 +65,13 @@ class InvalidInputError(UsageError):
     """A value is not what it must be; the session is as it was before."""
 
     code = "invalid_input"
+
+
+class MalformedRequestError(UsageError):
+    """A request cannot be read: an id in it has no form that an id has."""
+
+    code = "malformed_request"
+    http_status = 400
 
 
 class NotFoundError(UsageError):

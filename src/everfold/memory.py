@@ -287,6 +287,23 @@ class Memory:
             place = AuditPlace(before.at, before.ordinal) if isinstance(before, AuditEntry) else AuditPlace(before)
         return await self._store.list_audit(self.user_id, before=place, limit_count=_check_limit(limit))
 
+    async def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
+        """Have the audit say that this memory was read, for what shows it to somebody: a server, an export of one's own.
+
+        Args:
+            actor: Who read.
+            about: What, in ids or the path of a request; never words of it.
+        """
+        entry = AuditEntry(
+            at=self._memory.rememberer.clock.now(),
+            user_id=self.user_id,
+            agent_id=self._scope,
+            actor=actor,
+            action="read",
+            about=tuple(about),
+        )
+        await self._store.record_audit([entry])
+
 
 def _check_limit(limit: int) -> int:
     if not 1 <= limit <= MOST_LISTED:

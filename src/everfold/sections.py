@@ -307,6 +307,21 @@ class EmbedSettings(_Section):
     dimensions: int | None = Field(None, gt=0, description="The size of a vector, where the model gives several.")
 
 
+class ServerSettings(_Section):
+    """Where the server is reached, and what it takes of one caller."""
+
+    host: str = Field("127.0.0.1", description="The address to listen on; the machine itself alone is the default.")
+    port: int = Field(8420, ge=0, le=65_535, description="The port; 0 takes a free one and says which.")
+    public_url: str | None = Field(
+        None,
+        pattern=_URL_PATTERN,
+        description="What people reach it by, where a proxy stands before it; with https its cookie is for https only.",
+    )
+    body_limit_bytes: int = Field(10_000_000, ge=1, description="The largest body of a request.")
+    requests_per_minute: int = Field(6_000, ge=0, description="What one key may ask in a minute; 0 sets no bound.")
+    drain_secs: float = Field(5.0, ge=0, description="What stopping waits for: answers and work that are on their way.")
+
+
 class SourceSettings(BaseModel):
     """Where a refresh may look, each in a `[sources.NAME]` of its own; the other keys are those of its kind."""
 

@@ -16,6 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from everfold.core.happenings import Happening
 from everfold.memory import Memory
 from everfold.services.feed import Subscription
+from everfold.services.keys import Keys
 from everfold.services.memory_tools import MemoryTools
 from everfold.services.replay import Replay
 from everfold.session import Session
@@ -32,7 +33,7 @@ class Blocking(Generic[T]):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.wrapped, name)
-        return self._blocking(value) if callable(value) else value
+        return self._blocking(value) if callable(value) else self._give(value)
 
     def _blocking(self, method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
@@ -47,7 +48,7 @@ class Blocking(Generic[T]):
 
     def _give(self, given: Any) -> Any:
         match given:
-            case Session() | Memory() | MemoryTools() | Replay():
+            case Session() | Memory() | MemoryTools() | Replay() | Keys():
                 return Blocking(given, self._portal)
             case Subscription():
                 return self._listen(given)

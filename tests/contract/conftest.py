@@ -11,4 +11,5 @@ pytest.register_assert_rewrite(
     "everfold.testing.contract_usage",
     "everfold.testing.contract_users",
     "everfold.testing.contract_vectors",
+    "everfold.testing.contract_access",
 )

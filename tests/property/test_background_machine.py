@@ -54,7 +54,7 @@ from everfold.services.sweep import Sweeper
 from everfold.services.work import Task, Worker, WorkPolicy, Written
 from everfold.session import Session
 from everfold.testing.builders import assistant, calls, result, talk, user
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.fakes import CountingIds, CountingSecrets, FakeClock
 from everfold.testing.proofs import PROVIDERS, Flat, flatten_request, list_all_events, spell
 from everfold.testing.requests import check_anthropic_request, check_openai_request, check_window_rules
 
@@ -242,6 +242,7 @@ class BackgroundMachine(RuleBasedStateMachine):
             store,
             clock=self.clock,
             ids=self.ids,
+            secrets=CountingSecrets(),
             defaults_of=lambda _: SessionSettings(policy=Policy(min_fold_tokens=100)),
             observers=Observers(),
             background=Background(worker=worker, dispatcher=dispatcher, sweeper=sweeper),
@@ -603,6 +604,7 @@ class BackgroundMachine(RuleBasedStateMachine):
             self.store,
             clock=FakeClock(),
             ids=CountingIds(),
+            secrets=CountingSecrets(),
             defaults_of=lambda _: SessionSettings(),
             observers=Observers(),
             background=self.process.engine._background,

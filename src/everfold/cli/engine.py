@@ -67,12 +67,17 @@ async def open_runtime(
     Raises:
         NotFoundError: the file must exist and does not.
     """
-    config = invocation_of(context).config
-    url = f"{_SQLITE}{db}" if db is not None else load_settings(config).store.url
+    invocation = invocation_of(context)
+    url = store_url(invocation, db)
     if must_exist:
         _require_file(url)
-    async with open_agents(url, config=config, settings=settings) as opened:
+    async with open_agents(url, config=invocation.config, settings=settings) as opened:
         yield opened
+
+
+def store_url(invocation: Invocation, db: Path | None) -> str:
+    """The store of a database file, or that of the settings."""
+    return f"{_SQLITE}{db}" if db is not None else load_settings(invocation.config).store.url
 
 
 @asynccontextmanager

@@ -29,6 +29,7 @@ from everfold.cli import (
     replay,
     retry,
     search,
+    serve,
     sessions,
     show,
     sources,
@@ -81,6 +82,7 @@ def begin(
 
 for module in (
     chat,
+    serve,
     replay,
     importing,
     sessions,

@@ -18,6 +18,7 @@ from everfold.core.messages import Message, Note
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
+from everfold.ports.access import AccessStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
@@ -183,6 +184,7 @@ class Store(
     MemoryRecordStore,
     ForgettingStore,
     VectorStore,
+    AccessStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

@@ -87,6 +87,11 @@ class Memories:
             self._made[agent_id] = self._make(self.policy_of(agent_id))
         return self._made[agent_id]
 
+    def take_policies(self, policy_of: Callable[[AgentId], MemoryPolicy]) -> None:
+        """Go by other policies from now on; a session that is open keeps to what it was opened with."""
+        self.policy_of = policy_of
+        self._made.clear()
+
     async def close_models(self) -> None:
         """Let go of whatever models there are."""
         if self.caller is not None:

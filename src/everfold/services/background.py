@@ -13,7 +13,11 @@ from everfold.services.work import Worker
 
 @dataclass(slots=True, kw_only=True)
 class Background:
-    """A worker, what runs it, the sweep that finds what was left behind, the look for whom to dream for, and vectors."""
+    """A worker, what runs it, the sweep that finds what was left behind, the look for whom to dream for, and vectors.
+
+    Attributes:
+        dreams: Any agent has structured memory; nobody is looked for otherwise.
+    """
 
     worker: Worker
     dispatcher: Dispatcher
@@ -21,6 +25,7 @@ class Background:
     dreaming: DreamLoop | None = None
     fill_vectors: Callable[[], Coroutine[object, object, None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
+    dreams: bool = True
     _looking: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
     @property
@@ -34,10 +39,22 @@ class Background:
             return
         loop = asyncio.get_running_loop()
         self._looking.append(loop.create_task(self.sweeper.sweep_forever(), name="everfold sweep"))
-        if self.dreaming is not None and self.dreaming.gap_secs:
-            self._looking.append(loop.create_task(self.dreaming.poll_forever(), name="everfold dreams"))
+        if self.dreams:
+            self._begin_dreaming()
         if self.fill_vectors is not None:
             self._looking.append(loop.create_task(self.fill_vectors(), name="everfold vectors"))
+
+    def dream_too(self) -> None:
+        """Look for whom to dream for from now on, where that was not done before."""
+        if not self.dreams:
+            self.dreams = True
+            if self._looking:
+                self._begin_dreaming()
+
+    def _begin_dreaming(self) -> None:
+        if self.dreaming is not None and self.dreaming.gap_secs:
+            looking = self.dreaming.poll_forever()
+            self._looking.append(asyncio.get_running_loop().create_task(looking, name="everfold dreams"))
 
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon."""

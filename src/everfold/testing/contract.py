@@ -13,6 +13,7 @@ they compared, register the modules first: `pytest.register_assert_rewrite("ever
 Needs `pytest`.
 """
 
+from everfold.testing.contract_access import AccessContract
 from everfold.testing.contract_compaction import CompactionContract
 from everfold.testing.contract_erase import EraseContract
 from everfold.testing.contract_forgetting import ForgettingContract
@@ -40,5 +41,6 @@ class StoreContract(
     LedgerContract,
     MemoryRecordContract,
     VectorContract,
+    AccessContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

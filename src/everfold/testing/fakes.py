@@ -1,10 +1,12 @@
-"""A clock, ids and a context source that a test holds in its hands."""
+"""A clock, ids, secrets and a context source that a test holds in its hands."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+
+from everfold.core.access import SECRET_CHARS, SECRET_PREFIX
 
 STARTED_AT = datetime(2031, 3, 3, 8, 0, tzinfo=UTC)
 """When a fake clock starts: some Monday, far from any test's own day."""
@@ -80,6 +82,18 @@ class CountingIds:
         """The next id with this prefix."""
         self._counts[prefix] += 1
         return f"{prefix}{self._counts[prefix]:06}"
+
+
+class CountingSecrets:
+    """Secrets that count, in the form of real ones; everybody can guess them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new_secret(self) -> str:
+        """The next secret."""
+        self._count += 1
+        return f"{SECRET_PREFIX}{self._count:0{SECRET_CHARS}}"
 
 
 def _in_utc(moment: datetime) -> datetime:

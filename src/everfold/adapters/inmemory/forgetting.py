@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from everfold.adapters.inmemory.access import forget_answers
 from everfold.adapters.inmemory.history import bury
 from everfold.adapters.inmemory.log import write_plan
 from everfold.adapters.inmemory.memory import count_memory, wipe_tables
@@ -153,4 +154,5 @@ def _erase_sessions(tables: Tables, session_ids: Sequence[SessionId]) -> dict[st
     drop(tables.memory.sessions, session_ids)
     drop(tables.memory.owners, session_ids)
     tables.erased |= gone
+    forget_answers(tables)
     return counts

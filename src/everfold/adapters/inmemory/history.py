@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from everfold.adapters.inmemory.access import forget_answers
 from everfold.adapters.inmemory.compaction import drop_drafts
 from everfold.adapters.inmemory.memory_tables import MemoryTables, write_change
 from everfold.adapters.inmemory.sessions import give_record
@@ -81,6 +82,7 @@ class InMemoryHistory(TablesHolder):
         tables.states.update(erasure.states)
         for session_id, _ in erasure.states:
             drop_drafts(tables, session_id)
+        forget_answers(tables)
 
     async def check_integrity(self) -> list[str]:
         """Always empty: there are no files."""

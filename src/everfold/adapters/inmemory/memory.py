@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+from everfold.adapters.inmemory.access import forget_answers
 from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, is_for, write_change
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
@@ -28,6 +29,8 @@ class InMemoryMemory(TablesHolder):
         tables = self._tables
         owner_id = None if change.session is None else tables.get_session(change.session.session_id).user_id
         tables.memory = write_change(tables.memory, change, owner_id=owner_id)
+        if change.is_forgetting:
+            forget_answers(tables)
         return change.next_head
 
     async def list_items(
@@ -281,6 +284,7 @@ def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryHead, entry:
     held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
     forget_snapshots(held, user_id)
     held.audit.append(entry)
+    forget_answers(tables)
     for record in tables.sessions.values():
         last_seq = max(tables.messages[record.id], default=record.branch_seq)
         if record.user_id == user_id and last_seq:

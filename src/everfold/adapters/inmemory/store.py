@@ -1,5 +1,6 @@
 """The whole store in the memory of one process."""
 
+from everfold.adapters.inmemory.access import InMemoryAccess
 from everfold.adapters.inmemory.compaction import InMemoryCompactions, InMemoryWork
 from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
@@ -23,6 +24,7 @@ class InMemoryStore(
     InMemoryMemory,
     InMemoryForgetting,
     InMemoryVectors,
+    InMemoryAccess,
 ):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import cast
 
 from everfold.adapters.inmemory.memory_tables import MemoryTables
+from everfold.core.access import AccessKey, KeyId
 from everfold.core.appending import Appended
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
@@ -17,6 +18,7 @@ from everfold.core.json_values import JsonObject, decode_json
 from everfold.core.layout import Layout
 from everfold.core.messages import Cut, Message, Note, Role, WireFormat
 from everfold.core.origins import Source
+from everfold.core.repeats import KnownRequest, RequestKey
 from everfold.core.searching import SearchText
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, UserId, find_stretches
 from everfold.core.state import SessionState
@@ -143,6 +145,9 @@ class Tables:
     memory: MemoryTables = field(default_factory=MemoryTables)
     erased: set[SessionId] = field(default_factory=set)
     vectors: dict[tuple[Space, VectorRef], StoredVector] = field(default_factory=dict)
+    keys: dict[KeyId, AccessKey] = field(default_factory=dict)
+    requests: dict[RequestKey, KnownRequest] = field(default_factory=dict)
+    bodiless: set[RequestKey] = field(default_factory=set)
     last_key: int = 0
 
     def get_session(self, session_id: SessionId) -> SessionRecord:

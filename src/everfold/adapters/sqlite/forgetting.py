@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from everfold.adapters.sqlite.access import begin_erase
 from everfold.adapters.sqlite.codec import (
     blob_to_text,
     find_moment,
@@ -62,7 +63,7 @@ def erase_sessions(database: Database, session_ids: Sequence[SessionId], change:
                 session=session_id,
             )
     counts = dict.fromkeys(_BUCKETS, 0)
-    database.mark_erased()
+    begin_erase(database)
     change_memory(database, change)
     for session_id in session_ids:
         session_key = cast("tuple[int]", database.row("find_keys", session_id=session_id))[0]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
+from everfold.adapters.sqlite.access import begin_erase
 from everfold.adapters.sqlite.codec import blob_to_text, read_session, to_micros
 from everfold.adapters.sqlite.compaction import drop_drafts, replace_records
 from everfold.adapters.sqlite.connection import Database
@@ -126,7 +127,7 @@ def read_contents(
 def erase_message(database: Database, places: Places, erasure: Erasure, erased_at: datetime) -> None:
     """See `HistoryStore.erase_message`."""
     message_id = _message_place(database, places, erasure.session_id, erasure.seq)[0]
-    database.mark_erased()
+    begin_erase(database)
     _write_states(database, places, erasure)
     database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
     database.run("delete_search_row", message_id=message_id)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from everfold.adapters.sqlite.access import begin_erase
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.memory_items import wipe_words, write_item
 from everfold.adapters.sqlite.memory_records import (
@@ -35,7 +36,7 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryHead:
     user_key = get_user_key(database, change.user_id)
     head = change.next_head
     if change.is_forgetting:
-        database.mark_erased()
+        begin_erase(database)
     move_head(database, user_key, change.user_id, change.expected, head)
     for item in change.items:
         write_item(database, user_key, item, written_revision=head.revision, forgets=change.forgets(item))
@@ -99,7 +100,7 @@ def wipe_memory(
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
     cursors = cast("tuple[int]", database.row("count_cursors", user_key=user_key))[0]
     vectors = count_all_vectors(database, user_key)
-    database.mark_erased()
+    begin_erase(database)
     move_head(database, user_key, user_id, expected, head)
     wipe_words(database, user_key)
     revisions = sum(database.run(name, user_key=user_key) for name in ("wipe_item_revisions", "wipe_topic_revisions"))

@@ -1,7 +1,8 @@
 """The SQLite store: the ports over one file.
 
 The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
-threads that they run on, and `memory_store` and `vector_store` for the methods of memory and of vectors.
+threads that they run on, and `memory_store`, `vector_store` and `access_store` for the methods of memory, vectors and
+access.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from typing import Self
 import apsw
 
 from everfold.adapters.sqlite import compaction, forgetting, history, log, sessions, usage, users
+from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.places import Places
@@ -85,7 +87,7 @@ class Glance:
         self._database.close()
 
 
-class SqliteStore(SqliteMemory, SqliteVectors):
+class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess):
     """Everything in one SQLite file. Several processes may open the same file."""
 
     def __init__(self, path: str) -> None:

@@ -1,0 +1,16 @@
+"""Secrets from the machine's randomness."""
+
+import secrets
+
+from everfold.core.access import SECRET_BYTES, SECRET_PREFIX
+
+
+class RandomSecrets:
+    """Makes secrets that nobody can guess; see `everfold.ports.system.Secrets`.
+
+    Source: Python's documentation of `secrets`, whose generator is the system's own.
+    """
+
+    def new_secret(self) -> str:
+        """A new secret: the prefix, and 43 characters."""
+        return SECRET_PREFIX + secrets.token_urlsafe(SECRET_BYTES)

@@ -1,0 +1,252 @@
+"""Who may see what: one rule a route, as the type of a parameter.
+
+A route says by what it takes whom it lets in: `AsAdmin`, `OfUser`, `OfMemory`, `OfSession`, `OfAgent` or `AnyKey`; a
+route without a rule is refused when the app is made. A key that only reads may only ask with GET.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypeAlias
+
+from fastapi import Depends, Path, Request
+from fastapi.routing import APIRoute
+
+from everfold.core.access import AccessKey, Scope, may_see_agent, may_see_session, may_see_user, may_write
+from everfold.core.sessions import AgentId, UserId
+from everfold.core.users import require_strict
+from everfold.engine import Everfold
+from everfold.errors import (
+    ForbiddenError,
+    InvalidInputError,
+    MalformedRequestError,
+    NotFoundError,
+    UnauthenticatedError,
+)
+from everfold.memory import Memory
+from everfold.server.runtime import Runtime, runtime_of
+from everfold.session import Session
+
+Rule: TypeAlias = Literal["open", "any", "admin", "user", "memory", "session", "agent"]
+"""Whom a route lets in.
+
+open: everybody. any: every key; what it gives is what the key may see. admin: keys of the scope admin. user: those, and
+keys of the user in the path. memory: the same, and keys of an agent, which see what their agent does. session: admin, and
+keys of the user or the agent of the session in the path. agent: admin, and keys of the agent in the path.
+"""
+
+_SAFE: Final = frozenset({"GET", "HEAD"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks."""
+
+    key: AccessKey
+
+    @property
+    def scope(self) -> Scope:
+        """What the key may see."""
+        return self.key.scope
+
+    @property
+    def actor(self) -> str:
+        """How the audit names them."""
+        return f"key:{self.key.name}"
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the key sees everything."""
+        return self.scope.kind == "admin"
+
+    @property
+    def user_id(self) -> UserId | None:
+        """The only user whom the key sees; None where it is of no user."""
+        return UserId(self.scope.name) if self.scope.kind == "user" else None
+
+    @property
+    def agent_id(self) -> AgentId | None:
+        """The only agent that the key sees; None where it is of no agent."""
+        return AgentId(self.scope.name) if self.scope.kind == "agent" else None
+
+
+async def let_anybody() -> None:
+    """The rule `open`."""
+
+
+async def let_key(request: Request) -> Caller:
+    """The rule `any`.
+
+    Raises:
+        UnauthenticatedError: the request brings no key.
+        ForbiddenError: the key only reads, and this is a write.
+    """
+    key: AccessKey | None = request.state.key
+    if key is None:
+        raise UnauthenticatedError(
+            "this needs a key: send `Authorization: Bearer ef_...`; `everfold keys add` makes one"
+        )
+    if not may_write(key.scope) and request.method not in _SAFE:
+        raise ForbiddenError(f"the key {key.name!r} only reads; {request.method} needs one that may write", key=key.id)
+    return Caller(key=key)
+
+
+AnyKey = Annotated[Caller, Depends(let_key)]
+
+
+async def let_admin(caller: AnyKey) -> Caller:
+    """The rule `admin`.
+
+    Raises:
+        ForbiddenError: the key is of a user or an agent.
+    """
+    if not caller.is_admin:
+        raise _forbid(caller, "this needs a key of the scope admin")
+    return caller
+
+
+AsAdmin = Annotated[Caller, Depends(let_admin)]
+Context = Annotated[Runtime, Depends(runtime_of)]
+
+UserText = Annotated[
+    str,
+    Path(description="`default`, or the UUID of a user.", examples=["default", "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"]),
+]
+AgentText = Annotated[str, Path(min_length=1, description="The agent's name.", examples=["default"])]
+SessionText = Annotated[str, Path(description="The session's id.", examples=["ses_01"])]
+
+
+async def read_user(engine: Everfold, text: str) -> UserId:
+    """The user whom a strict text names: `default` or a UUID.
+
+    Raises:
+        MalformedRequestError: it is anything else.
+    """
+    try:
+        reference = require_strict(text)
+    except InvalidInputError as error:
+        raise MalformedRequestError(str(error)) from error
+    return (await engine.get_user()).id if reference.kind == "default" else UserId(reference.text)
+
+
+async def let_user(caller: AnyKey, runtime: Context, user: UserText) -> UserId:
+    """The rule `user`: gives the user in the path.
+
+    Raises:
+        MalformedRequestError: the text is neither `default` nor a UUID.
+        ForbiddenError: the key is of somebody else.
+    """
+    user_id = await read_user(runtime.engine, user)
+    if not may_see_user(caller.scope, user_id):
+        raise _forbid(caller, f"it does not see the user {user}")
+    return user_id
+
+
+OfUser = Annotated[UserId, Depends(let_user)]
+
+
+async def let_memory(request: Request, caller: AnyKey, runtime: Context, user: UserText) -> AsyncIterator[Memory]:
+    """The rule `memory`: what is known of the user in the path, as the key may see it; reads of it are audited.
+
+    Raises:
+        MalformedRequestError: the text is neither `default` nor a UUID.
+        ForbiddenError: the key is of another user.
+    """
+    user_id = await read_user(runtime.engine, user)
+    if caller.user_id not in (None, user_id):
+        raise _forbid(caller, f"it does not see the user {user}")
+    memory = await runtime.engine.memory(user=user_id, agent=caller.agent_id)
+    yield memory
+    if request.method in _SAFE:
+        await memory.note_read(actor=caller.actor, about=(request.url.path,))
+
+
+OfMemory = Annotated[Memory, Depends(let_memory)]
+
+
+async def let_session(caller: AnyKey, runtime: Context, session: SessionText) -> Session:
+    """The rule `session`: gives the session in the path, opened anew.
+
+    Raises:
+        NotFoundError: there is none that the key sees; whether there is another is not told.
+    """
+    try:
+        opened = await runtime.engine.get_session(session)
+    except NotFoundError as error:
+        raise _no_session(session) from error
+    _require_session(caller, opened)
+    return opened
+
+
+OfSession = Annotated[Session, Depends(let_session)]
+
+
+async def let_turn(caller: AnyKey, runtime: Context, session: SessionText) -> AsyncIterator[Session]:
+    """The rule `session` for turns: gives the session that stays open between requests, to this request alone.
+
+    Raises:
+        NotFoundError: as in `let_session`.
+    """
+    opened = runtime.handles.find(session) or await let_session(caller, runtime, session)
+    _require_session(caller, opened)
+    async with runtime.handles.use(opened) as held:
+        yield held
+
+
+OfTurn = Annotated[Session, Depends(let_turn)]
+
+
+def sees_session(caller: Caller, user_id: UserId, agent_id: AgentId) -> bool:
+    """Whether a caller sees the sessions of a user with an agent."""
+    return may_see_session(caller.scope, user_id, agent_id)
+
+
+def _require_session(caller: Caller, session: Session) -> None:
+    if not sees_session(caller, session.record.user_id, session.record.agent_id):
+        raise _no_session(session.id)
+
+
+def _no_session(session: str) -> NotFoundError:
+    return NotFoundError(f"there is no session {session!r}; list them", session=session)
+
+
+async def let_agent(caller: AnyKey, agent: AgentText) -> AgentId:
+    """The rule `agent`: gives the agent in the path.
+
+    Raises:
+        ForbiddenError: the key is of a user or of another agent.
+    """
+    if not may_see_agent(caller.scope, AgentId(agent)):
+        raise _forbid(caller, f"it does not see the agent {agent!r}")
+    return AgentId(agent)
+
+
+OfAgent = Annotated[AgentId, Depends(let_agent)]
+
+RULES: Final[Mapping[Callable[..., object], Rule]] = {
+    let_agent: "agent",
+    let_session: "session",
+    let_turn: "session",
+    let_memory: "memory",
+    let_user: "user",
+    let_admin: "admin",
+    let_key: "any",
+    let_anybody: "open",
+}
+"""Which rule each dependency is; the first one that a route has is its rule."""
+
+
+def find_rule(route: APIRoute) -> Rule:
+    """The rule of a route.
+
+    Raises:
+        RuntimeError: it has none.
+    """
+    taken = {dependant.call for dependant in route.dependant.dependencies}
+    for dependency, rule in RULES.items():
+        if dependency in taken:
+            return rule
+    raise RuntimeError(f"the route {route.path} has no rule of access; see everfold.server.access")
+
+
+def _forbid(caller: Caller, why: str) -> ForbiddenError:
+    return ForbiddenError(f"the key {caller.key.name!r} may not do this: {why}", key=caller.key.id)

@@ -1,0 +1,187 @@
+// The HTTP API as functions. Every answer that is no success is an ApiProblem; a lost connection is noticed here, once
+// for all pages, and looked for until it is back.
+
+/** What failed: status 0 means that the server could not be reached. */
+export class ApiProblem extends Error {
+  constructor(status, body = {}) {
+    super(body.detail || body.title || `the server answered ${status}`);
+    this.name = "ApiProblem";
+    this.status = status;
+    this.code = body.code || (status ? "error" : "offline");
+    this.detail = this.message;
+    this.ids = body.ids || {};
+    this.errors = body.errors || [];
+    this.expected = body.expected ?? null;
+    this.current = body.current ?? null;
+    this.requestId = body.request_id || null;
+  }
+}
+
+/** Listeners that hear every value; gives what ends hearing. */
+export function makeSignal() {
+  const listeners = new Set();
+  return {
+    on: listener => (listeners.add(listener), () => listeners.delete(listener)),
+    tell: value => [...listeners].forEach(listener => listener(value)),
+  };
+}
+
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const changed = makeSignal(), back = makeSignal(), signedOut = makeSignal();
+let isOnline = true;
+
+/** Whether the server answers: `isOnline`, `onChange(fn)`, and `onBack(fn)` for when it answers again. */
+export const connection = {
+  get isOnline() { return isOnline; },
+  onChange: changed.on,
+  onBack: back.on,
+  /** Somebody could not reach the server: ask for it until it answers. */
+  lose() {
+    if (!isOnline) return;
+    isOnline = false;
+    changed.tell(false);
+    look(0);
+  },
+  retryNow: () => ask(),
+};
+/** Hears that the server knows us no more. */
+export const onSignedOut = signedOut.on;
+
+let looking = 0;
+function look(attempt) {
+  clearTimeout(looking);
+  looking = setTimeout(async () => (await ask()) || look(attempt + 1), RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
+}
+async function ask() {
+  try {
+    const answer = await fetch(address("/health/live"), { cache: "no-store" });
+    if (answer.status >= 500) return false;
+  } catch {
+    return false;
+  }
+  if (!isOnline) {
+    clearTimeout(looking);
+    isOnline = true;
+    changed.tell(true);
+    back.tell();
+  }
+  return true;
+}
+
+/** The address of an API path (with its parts already encoded), below wherever the dashboard itself is served. */
+function address(path, params) {
+  const url = new URL(path.replace(/^\//, ""), document.baseURI.split("#")[0]);
+  for (const [name, value] of Object.entries(params || {})) {
+    if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
+  }
+  return url;
+}
+
+/** A path from a template: pathOf`/api/users/${id}/memory`; every part is encoded. */
+export const pathOf = (strings, ...parts) =>
+  strings.reduce((path, text, index) => path + encodeURIComponent(parts[index - 1]) + text);
+
+async function request(url, options) {
+  let answer;
+  try {
+    answer = await fetch(url, { credentials: "same-origin", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    connection.lose();
+    throw new ApiProblem(0, { detail: "The server cannot be reached. This page goes on by itself when it is back." });
+  }
+  if (answer.ok || answer.status === 304) return answer;
+  const problem = new ApiProblem(answer.status, await answer.json().catch(() => ({})));
+  if (answer.status === 401 && !String(url).endsWith("/api/login")) signedOut.tell();
+  throw problem;
+}
+
+async function read(answer) {
+  const text = answer.status === 204 ? "" : await answer.text();
+  return { status: answer.status, data: text ? JSON.parse(text) : null, etag: answer.headers.get("ETag") };
+}
+
+/** Read a path; gives the body. Parameters that are null or empty are left out. */
+export async function get(path, params, { signal } = {}) {
+  return (await read(await request(address(path, params), { signal }))).data;
+}
+
+/** Read a path; gives {status, data, etag}. */
+export async function getTagged(path, params, { signal } = {}) {
+  return read(await request(address(path, params), { signal }));
+}
+
+/** Write; gives {status, data, etag}. A lost race is an ApiProblem of status 409 with `expected` and `current`. */
+export async function send(method, path, body, { etag, idempotencyKey, params, signal } = {}) {
+  const headers = { "Idempotency-Key": idempotencyKey || crypto.randomUUID?.() || String(Math.random()).slice(2) };
+  if (body !== undefined && body !== null) headers["Content-Type"] = "application/json";
+  if (etag != null) headers["If-Match"] = /^(W\/)?"/.test(etag) ? etag : `"${etag}"`;
+  const options = { method, headers, signal, body: headers["Content-Type"] ? JSON.stringify(body) : undefined };
+  return read(await request(address(path, params), options));
+}
+
+/** Write, and hear the answer as server-sent events: onEvent({event, data}), data parsed; resolves at its end. */
+export async function streamPost(path, body, { onEvent, signal } = {}) {
+  const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
+  const answer = await request(address(path), { method: "POST", headers, body: JSON.stringify(body), signal });
+  try {
+    await readEvents(answer.body, onEvent);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    connection.lose();
+    throw new ApiProblem(0, { detail: "The connection was lost in the middle of the answer." });
+  }
+}
+
+/** Hear a stream of happenings; resolves when it ends. Unlike EventSource it hears kinds that nobody named. */
+export async function streamGet(path, params, { onEvent, onOpen, signal } = {}) {
+  const options = { headers: { Accept: "text/event-stream" }, signal, credentials: "same-origin" };
+  const answer = await fetch(address(path, params), options);
+  if (answer.status === 401) signedOut.tell();
+  if (!answer.ok) throw new ApiProblem(answer.status, await answer.json().catch(() => ({})));
+  onOpen?.();
+  await readEvents(answer.body, onEvent);
+}
+
+/** Parse server-sent events. Source: WHATWG HTML, section 9.2.6, Interpreting an event stream. */
+async function readEvents(stream, onEvent) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "", event = "", data = [];
+  const take = line => {
+    if (line === "") {
+      if (data.length) onEvent?.({ event: event || "message", data: parse(data.join("\n")) });
+      event = "";
+      data = [];
+    } else if (line.startsWith("event:")) event = line.slice(6).trim();
+    else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+  };
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop();
+    lines.forEach(take);
+  }
+}
+function parse(text) {
+  try { return JSON.parse(text); } catch { return text; }
+}
+
+/** Fetch a path and save it as a file under the name that the server gives; gives that name. */
+export async function download(path, params, fallback) {
+  const answer = await request(address(path, params), {});
+  const name = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") || "")?.[1] || fallback;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  return name;
+}
+
+/** What a 422 says, by field: {"context_limit": "..."}; where a field lies in the body is left out. */
+export function errorsByField(problem) {
+  const found = {};
+  for (const { field, message } of problem?.errors || []) found[String(field).replace(/^body\./, "")] ??= message;
+  return found;
+}

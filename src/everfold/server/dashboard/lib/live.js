@@ -1,0 +1,79 @@
+// What happens on the server, as it happens: one stream for the whole dashboard.
+
+import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { connection, makeSignal, streamGet } from "./api.js";
+
+const RETRY_MS = [300, 1000, 3000, 8000];
+const happened = makeSignal(), changed = makeSignal();
+let state = "connecting", stopper = null;
+
+export const live = {
+  get state() { return state; },
+  onChange: changed.on,
+  start() {
+    if (!stopper) run((stopper = new AbortController()).signal);
+  },
+  stop() {
+    stopper?.abort();
+    stopper = null;
+  },
+};
+
+function become(next) {
+  if (next === state) return;
+  state = next;
+  changed.tell(state);
+}
+
+async function run(signal) {
+  let attempt = 0, isFirst = true;
+  while (!signal.aborted) {
+    try {
+      const onOpen = () => {
+        become("connected");
+        attempt = 0;
+        if (!isFirst) happened.tell({ kind: "lost" }); // what happened meanwhile nobody told us
+        isFirst = false;
+      };
+      const onEvent = ({ event, data }) => happened.tell({ kind: event, ...(typeof data === "object" ? data : {}) });
+      await streamGet("/api/stream", null, { onEvent, onOpen, signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status === 401) return live.stop();
+      if (error.status === undefined && attempt > 0) connection.lose();
+    }
+    become("connecting");
+    await pause(RETRY_MS[Math.min(attempt++, RETRY_MS.length - 1)]);
+  }
+}
+const pause = ms => new Promise(resolve => {
+  const end = () => (clearTimeout(timer), stop(), resolve());
+  const timer = setTimeout(end, ms), stop = connection.onBack(end);
+});
+
+/** Hear happenings of one kind, of several (an array), or of all (null); `lost` (some were missed) is always heard. */
+export function onHappening(kinds, listener) {
+  const isWanted = kind => kinds === null || kind === "lost" || kind === kinds || (Array.isArray(kinds) && kinds.includes(kind));
+  return happened.on(one => isWanted(one.kind) && listener(one));
+}
+
+/** In a page: call `listener` soon after happenings of these kinds that `filter` lets through, many as one. */
+export function useHappenings(kinds, listener, { filter = null, waitMs = 400 } = {}) {
+  const latest = useRef();
+  latest.current = { listener, filter };
+  useEffect(() => {
+    let timer = 0;
+    const stop = onHappening(kinds, one => {
+      if (one.kind !== "lost" && latest.current.filter && !latest.current.filter(one)) return;
+      timer ||= setTimeout(() => { timer = 0; latest.current.listener(one); }, waitMs);
+    });
+    return () => (clearTimeout(timer), stop());
+  }, [JSON.stringify(kinds), waitMs]);
+}
+
+/** `connected` or `connecting`. */
+export function useLiveState() {
+  const [now, setNow] = useState(state);
+  useEffect(() => live.onChange(setNow), []);
+  return now;
+}

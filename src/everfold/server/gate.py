@@ -1,0 +1,196 @@
+"""The gate: what holds for every request before a route sees it, as plain ASGI so that it costs little.
+
+Each request gets an id, a caller (from its key) and a bound on its body; each answer gets the id and the headers that
+keep a browser safe. What a caller may see is decided by `access`, route by route.
+"""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from everfold.core.access import AccessKey
+from everfold.errors import EverfoldError, ForbiddenError
+from everfold.ports.system import Ids
+from everfold.server.problems import make_problem, tell_error, tell_failure
+
+COOKIE: Final = "everfold_key"
+"""Holds the key that the dashboard was signed in with."""
+
+CONTENT_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""Nothing from elsewhere, nothing inline. Source: W3C Content Security Policy Level 3."""
+
+SECURITY_HEADERS: Final[Sequence[tuple[str, str]]] = (
+    ("Content-Security-Policy", CONTENT_POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+)
+"""Source: OWASP Secure Headers Project."""
+
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_JSON: Final = re.compile(r"application/(?:[\w.+-]+\+)?json(?:\s*;.*)?", re.IGNORECASE)
+
+_logger = logging.getLogger("everfold.server")
+
+Identify = Callable[[str], Awaitable[AccessKey]]
+"""Gives the key with a secret; raises `UnauthenticatedError`."""
+
+
+class Gate:
+    """What every request passes.
+
+    Args:
+        app: What is behind it.
+        identify: Tells keys by their secrets, and refuses one that asks too often.
+        ids: Makes the ids of requests.
+        body_limit_bytes: The largest body that is read.
+    """
+
+    def __init__(self, app: ASGIApp, *, identify: Identify, ids: Ids, body_limit_bytes: int) -> None:
+        self._app = app
+        self._identify = identify
+        self._ids = ids
+        self._body_limit_bytes = body_limit_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        request.state.request_id = request_id = self._name(request)
+        answer = _Answer(send, request_id, is_api=request.url.path.startswith("/api"))
+        refusal = await self._refuse(request)
+        if refusal is not None:
+            await refusal(scope, receive, answer)
+            return
+        body = _Body(receive, self._body_limit_bytes)
+        try:
+            await self._app(scope, body, answer)
+        except _TooLargeError:
+            await self._too_large(request_id)(scope, receive, answer)
+        except Exception:
+            _logger.exception("request %s failed: %s %s", request_id, request.method, request.url.path)
+            if answer.has_begun:
+                raise
+            await tell_failure(request_id)(scope, receive, answer)
+
+    def _name(self, request: Request) -> str:
+        given = request.headers.get("x-request-id", "")
+        return given if _REQUEST_ID.fullmatch(given) else self._ids.new_id("req_")
+
+    async def _refuse(self, request: Request) -> Response | None:
+        """The answer to a request that goes no further; who calls is noted in its state."""
+        request_id = request.state.request_id
+        try:
+            secret, is_cookie = _read_secret(request)
+            request.state.key = await self._identify(secret) if secret else None
+            if is_cookie and request.method not in _SAFE_METHODS:
+                _require_same_origin(request)
+        except EverfoldError as error:
+            if request.url.path in _OPEN_WITH_BAD_KEY or not request.url.path.startswith(("/api", "/metrics")):
+                request.state.key = None
+            else:
+                return tell_error(error, request_id)
+        length = request.headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self._body_limit_bytes:
+            return self._too_large(request_id)
+        has_body = length not in ("", "0") or "transfer-encoding" in request.headers
+        if has_body and not _JSON.fullmatch(request.headers.get("content-type", "")):
+            return make_problem(request_id, 415, "the body must be JSON: send `Content-Type: application/json`")
+        return None
+
+    def _too_large(self, request_id: str) -> Response:
+        return make_problem(
+            request_id,
+            413,
+            f"the body is larger than {self._body_limit_bytes:,} bytes; send less, or raise server.body_limit_bytes",
+        )
+
+
+_OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login"})
+"""Where a browser with an old cookie gets a new one."""
+
+
+class _TooLargeError(Exception):
+    """A body without a length turned out too large."""
+
+
+class _Body:
+    """Counts what is read of a body."""
+
+    def __init__(self, receive: Receive, limit_bytes: int) -> None:
+        self._receive = receive
+        self._left_bytes = limit_bytes
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._left_bytes -= len(message.get("body", b""))
+        if self._left_bytes < 0:
+            raise _TooLargeError
+        return message
+
+
+class _Answer:
+    """Adds the headers that every answer has."""
+
+    def __init__(self, send: Send, request_id: str, *, is_api: bool) -> None:
+        self._send = send
+        self._headers = [
+            (b"x-request-id", request_id.encode("ascii")),
+            *((name.lower().encode("ascii"), value.encode("ascii")) for name, value in SECURITY_HEADERS),
+        ]
+        if is_api:
+            self._headers.append((b"vary", b"Authorization, Cookie"))
+        self._is_api = is_api
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            headers = [*message["headers"], *self._headers]
+            if self._is_api and not any(name == b"cache-control" for name, _ in headers):
+                headers.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": headers}
+        await self._send(message)
+
+
+def _read_secret(request: Request) -> tuple[str, bool]:
+    """The secret that a request brings, and whether a browser brought it by itself; empty for none."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and secret.strip():
+        return secret.strip(), False
+    if given := request.headers.get("x-api-key", "").strip():
+        return given, False
+    cookie = request.cookies.get(COOKIE, "")
+    return cookie, bool(cookie)
+
+
+def _require_same_origin(request: Request) -> None:
+    """Refuse a write that another site had a browser send with our cookie.
+
+    Source: OWASP Cross-Site Request Forgery Prevention Cheat Sheet: verifying the origin with standard headers, beside
+    the cookie's `SameSite` and a content type that no form can send.
+    """
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    is_same = (site in (None, "same-origin")) and (
+        origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    )
+    if not is_same or (site is None and origin is None):
+        raise ForbiddenError(
+            "a write with the dashboard's cookie must come from the dashboard itself; programs send the key as "
+            "`Authorization: Bearer ...`"
+        )

@@ -1,0 +1,173 @@
+"""The one shape of an error over HTTP: a problem document, made from one table.
+
+Source: RFC 9457, Problem Details for HTTP APIs.
+"""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from everfold.errors import EverfoldError, RateLimitedError, UnauthenticatedError
+
+MEDIA_TYPE = "application/problem+json"
+
+HTTP_CODES: Mapping[int, str] = {
+    400: "malformed_request",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "invalid_input",
+    429: "rate_limited",
+    500: "internal",
+    502: "bad_gateway",
+    503: "unavailable",
+}
+"""The word for programs of what HTTP itself refuses; an error of ours brings its own word and status."""
+
+_INTERNAL = "the server failed on this request; its log has the cause under the request id"
+
+
+class FieldProblem(BaseModel):
+    """What does not fit in one field of a request."""
+
+    field: str = Field(description="Where, such as `body.messages.0.role`.", examples=["body.name"])
+    message: str = Field(examples=["Field required"])
+
+
+class Problem(BaseModel):
+    """What failed, on what, what was expected, and what to do."""
+
+    type: str = "about:blank"
+    title: str = Field(description="The status in words.", examples=["Not Found"])
+    status: int = Field(examples=[404])
+    code: str = Field(description="A stable word for programs.", examples=["not_found"])
+    detail: str = Field(examples=["this user's memory has no item 'itm_1'; list it"])
+    request_id: str = Field(examples=["req_0f4c9d2b"])
+    retryable: bool = Field(default=False, description="The same request may succeed later, unchanged.")
+    ids: dict[str, str | int] = Field(
+        default={}, description="The ids that the error speaks of.", examples=[{"item": "itm_1"}]
+    )
+    errors: list[FieldProblem] | None = Field(default=None, description="What does not fit, field by field.")
+    expected: str | None = Field(default=None, description="After a lost race: the revision that the request named.")
+    current: dict[str, object] | None = Field(default=None, description="After a lost race: the resource as it is now.")
+
+
+class LostRaceError(Exception):
+    """An edit named a revision that is not the newest one."""
+
+    def __init__(self, detail: str, *, expected: str, current: Mapping[str, object]) -> None:
+        super().__init__(detail)
+        self.expected = expected
+        self.current = dict(current)
+
+
+def request_id_of(request: Request) -> str:
+    """The id of a request, as its answer names it."""
+    return cast("str", request.scope.get("state", {}).get("request_id", ""))
+
+
+def make_problem(
+    request_id: str,
+    status: int,
+    detail: str,
+    *,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    retryable: bool = False,
+    **more: object,
+) -> JSONResponse:
+    """The answer that tells a problem. What is None is left out."""
+    problem = Problem.model_validate(
+        {
+            "title": HTTPStatus(status).phrase,
+            "status": status,
+            "code": code or HTTP_CODES.get(status, "error"),
+            "detail": detail,
+            "request_id": request_id,
+            "retryable": retryable,
+            **more,
+        }
+    )
+    return JSONResponse(
+        problem.model_dump(mode="json", exclude_none=True),
+        status_code=status,
+        headers=None if headers is None else dict(headers),
+        media_type=MEDIA_TYPE,
+    )
+
+
+def tell_error(error: EverfoldError, request_id: str) -> JSONResponse:
+    """The answer for an error of ours."""
+    headers = {}
+    if isinstance(error, UnauthenticatedError):
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, RateLimitedError):
+        headers["Retry-After"] = str(max(1, round(float(error.ids.get("retry_after_secs", 1)))))
+    return make_problem(
+        request_id,
+        error.http_status,
+        _clean(str(error)),
+        code=error.code,
+        headers=headers,
+        retryable=error.retryable,
+        ids=error.ids,
+    )
+
+
+def add_problems(app: FastAPI) -> None:
+    """Have every error of an app answered with a problem document."""
+
+    async def tell_ours(request: Request, error: Exception) -> JSONResponse:
+        return tell_error(cast("EverfoldError", error), request_id_of(request))
+
+    async def tell_http(request: Request, error: Exception) -> JSONResponse:
+        raised = cast("HTTPException", error)
+        return make_problem(
+            request_id_of(request), raised.status_code, _clean(str(raised.detail)), headers=raised.headers
+        )
+
+    async def tell_invalid(request: Request, error: Exception) -> JSONResponse:
+        found = cast("RequestValidationError", error).errors()
+        is_unreadable = any(one["type"] == "json_invalid" for one in found)
+        return make_problem(
+            request_id_of(request),
+            400 if is_unreadable else 422,
+            "the body is no JSON" if is_unreadable else f"the request does not fit: {_name_fields(found)}",
+            errors=[{"field": ".".join(map(str, one["loc"])), "message": one["msg"]} for one in found],
+        )
+
+    async def tell_race(request: Request, error: Exception) -> JSONResponse:
+        lost = cast("LostRaceError", error)
+        return make_problem(
+            request_id_of(request), 409, str(lost), retryable=True, expected=lost.expected, current=lost.current
+        )
+
+    app.add_exception_handler(EverfoldError, tell_ours)
+    app.add_exception_handler(HTTPException, tell_http)
+    app.add_exception_handler(RequestValidationError, tell_invalid)
+    app.add_exception_handler(LostRaceError, tell_race)
+
+
+def tell_failure(request_id: str) -> JSONResponse:
+    """The answer for what nobody foresaw: it tells nothing of the inside."""
+    return make_problem(request_id, 500, _INTERNAL)
+
+
+def _name_fields(found: Sequence[Mapping[str, object]]) -> str:
+    return "; ".join(f"{'.'.join(map(str, cast('Sequence[object]', one['loc'])))}: {one['msg']}" for one in found[:3])
+
+
+def _clean(text: str) -> str:
+    """A text that can be sent as UTF-8, whatever a client gave us to repeat."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

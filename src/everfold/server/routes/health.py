@@ -1,0 +1,42 @@
+"""Health: whether the server lives, and whether it can serve."""
+
+from typing import Literal
+
+from fastapi import Depends, Response
+
+from everfold.errors import StoreError
+from everfold.server.access import Context, let_anybody
+from everfold.server.routing import make_router
+from everfold.server.shapes.shape import Shape
+
+router = make_router("health")
+
+
+class Health(Shape):
+    """How it is."""
+
+    status: Literal["ok", "unavailable"]
+
+
+@router.get("/health/live", dependencies=[Depends(let_anybody)])
+async def tell_live() -> Health:
+    """Whether the process answers: restart it where this fails."""
+    return Health(status="ok")
+
+
+@router.get(
+    "/health/ready",
+    dependencies=[Depends(let_anybody)],
+    responses={503: {"model": Health, "description": "The store does not serve, or the server is stopping."}},
+)
+async def tell_ready(runtime: Context, response: Response) -> Health:
+    """Whether requests may be sent here: the store answers, and the server is not stopping."""
+    if not runtime.stopping.is_set():
+        try:
+            await runtime.engine.get_user()
+        except StoreError:
+            pass
+        else:
+            return Health(status="ok")
+    response.status_code = 503
+    return Health(status="unavailable")

@@ -1,0 +1,85 @@
+"""Routes that carry a write out once, however often a client sends it.
+
+A client that gives a write an `Idempotency-Key` may send it again when its answer got lost: it gets the answer that the
+first one had. An answer that streams is not kept, and neither is a refusal: what changed nothing may be tried again.
+
+Source: everfold.core.repeats.
+"""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+from starlette.responses import StreamingResponse
+
+from everfold.core.access import AccessKey
+from everfold.core.repeats import KeptAnswer, KnownRequest, hash_request
+from everfold.server.problems import make_problem, request_id_of
+from everfold.server.runtime import runtime_of
+
+HEADER: Final = "idempotency-key"
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class OnceRoute(APIRoute):
+    """A route whose writes may be repeated."""
+
+    def get_route_handler(self) -> Handler:
+        """What carries out a request."""
+        handle = super().get_route_handler()
+
+        async def handle_once(request: Request) -> Response:
+            key: AccessKey | None = getattr(request.state, "key", None)
+            name = request.headers.get(HEADER)
+            if name is None or key is None or request.method in _READS:
+                return await handle(request)
+            return await _answer_once(request, key, name, handle)
+
+        return handle_once
+
+
+def make_router(tag: str) -> APIRouter:
+    """A router for one subject, by whose name the reference groups its routes."""
+    return APIRouter(tags=[tag], route_class=OnceRoute)
+
+
+async def _answer_once(request: Request, key: AccessKey, name: str, handle: Handler) -> Response:
+    requests = runtime_of(request).engine.requests
+    path = f"{request.url.path}?{request.url.query}"
+    begun = await requests.begin(key.id, name, hash_request(request.method, path, await request.body()))
+    if not isinstance(begun, KnownRequest):
+        return _repeat(request, begun)
+    try:
+        answer = await handle(request)
+    except BaseException:  # it was refused or failed, and has changed nothing
+        await requests.give_up(begun)
+        raise
+    if isinstance(answer, StreamingResponse):
+        await requests.give_up(begun)
+    else:
+        await requests.finish(begun, _keep(answer))
+    return answer
+
+
+def _keep(answer: Response) -> KeptAnswer:
+    return KeptAnswer(
+        status=answer.status_code,
+        body=bytes(answer.body),
+        content_type=answer.headers.get("content-type", ""),
+        location=answer.headers.get("location", ""),
+    )
+
+
+def _repeat(request: Request, kept: KeptAnswer) -> Response:
+    if kept.body is None:
+        return make_problem(
+            request_id_of(request),
+            409,
+            "this write was carried out, and what it was answered with has been erased since; read the resource again",
+        )
+    headers = {"Idempotent-Replayed": "true"}
+    if kept.location:
+        headers["Location"] = kept.location
+    return Response(kept.body, status_code=kept.status, media_type=kept.content_type or None, headers=headers)

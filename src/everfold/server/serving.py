@@ -1,0 +1,59 @@
+"""Serving the app until somebody stops it."""
+
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import uvicorn
+
+from everfold.server.app import make_app
+from everfold.server.runtime import Runtime
+
+_IDLE_SECS: Final = 75
+"""How long an idle connection is kept: longer than a proxy in front keeps its own, so that it never meets a closed one.
+
+Source: the keep-alive timeouts that nginx (60 s) and AWS load balancers (60 s) document.
+"""
+
+
+async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Answer requests until the process is told to stop; what is on its way then is finished first.
+
+    Args:
+        runtime: What is served.
+        host: The address to listen on.
+        port: The port; 0 takes a free one.
+        on_ready: Told the address once requests are answered.
+    """
+    config = uvicorn.Config(
+        make_app(runtime),
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_keep_alive=_IDLE_SECS,
+        timeout_graceful_shutdown=max(1, round(runtime.settings.server.drain_secs)),
+    )
+    await _Server(config, runtime, on_ready).serve()
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, and has streams end before it waits for what is on its way."""
+
+    def __init__(self, config: uvicorn.Config, runtime: Runtime, on_ready: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._runtime = runtime
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            self._on_ready(f"http://{shown}:{port}/")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._runtime.stopping.set()
+        await super().shutdown(sockets)
