@@ -4,6 +4,7 @@ import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
 import { Confirm, Empty, Failure, goTo, hrefTo, html, Id, Loading, Tabs, Time, toast, useLoad } from "../lib/ui.js";
 import { FateChip } from "./fates.js";
+import { useUserName } from "./names.js";
 import { EventsTab, loadEvents } from "./session_events.js";
 import { LogTab } from "./session_log.js";
 import { MessagePanel, describeCounts } from "./session_message.js";
@@ -55,15 +56,20 @@ export function SessionPage({ id, tab, seq, openEvent }) {
 const Back = () => html`<p class="crumbs"><a href="#sessions">← All sessions</a></p>`;
 
 function SessionHead({ session, onChanged }) {
-  const state = session.state || {};
+  const state = session.state || {}, name = useUserName(session.user_id, session.user_name);
   return html`<header class="session-head">
-    <h1>Session <${Id} value=${session.id} /> ${session.is_current && html`<span class="tag accent">current</span>`}</h1>
-    <p class="soft" dir="auto">
-      with <b>${session.agent}</b> · of <a href=${`#users/${session.user_id}/memory`}>${session.user_name || session.user_id}</a> · begun <${Time} at=${session.created_at} /> ·
-      ${" "}${plural(session.messages_count ?? state.last_seq ?? 0, "message")} · decided up to ${number(session.watermark ?? state.watermark ?? 0)} · limit ${number(session.limit_tokens)} tokens
-      ${session.parent_id && html` · follows <a href=${sessionHref(session.parent_id)}>its parent</a>`}
+    <div class="session-title">
+      <h1>Session <${Id} value=${session.id} label="session" />${session.is_current && html`<span class="tag accent">current</span>`}</h1>
+      <${SessionActions} session=${session} onChanged=${onChanged} />
+    </div>
+    <p class="inline-facts">
+      <span><span class="soft">user</span><a href=${hrefTo("users", session.user_id, "memory")} dir="auto">${name}</a></span>
+      <span><span class="soft">agent</span><a href=${hrefTo("agents", session.agent)} dir="auto">${session.agent}</a></span>
+      <span><span class="soft">begun</span><${Time} at=${session.created_at} /></span>
+      <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<span class="soft">, decided up to ${number(session.watermark ?? state.watermark ?? 0)}</span></span>
+      <span><span class="soft">limit</span>${number(session.limit_tokens)} tokens</span>
+      ${session.parent_id && html`<span><a href=${sessionHref(session.parent_id)}>the session before</a></span>`}
     </p>
-    <${SessionActions} session=${session} onChanged=${onChanged} />
   </header>`;
 }
 
@@ -86,7 +92,7 @@ function SessionActions({ session, onChanged }) {
     ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "It is the current session again.")}>Resume</button>`}
     <button type="button" disabled=${isBusy} title="A new, empty session follows this one" onClick=${() => act("new", "A new session was begun.")}>New</button>
     <button type="button" disabled=${isBusy} title="A new, empty session, which learns anew how the provider counts" onClick=${() => act("reset", "A new session was begun, and what was learnt of token counts is learnt anew.")}>Reset</button>
-    <a class="button" href=${`#chat/${encodeURIComponent(session.agent)}?user=${encodeURIComponent(session.user_id)}`}>Chat</a>
+    <a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>
     <button type="button" class="danger" disabled=${isBusy} onClick=${() => setAsked("erase")}>Erase…</button>
     ${asked === "erase" && html`<${Confirm} title="Erase this session?" danger=${true} typed=${session.id.slice(-6)} confirmLabel="Erase the session"
       text="Every message of it goes, with its digests and what memory learnt from it alone. This cannot be undone." onConfirm=${erase} onClose=${() => setAsked(null)} />`}

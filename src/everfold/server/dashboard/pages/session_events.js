@@ -1,8 +1,8 @@
 // The compactions of a session: what each did, what it cost and broke, and what a person can ask for.
-import { useState } from "../vendor/htm-preact-3.1.1.module.js";
-import { get, pathOf, send } from "../lib/api.js";
+import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { errorsByField, get, pathOf, send } from "../lib/api.js";
 import { number, plural, secs, usd } from "../lib/format.js";
-import { Confirm, Dialog, Empty, Failure, html, Id, Loading, Time, toast, useLoad } from "../lib/ui.js";
+import { Confirm, Dialog, Empty, Failure, Field, html, Id, Loading, Time, toast, useAction, useLoad } from "../lib/ui.js";
 import { DigestText, readDigest } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { Breaks } from "./session_window.js";
@@ -78,8 +78,8 @@ export function BeforeAfter({ before, after, most }) {
   if (before === undefined || before === null) return null;
   const percent = (tokens) => `${(100 * (tokens || 0)) / Math.max(most, 1)}%`;
   return html`<span class="before-after" aria-label=${`${number(before)} tokens before, ${after === null || after === undefined ? "not known" : number(after)} after`}>
-    <span class="bar-line"><i class="bar-before" style=${{ width: percent(before) }}></i><small>${number(before)}</small></span>
-    ${after !== null && after !== undefined && html`<span class="bar-line"><i class="bar-after" style=${{ width: percent(after) }}></i><small>${number(after)}</small></span>`}
+    <span class="bar-line"><span><i class="bar-before" style=${{ width: percent(before) }}></i></span><small>${number(before)}</small></span>
+    ${after !== null && after !== undefined && html`<span class="bar-line"><span><i class="bar-after" style=${{ width: percent(after) }}></i></span><small>${number(after)}</small></span>`}
   </span>`;
 }
 
@@ -107,7 +107,7 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
   return html`<div class="event-detail">
     ${it.error && html`<p class="problem" dir="auto">${it.error}</p>`}
     <${EventActions} sessionId=${sessionId} event=${it} onChanged=${() => { detail.reload(); onChanged?.(); }} />
-    <dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd dir="auto">${value}</dd>`)}</dl>
+    <dl class="fact-grid">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
     ${it.breaks && html`<${Breaks} breaks=${it.breaks} />`}
     <div class="digests-beside">
       ${digest && html`<article aria-label="Its digest"><h4>${provisional ? "Final digest" : "Its digest"}</h4><${DigestText} text=${digest.text} onJump=${onJump} /></article>`}
@@ -188,10 +188,11 @@ function CompactDialog({ sessionId, onClose, onChanged }) {
       if (!isDry) onChanged();
     } catch (failed) { setProblem(failed); } finally { setWork(null); }
   };
+  const byField = errorsByField(problem);
   return html`<${Dialog} title="Compact now" onClose=${onClose}>
-    <form class="stack" onSubmit=${(event) => { event.preventDefault(); ask(false); }}>
-      <label>Keep the newest <input type="number" name="keep_recent" min="1" inputmode="numeric" placeholder="as set" value=${keep} onInput=${(event) => setKeep(event.target.value)} /> messages as they are</label>
-      <label>What the digest should rather hold <textarea name="focus" rows="2" maxlength="500" dir="auto" placeholder="the deployment, names and amounts …" value=${focus} onInput=${(event) => setFocus(event.target.value)}></textarea></label>
+    <form class="form" onSubmit=${(event) => { event.preventDefault(); ask(false); }}>
+      <${Field} label="Newest messages that stay as they are" error=${byField.keep_recent}>${(attrs) => html`<input ...${attrs} type="number" name="keep_recent" min="1" inputmode="numeric" placeholder="as set for the agent" value=${keep} onInput=${(event) => setKeep(event.target.value)} />`}<//>
+      <${Field} label="What the digest should rather hold" error=${byField.focus}>${(attrs) => html`<textarea ...${attrs} name="focus" rows="2" maxlength="500" dir="auto" placeholder="the deployment, names and amounts …" value=${focus} onInput=${(event) => setFocus(event.target.value)}></textarea>`}<//>
       <p class="actions">
         <button type="button" disabled=${work !== null} onClick=${() => ask(true)}>${work === "dry" ? "Looking…" : "Dry run"}</button>
         <button type="submit" class="primary" disabled=${work !== null}>${work === "real" ? "Compacting…" : "Compact"}</button>
@@ -219,13 +220,19 @@ function Folds({ result }) {
 }
 
 function RefreshDialog({ sessionId, onClose, onChanged }) {
-  const asked = useLoad(async () => { const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/refresh`); onChanged?.(); return data; }, [sessionId]);
-  const sources = asked.data ? asked.data.sources || asked.data.asked || asked.data.answers || [] : [];
+  const asked = useAction(async () => {
+    const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/refresh`);
+    setSaid(data);
+    onChanged?.();
+  });
+  const [said, setSaid] = useState(null);
+  useEffect(() => { asked.run(); }, []);
+  const sources = said?.sources || said?.asked || [];
   return html`<${Dialog} title="Refresh now" onClose=${onClose}>
-    ${asked.problem ? html`<${Failure} problem=${asked.problem} retry=${asked.reload} />`
-      : !asked.data ? html`<div role="status"><progress class="long-work" aria-label="Asking the sources"></progress><p class="soft small">Asking the context sources…</p></div>`
+    ${asked.problem ? html`<${Failure} problem=${asked.problem} retry=${asked.run} />`
+      : !said ? html`<div role="status"><progress class="long-work" aria-label="Asking the sources"></progress><p class="soft small">Asking the context sources…</p></div>`
       : html`<div>
-        <p role="status">${asked.data.seq ? `What they said is message ${number(asked.data.seq)}.` : "No source had anything to say; nothing was stored."}</p>
+        <p role="status">${said.seq ? `What they said is message ${number(said.seq)}.` : "No source had anything to say; nothing was stored."}</p>
         <ul class="said">${sources.map((source, index) => html`<li key=${index}><b dir="auto">${source.source || source.name}</b> <span class="tag">${source.outcome}</span> ${source.tokens ? plural(source.tokens, "token") : ""} ${source.elapsed_secs !== undefined || source.secs !== undefined ? secs(source.elapsed_secs ?? source.secs) : ""} ${source.problem && html`<span class="bad" dir="auto">${source.problem}</span>`}</li>`)}</ul>
       </div>`}
   <//>`;

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { Confirm, Failure, html, Loading, Text, Time, toast, useLoad } from "../lib/ui.js";
+import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad } from "../lib/ui.js";
 import { FateChip, READ, fateMeaning } from "./fates.js";
 
 const NUMBERED = /#(\d+)/g;
@@ -74,7 +74,7 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
     <header class="panel-head">
       <h3 tabindex="-1">Message ${number(seq)}</h3>
       ${fate && html`<${FateChip} fate=${fate} /><span class="soft">${when}: ${fateMeaning(fate)}</span>`}
-      ${onClose && html`<button type="button" class="close" aria-label="Close the message" onClick=${onClose}>×</button>`}
+      ${onClose && html`<button type="button" class="quiet icon close" aria-label="Close the message" onClick=${onClose}><${Icon} name="close" /></button>`}
     </header>
     <div class=${`beside${isStacked ? " stacked" : ""}`}>
       <article aria-label="The original">
@@ -113,11 +113,11 @@ export function Original({ sessionId, message, onErased, onSession }) {
     ["tokens", message.visible_tokens !== undefined && message.visible_tokens !== message.tokens
       ? `${number(message.tokens)}, shows ${number(message.visible_tokens)}` : number(message.tokens || 0)],
   ].filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return html`<div>
-    <dl class="facts">
-      ${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd dir="auto">${value}</dd>`)}
-      <dt>said</dt><dd><${Time} at=${message.said_at} /></dd>
-    </dl>
+  return html`<div class="original">
+    <p class="inline-facts">
+      ${facts.map(([name, value]) => html`<span key=${name}><span class="soft">${name}</span>${value}</span>`)}
+      <span><span class="soft">said</span><${Time} at=${message.said_at} /></span>
+    </p>
     <${Parts} message=${message} />
     <${ExtractLines} lines=${message.extract_lines || []} />
     <details class="wire"><summary>As it was stored</summary><${Text} value=${JSON.stringify(message.wire, null, 2)} className="code" /></details>
@@ -128,7 +128,7 @@ export function Original({ sessionId, message, onErased, onSession }) {
 function Parts({ message }) {
   const parts = (message.parts || []).filter((part) => part.kind !== "text");
   return html`<div class="parts">
-    ${(message.text || "") !== "" ? html`<${Text} value=${message.text} id="message-text" />` : !parts.length && html`<p class="soft">No text.</p>`}
+    ${(message.text || "") !== "" ? html`<div class="said-text" id="message-text"><${Text} value=${message.text} maxHeight=${420} /></div>` : !parts.length && html`<p class="soft">No text.</p>`}
     ${parts.length > 0 && html`<ul class="part-list" aria-label="Its parts">
       ${parts.map((part, index) => html`<li key=${index}><span class="tag">${part.kind}</span> <span dir="auto">${describePart(part)}</span></li>`)}
     </ul>`}
@@ -150,7 +150,7 @@ function ExtractLines({ lines }) {
     <summary>Noted when it arrived (${number(lines.length)})</summary>
     <ul>${lines.map((line, index) => html`<li key=${index}>
       <span class="tag">${line.kind}</span>${(line.is_standing ?? line.standing) && html`<span class="tag standing">standing</span>`}
-      <q dir="auto">${line.quote}</q> <span class="soft" title="How much a careful person would want to keep it, 0 to 100">${line.score}</span>
+      <q dir="auto">${line.quote}</q> <span class="soft small score" title="How much a careful person would want to keep it, 0 to 100">${line.score}</span>
     </li>`)}</ul>
   </details>`;
 }

@@ -23,7 +23,7 @@ const SWATCH = { digest: "fine", standing: "quote", snapshot: "snapshot", volati
 export const swatchOf = (name) => `is-${SWATCH[name] || name}`;
 const sliceName = (name) => (SLICES[name] || [name.replaceAll("_", " ")])[0];
 
-const VIEWS = [["parts", "Part by part"], ["openai", "As sent: OpenAI"], ["anthropic", "As sent: Anthropic"]];
+const VIEWS = [["parts", "Parts"], ["openai", "OpenAI"], ["anthropic", "Anthropic"]];
 
 /** What the model sees now. `compact` is the narrow form beside a chat. */
 export function WindowInspector({ sessionId, isNarrow = false, tick = 0, onJump }) {
@@ -41,7 +41,7 @@ export function WindowInspector({ sessionId, isNarrow = false, tick = 0, onJump 
   return html`<section class=${`window-inspector${isNarrow ? " narrow" : ""}`} aria-label="Window inspector">
     <div class="window-tools">
       <div class="switch" role="group" aria-label="How the window is shown">
-        ${VIEWS.map(([name, label]) => html`<button key=${name} type="button" aria-pressed=${view === name ? "true" : "false"} onClick=${() => setView(name)}>${isNarrow ? label.replace("As sent: ", "") .replace("Part by part", "Parts") : label}</button>`)}
+        ${VIEWS.map(([name, label]) => html`<button key=${name} type="button" aria-pressed=${view === name ? "true" : "false"} onClick=${() => setView(name)}>${name !== "parts" && html`<span class=${isNarrow ? "unseen" : "as-sent-word"}>As sent: </span>`}${label}</button>`)}
       </div>
       <form class="try-limit" onSubmit=${(event) => { event.preventDefault(); setTried(Number(limit) > 0 ? Number(limit) : null); }}>
         <label>Try a lower limit <input type="number" min="1" inputmode="numeric" placeholder=${data ? String(data.report.limit_tokens) : "tokens"} value=${limit} onInput=${(event) => setLimit(event.target.value)} /></label>

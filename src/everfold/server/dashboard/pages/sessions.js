@@ -5,6 +5,7 @@ import { number, plural } from "../lib/format.js";
 import { useHappenings } from "../lib/live.js";
 import { Empty, Failure, goTo, hrefTo, html, Id, Line, Loading, Search, Time, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
+import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
 
@@ -50,13 +51,16 @@ function SessionList({ params }) {
   </div>`;
 }
 
-const SessionRow = ({ session }) => html`<div class="session-row">
+function SessionRow({ session }) {
+  const name = useUserName(session.user_id, session.user_name);
+  return html`<div class="session-row">
+  <${Line} className="session-row-who" value=${`${name} · ${session.agent}`} />
   <div class="session-row-name"><span class="mono">${session.id.slice(-12)}</span>${session.is_current && html`<span class="tag accent">current</span>`}${session.parent_id && html`<span class="tag">follows another</span>`}</div>
-  <${Line} className="session-row-who" value=${`${session.user_name || session.user_id} · ${session.agent}`} />
   <div class="session-row-size">${plural(session.messages_count ?? 0, "message")}</div>
   <${Folded} session=${session} />
   <div class="session-row-when soft"><${Time} at=${session.created_at} /></div>
 </div>`;
+}
 
 /** How much of a session compaction has decided about. */
 function Folded({ session }) {
