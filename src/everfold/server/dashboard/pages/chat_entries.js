@@ -1,7 +1,7 @@
 // What a conversation is made of: messages, tools at work, notes in the flow, and problems.
 import { number } from "../lib/format.js";
 import { Failure, html, Text, Time } from "../lib/ui.js";
-import { describeNote, interruptionOf, partsOf } from "./chat_turn.js";
+import { describeNote, interruptionOf, partsOf, wordsOf } from "./chat_turn.js";
 import { sessionHref } from "./session.js";
 
 export function Entry({ entry, sessionId, turn }) {
@@ -30,8 +30,8 @@ function Stored({ message, answers, sessionId }) {
     return html`<details class="note note-refreshed"><summary>Context refresh <${Seq} seq=${message.seq} sessionId=${sessionId} /></summary><${Text} value=${message.text} /></details>`;
   }
   const calls = partsOf(message, "call"), results = partsOf(message, "result"), reason = interruptionOf(message);
-  if (results.length) return html`${results.map((part, index) => html`<${Tool} key=${index} call=${{ name: "result", arguments: "" }} answer=${{ ...part, text: part.text ?? message.text }} seq=${message.seq} sessionId=${sessionId} />`)}`;
-  const said = calls.length ? (message.parts || []).filter((part) => part.kind === "text").map((part) => part.text ?? "").join("\n") : message.text;
+  if (results.length) return html`${results.map((part, index) => html`<${Tool} key=${index} call=${{ name: "result", arguments: "" }} answer=${answers.get(part.call_id)} seq=${message.seq} sessionId=${sessionId} />`)}`;
+  const said = calls.length ? wordsOf(message) : message.text;
   return html`${(said || !calls.length) && html`<${Bubble} side=${message.role === "user" ? "user" : message.role === "assistant" ? "assistant" : "other"} name=${message.role} seq=${message.seq} sessionId=${sessionId} at=${message.said_at} isCut=${reason !== null}>
       <${Text} value=${said || "no text"} maxHeight=${600} />
       ${reason !== null && html`<p class="small cut-reason" dir="auto">Cut: ${reason}</p>`}

@@ -13,7 +13,7 @@ export const interruptionOf = (message) => {
 /** Stored messages as entries: an answer of a tool stands with its call where both are there. */
 function listStored(messages) {
   const called = new Set(messages.flatMap((message) => partsOf(message, "call").map((part) => part.id)));
-  const answers = new Map(messages.flatMap((message) => partsOf(message, "result").map((part) => [part.call_id, { ...part, text: part.text ?? message.text, seq: message.seq }])));
+  const answers = new Map(messages.flatMap((message) => partsOf(message, "result").map((part) => [part.call_id, { ...part, text: answerOf(message, part), seq: message.seq }])));
   const isApart = (message) => !partsOf(message, "result").length || partsOf(message, "result").some((part) => !called.has(part.call_id));
   const entries = messages.filter(isApart).map((message) => ({ kind: "message", key: `m${message.seq}`, message, answers }));
   const open = findOpen(messages, answers);
@@ -22,9 +22,24 @@ function listStored(messages) {
 
 export const partsOf = (message, kind) => (message.parts || []).filter((part) => part.kind === kind);
 
+/** What a message says in words, without its calls and results. */
+export function wordsOf(message) {
+  const content = message.wire?.content;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return partsOf(message, "call").length ? "" : message.text;
+  return content.filter((part) => typeof part?.text === "string" && part.type !== "thinking").map((part) => part.text).join("\n");
+}
+
+/** What a tool answered: of a message that carries several answers, its own. */
+function answerOf(message, part) {
+  const block = Array.isArray(message.wire?.content) ? message.wire.content.find((one) => one?.tool_use_id === part.call_id) : null;
+  if (!block) return message.text;
+  return typeof block.content === "string" ? block.content : (block.content || []).map((one) => one?.text ?? "").join("\n");
+}
+
 /** What waits for an answer at the end of a log: the last user message, or tools whose answers are missing. */
 function findOpen(messages, answers) {
-  const said = messages.filter((message) => ["user", "assistant", "tool"].includes(message.role) && message.source !== "refresh" && message.source !== "injection");
+  const said = messages.filter((message) => ["user", "assistant", "result", "late"].includes(message.kind));
   const last = said[said.length - 1];
   if (!last || last.is_erased) return null;
   if (last.role === "assistant" && !partsOf(last, "call").length) return null;

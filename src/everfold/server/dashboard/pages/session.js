@@ -109,7 +109,7 @@ function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
   const panel = useRef(null);
   useNews(sessionId, () => { strips.reload(); events.reload(); }, tick);
   const list = strips.data ? strips.data.strips : null;
-  const ranges = useMemo(() => new Map((events.data || []).map((event) => [event.id, [event.first_seq, event.last_seq]])), [events.data]);
+  const ranges = useMemo(() => new Map((events.data || []).map((event) => [event.id, Object.assign([event.first_seq, event.last_seq], { isRevision: Boolean(event.revises) })])), [events.data]);
   const strip = useMemo(() => {
     if (!list || !list.length) return null;
     const found = (row && list.find((it) => it.event_id === row)) || list.find((it) => it.event_id === null) || list[list.length - 1];

@@ -3,7 +3,7 @@ import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../lib/api.js";
 import { number, plural, secs, usd } from "../lib/format.js";
 import { Confirm, Dialog, Empty, Failure, Field, html, Id, Loading, Time, toast, useAction, useLoad } from "../lib/ui.js";
-import { DigestText, readDigest } from "./session_message.js";
+import { DigestText } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { Breaks } from "./session_window.js";
 
@@ -16,6 +16,12 @@ const STATES = {
   cancelled: ["cancelled", "given up; nothing had left the window"],
 };
 const ACTIVE = new Set(["pending", "running", "ready"]);
+const SKIPPED = {
+  in_flight: "A refresh of the same user and agent is on its way; nothing was stored.",
+  nothing_said: "No source had anything to say; nothing was stored.",
+  no_room: "The window has no space for what they said; nothing was stored.",
+  step_open: "The model waits for tool results; what they said is kept for the next turn.",
+};
 const PAGE = 100;
 
 /** All events of a session, oldest first: a session has few for each thousand messages. */
@@ -53,6 +59,13 @@ function EventList({ sessionId, events, openEvent, onJump, onChanged }) {
   </ol>`;
 }
 
+/** What an event decided about, in words. */
+export function describeRange(event) {
+  if (event.revises) return "a model's digest takes the place of an earlier one";
+  if (event.last_seq < event.first_seq) return "older messages leave";
+  return event.first_seq === event.last_seq ? `message ${number(event.first_seq)}` : `messages ${number(event.first_seq)}–${number(event.last_seq)}`;
+}
+
 export function StateBadge({ state }) {
   const [name, meaning] = STATES[state] || [state, ""];
   return html`<span class=${`badge state-${state}`} title=${meaning}>${ACTIVE.has(state) && html`<i class="pulse" aria-hidden="true"></i>`}${name}</span>`;
@@ -60,11 +73,10 @@ export function StateBadge({ state }) {
 
 function EventCard({ sessionId, event, most, isOpenFirst, onJump, onChanged }) {
   const [isOpen, setOpen] = useState(Boolean(isOpenFirst));
-  const range = event.last_seq >= event.first_seq ? `messages ${number(event.first_seq)}–${number(event.last_seq)}` : "older messages leave";
   return html`<li class="event card" data-event=${event.id}>
     <button type="button" class="event-head" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
       <b class="ordinal">${event.ordinal}</b>
-      <span class="event-what">${range} <em>by ${event.trigger}</em></span>
+      <span class="event-what">${describeRange(event)} <em>by ${event.trigger}</em></span>
       <${StateBadge} state=${event.state} />
       <span class="event-when"><${Time} at=${event.ended_at || event.begun_at} /></span>
       <${BeforeAfter} before=${event.tokens_before} after=${event.tokens_after} most=${most} />
@@ -88,7 +100,7 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
   if (detail.problem) return html`<${Failure} problem=${detail.problem} retry=${detail.reload} />`;
   if (!detail.data) return html`<${Loading} />`;
   const it = { ...event, ...detail.data };
-  const digest = readDigest(it), provisional = it.provisional_digest && (typeof it.provisional_digest === "string" ? { text: it.provisional_digest } : it.provisional_digest);
+  const coarse = (it.digests || []).find((digest) => digest.kind === "coarse");
   const facts = [
     ["event", html`<${Id} value=${it.id} />`],
     ["state", (STATES[it.state] || [it.state, ""])[1] || it.state],
@@ -96,10 +108,11 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
     it.kept_count !== undefined && ["kept", plural(it.kept_count, "message")],
     it.left_count > 0 && ["left", `${plural(it.left_count, "kept message")} of older ranges`],
     it.joined_through > 0 && ["joined", `all up to message ${number(it.joined_through)} is in the coarse digest`],
-    ["digest", it.digest_kind || "none"],
-    it.extraction_state && ["extraction", it.extraction_state],
+    ["digest", it.digest_kind ? `${it.digest_kind}${it.digest_state === "pending" ? "; a model's is on its way" : ""}` : "none"],
+    ["extraction", it.extraction_state],
     ["attempts", number(it.attempts || 0)],
     ["cost", it.cost_usd === null || it.cost_usd === undefined ? "not known, or no model" : usd(it.cost_usd)],
+    it.not_before && ["tried again", html`<${Time} at=${it.not_before} />`],
     it.focus && ["focus", it.focus],
     ["begun", html`<${Time} at=${it.begun_at} />`],
     it.ended_at && ["ended", html`<${Time} at=${it.ended_at} />`],
@@ -110,8 +123,9 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
     <dl class="fact-grid">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
     ${it.breaks && html`<${Breaks} breaks=${it.breaks} />`}
     <div class="digests-beside">
-      ${digest && html`<article aria-label="Its digest"><h4>${provisional ? "Final digest" : "Its digest"}</h4><${DigestText} text=${digest.text} onJump=${onJump} /></article>`}
-      ${provisional && html`<article aria-label="Provisional digest"><h4>Provisional digest</h4><${DigestText} text=${provisional.text} onJump=${onJump} /></article>`}
+      ${it.digest && html`<article aria-label="Its digest"><h4>${it.provisional_digest ? "Final digest, by a model" : "Its digest"}</h4><${DigestText} text=${it.digest} onJump=${onJump} /></article>`}
+      ${it.provisional_digest && html`<article aria-label="Provisional digest"><h4>Provisional digest, which stood until then</h4><${DigestText} text=${it.provisional_digest} onJump=${onJump} /></article>`}
+      ${coarse && html`<article aria-label="Coarse digest"><h4>Coarse digest of all up to ${number(coarse.last_seq)}</h4><${DigestText} text=${coarse.text} onJump=${onJump} /></article>`}
     </div>
     <${Calls} calls=${it.calls || []} />
     <${Certificate} certificate=${it.certificate} onJump=${onJump} />
@@ -128,7 +142,7 @@ function EventActions({ sessionId, event, onChanged }) {
       onChanged();
     } catch (problem) { toast(problem.detail || problem.message, "bad"); } finally { setBusy(false); }
   };
-  const canRetry = event.state === "degraded" || event.extraction_state === "failed", canCancel = ACTIVE.has(event.state);
+  const canRetry = event.state === "degraded", canCancel = ACTIVE.has(event.state);
   if (!canRetry && !canCancel) return null;
   return html`<p class="actions">
     ${canRetry && html`<button type="button" class="primary" disabled=${isBusy} onClick=${() => act("retry", "A worker takes it again.")}>${isBusy ? "Asking…" : "Retry"}</button>`}
@@ -143,7 +157,7 @@ function Calls({ calls }) {
   if (!calls.length) return html`<p class="soft small">No model was called for it.</p>`;
   return html`<details class="calls" open><summary>Calls of models (${number(calls.length)})</summary><div class="scroll-x"><table>
     <thead><tr><th scope="col">Model</th><th scope="col">For</th><th scope="col" class="num">In</th><th scope="col" class="num">Out</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Time</th><th scope="col">Ended</th></tr></thead>
-    <tbody>${calls.map((call, index) => html`<tr key=${index}><td dir="auto">${call.model}</td><td>${call.purpose}</td><td class="num">${number(call.input_tokens || 0)}</td><td class="num">${number(call.output_tokens || 0)}</td><td class="num">${call.cost_usd === null || call.cost_usd === undefined ? "–" : usd(call.cost_usd)}</td><td class="num">${secs(call.secs ?? call.elapsed_secs)}</td><td><span class=${`tag${["ok", "answered", "complete", null, undefined].includes(call.outcome) ? "" : " bad"}`}>${call.outcome || "answered"}</span></td></tr>`)}</tbody>
+    <tbody>${calls.map((call, index) => html`<tr key=${index}><td dir="auto">${call.model}</td><td>${call.purpose}</td><td class="num">${number(call.input_tokens || 0)}</td><td class="num">${number(call.output_tokens || 0)}</td><td class="num">${call.cost_usd === null || call.cost_usd === undefined ? "–" : usd(call.cost_usd)}</td><td class="num">${secs(call.secs)}</td><td><span class=${`tag ${call.outcome === "complete" ? "good" : "bad"}`}>${call.outcome}</span></td></tr>`)}</tbody>
   </table></div></details>`;
 }
 
@@ -227,13 +241,13 @@ function RefreshDialog({ sessionId, onClose, onChanged }) {
   });
   const [said, setSaid] = useState(null);
   useEffect(() => { asked.run(); }, []);
-  const sources = said?.sources || said?.asked || [];
+  const sources = said?.sources || [];
   return html`<${Dialog} title="Refresh now" onClose=${onClose}>
     ${asked.problem ? html`<${Failure} problem=${asked.problem} retry=${asked.run} />`
       : !said ? html`<div role="status"><progress class="long-work" aria-label="Asking the sources"></progress><p class="soft small">Asking the context sources…</p></div>`
       : html`<div>
-        <p role="status">${said.seq ? `What they said is message ${number(said.seq)}.` : "No source had anything to say; nothing was stored."}</p>
-        <ul class="said">${sources.map((source, index) => html`<li key=${index}><b dir="auto">${source.source || source.name}</b> <span class="tag">${source.outcome}</span> ${source.tokens ? plural(source.tokens, "token") : ""} ${source.elapsed_secs !== undefined || source.secs !== undefined ? secs(source.elapsed_secs ?? source.secs) : ""} ${source.problem && html`<span class="bad" dir="auto">${source.problem}</span>`}</li>`)}</ul>
+        <p role="status">${said.seq ? `What they said is message ${number(said.seq)}.` : (SKIPPED[said.skipped] || "Nothing was stored.")}</p>
+        <ul class="said">${sources.map((source, index) => html`<li key=${index}><b dir="auto">${source.source}</b> <span class="tag">${source.outcome}</span> ${source.tokens ? plural(source.tokens, "token") : ""} ${secs(source.elapsed_secs)} ${source.problem && html`<span class="bad" dir="auto">${source.problem}</span>`}</li>`)}</ul>
       </div>`}
   <//>`;
 }

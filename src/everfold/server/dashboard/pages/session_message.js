@@ -5,31 +5,30 @@ import { number, plural } from "../lib/format.js";
 import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad } from "../lib/ui.js";
 import { FateChip, READ, fateMeaning } from "./fates.js";
 
+const AUTHORITIES = ["0, from outside", "1 of 4", "2 of 4", "3 of 4", "4, the system"];
 const NUMBERED = /#(\d+)/g;
 
-/** The digest that had read a message by the time of a strip; null where none had, or where it is no longer stored. */
+/** The digest that had read a message by the time of a strip; null where it cannot be found any more. */
 export async function findDigest(sessionId, { strip, seq, fate, events }) {
   if (!READ.has(fate)) return null;
-  if (strip.event_id === null) return (await listShown(sessionId)).find((digest) => holds(digest, seq)) || null;
-  const own = events.find((event) => event.first_seq <= seq && seq <= event.last_seq && event.ordinal <= strip.ordinal);
-  const wanted = fate === "coarse" || fate === "left" ? null : own;
-  if (wanted) {
-    const detail = await get(pathOf`/api/sessions/${sessionId}/events/${wanted.id}`);
-    const text = readDigest(detail);
-    if (text) return { ...wanted, kind: "fine", ...text, event_id: wanted.id };
-  }
-  return (await listShown(sessionId)).find((digest) => holds(digest, seq)) || null;
+  if (strip.event_id === null) return findShown(sessionId, seq);
+  const past = events.filter((event) => event.ordinal <= strip.ordinal && event.is_committed !== false);
+  const joined = past.findLast((event) => event.joined_through >= seq);
+  const own = past.findLast((event) => event.first_seq <= seq && seq <= event.last_seq);
+  const maker = joined || own;
+  if (!maker) return findShown(sessionId, seq);
+  const detail = await get(pathOf`/api/sessions/${sessionId}/events/${maker.id}`);
+  const kind = joined ? "coarse" : "fine", found = (detail.digests || []).filter((digest) => digest.kind === kind);
+  // A model's digest that came later was not there yet: then the provisional one had read it.
+  const isLater = events.some((event) => event.revises === maker.id && event.ordinal > strip.ordinal);
+  return (isLater && found.find((digest) => digest.maker === "extractive")) || found[0] || findShown(sessionId, seq);
 }
 
-const listShown = async (sessionId) => (await get(pathOf`/api/sessions/${sessionId}/digests`)).digests;
-const holds = (digest, seq) =>
-  digest.first_seq <= seq && seq <= digest.last_seq && (digest.kind === "coarse" || !digest.read_seqs || digest.read_seqs.includes(seq));
-
-/** The text of the digest that an event's detail carries; an empty one gives null. */
-export function readDigest(detail) {
-  const digest = detail.digest;
-  if (!digest) return null;
-  return typeof digest === "string" ? { text: digest } : digest;
+/** The digest of the window as it is now that has read a message. */
+async function findShown(sessionId, seq) {
+  const { digests } = await get(pathOf`/api/sessions/${sessionId}/digests`);
+  const isOfIt = (digest) => digest.first_seq <= seq && seq <= digest.last_seq;
+  return digests.find((digest) => isOfIt(digest) && (digest.kind === "coarse" || digest.read_seqs.includes(seq))) || digests.find(isOfIt) || null;
 }
 
 /** A digest's text, line by line. Lines that come from the message `seq` are marked; numbers of messages can be followed. */
@@ -109,7 +108,7 @@ export function Original({ sessionId, message, onErased, onSession }) {
     return html`<p class="soft">It was erased${message.said_at ? html` (<${Time} at=${message.said_at} />)` : ""}; what stays is its number.</p>`;
   }
   const facts = [
-    ["role", message.role], ["origin", message.origin], ["source", message.source], ["authority", message.authority],
+    ["role", message.role], ["origin", message.origin], ["source", message.source], ["authority", AUTHORITIES[message.authority] || message.authority],
     ["tokens", message.visible_tokens !== undefined && message.visible_tokens !== message.tokens
       ? `${number(message.tokens)}, shows ${number(message.visible_tokens)}` : number(message.tokens || 0)],
   ].filter(([, value]) => value !== undefined && value !== null && value !== "");
@@ -149,7 +148,7 @@ function ExtractLines({ lines }) {
   return html`<details class="extracts" open>
     <summary>Noted when it arrived (${number(lines.length)})</summary>
     <ul>${lines.map((line, index) => html`<li key=${index}>
-      <span class="tag">${line.kind}</span>${(line.is_standing ?? line.standing) && html`<span class="tag standing">standing</span>`}
+      <span class="tag">${line.kind}</span>${line.is_standing && html`<span class="tag standing">standing</span>`}
       <q dir="auto">${line.quote}</q> <span class="soft small score" title="How much a careful person would want to keep it, 0 to 100">${line.score}</span>
     </li>`)}</ul>
   </details>`;

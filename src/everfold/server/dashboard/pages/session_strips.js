@@ -54,7 +54,7 @@ function paint(canvas, { strip, range, fromPx, widePx, cellPx, colours, seq }) {
     }
   }
   pen.fillStyle = colours.ink;
-  if (range) pen.fillRect((range[0] - 1) * cellPx - fromPx, BAND_PX + 2, Math.max((range[1] - range[0] + 1) * cellPx, 2), 1.5);
+  if (range && range[1] >= range[0]) pen.fillRect((range[0] - 1) * cellPx - fromPx, BAND_PX + 2, Math.max((range[1] - range[0] + 1) * cellPx, 2), 1.5);
   if (seq) {
     const left = (seq - 1) * cellPx - fromPx, wide = Math.max(cellPx, 3);
     pen.strokeStyle = colours.ink;
@@ -223,6 +223,6 @@ function RowLabel({ strip, range }) {
     return html`<div class="strip-label"><b>now</b><span>${number(strip.count)} messages</span></div>`;
   }
   return html`<div class="strip-label">
-    <b>${strip.ordinal}</b><span>${range && range[1] >= range[0] ? `${number(range[0])}–${number(range[1])}` : "older leave"} <em>${strip.trigger}</em></span>
+    <b>${strip.ordinal}</b><span>${range && range[1] >= range[0] ? `${number(range[0])}–${number(range[1])}` : range?.isRevision ? "new digest" : "older leave"} <em>${strip.trigger}</em></span>
   </div>`;
 }

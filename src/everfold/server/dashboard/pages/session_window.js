@@ -58,14 +58,8 @@ export function WindowInspector({ sessionId, isNarrow = false, tick = 0, onJump 
   </section>`;
 }
 
-/** The slices of a report as a list: name, tokens and the limit where there is one. */
-export function listSlices(report) {
-  if (Array.isArray(report.slices)) return report.slices;
-  return Object.entries(report.by_slice || {}).map(([name, tokens]) => ({ name, tokens }));
-}
-
 function WindowReport({ report, isNarrow }) {
-  const slices = listSlices(report).filter((slice) => slice.tokens > 0 || slice.limit_tokens > 0);
+  const slices = report.slices.filter((slice) => slice.tokens > 0 || slice.limit_tokens > 0);
   const total = report.budget_tokens, free = Math.max(0, total - report.tokens);
   const sum = slices.reduce((all, slice) => all + slice.tokens, 0);
   const percent = (tokens) => `${(100 * tokens) / Math.max(report.limit_tokens, 1)}%`;
@@ -79,9 +73,11 @@ function WindowReport({ report, isNarrow }) {
     </ul>
     <div class="window-bar" role="img" aria-label=${`The window: ${shown.map((slice) => `${sliceName(slice.name)} ${number(slice.tokens)}`).join(", ")}; ${number(free)} free of a budget of ${number(total)} tokens`}>
       ${shown.map((slice) => html`<span key=${slice.name} class=${swatchOf(slice.name)} title=${`${sliceName(slice.name)}: ${plural(slice.tokens, "token")}`} style=${{ width: percent(slice.tokens) }}></span>`)}
+      ${report.trigger_tokens && html`<i class="trigger-mark" style=${{ left: percent(report.fixed_tokens + report.trigger_tokens) }} title=${`Compaction is due at ${plural(report.fixed_tokens + report.trigger_tokens, "token")}`}></i>`}
       <i class="budget-mark" style=${{ left: percent(total) }} title=${`Budget: ${plural(total, "token")}`}></i>
     </div>
-    <table class="slices">
+    <p class="small soft marks"><i class="budget-mark" aria-hidden="true"></i>budget ${report.trigger_tokens && html`<i class="trigger-mark" aria-hidden="true"></i>compaction is due`}</p>
+    <div class="card slices-card"><table class="slices">
       <caption class="unseen">Slices of the window with their limits</caption>
       <thead><tr><th scope="col">Slice</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Limit</th>${!isNarrow && html`<th scope="col" class="wide">Filled</th>`}</tr></thead>
       <tbody>
@@ -93,9 +89,10 @@ function WindowReport({ report, isNarrow }) {
         </tr>`)}
       </tbody>
       <tfoot><tr><th scope="row">together</th><td class="num" data-sum=${sum}>${number(sum)}</td><td></td>${!isNarrow && html`<td></td>`}</tr></tfoot>
-    </table>
+    </table></div>
     <${Breaks} breaks=${report.breaks || []} />
     ${(report.full_slices || []).length > 0 && html`<p class="notice">At their bound: ${report.full_slices.map(sliceName).join(", ")}. The window could not come below its trigger.</p>`}
+    ${report.standing_left_out?.count > 0 && html`<p class="notice">The standing block has no room for ${plural(report.standing_left_out.count, "statement")} of messages ${number(report.standing_left_out.first_seq)}–${number(report.standing_left_out.last_seq)}.</p>`}
     ${(report.withheld_seqs || []).length > 0 && html`<p class="notice">Withheld until their tool results are there: ${report.withheld_seqs.map((seq) => `#${seq}`).join(", ")}.</p>`}
     ${(report.memory || []).length > 0 && html`<details class="memory-lines"><summary>What of memory is in it</summary><ul>${report.memory.map((line, index) => html`<li key=${index} dir="auto">${line}</li>`)}</ul></details>`}
   </div>`;
