@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from everfold.adapters.system.otel import OtelTracer
     from everfold.bootstrap import open, open_sync  # noqa: A004 - `everfold.open` is what a user types
     from everfold.config import Settings, load_settings
+    from everfold.core.access import AccessKey, Scope
     from everfold.core.events import CompactionEvent
     from everfold.core.folding import CompactionReport, Fold
     from everfold.core.happenings import Happening
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from everfold.memory import Because, Memory
     from everfold.ports.hooks import Hooks
     from everfold.services.erase import Erased
+    from everfold.services.keys import Keys, MadeKey
     from everfold.services.memory_tools import MemoryTools, ToolAnswer
     from everfold.services.prove_absent import WordPlace
     from everfold.services.read import Page
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from everfold.session import Session
 
 _HOMES = {
+    "AccessKey": "everfold.core.access",
     "AuditEntry": "everfold.core.memory",
     "Because": "everfold.memory",
     "Binding": "everfold.core.users",
@@ -52,6 +55,8 @@ _HOMES = {
     "Happening": "everfold.core.happenings",
     "Hooks": "everfold.ports.hooks",
     "Item": "everfold.core.items",
+    "Keys": "everfold.services.keys",
+    "MadeKey": "everfold.services.keys",
     "Memory": "everfold.memory",
     "MemoryTools": "everfold.services.memory_tools",
     "MemoryWrite": "everfold.core.hooks",
@@ -60,6 +65,7 @@ _HOMES = {
     "OtelTracer": "everfold.adapters.system.otel",
     "Page": "everfold.services.read",
     "PendingFold": "everfold.core.hooks",
+    "Scope": "everfold.core.access",
     "SearchHit": "everfold.services.search",
     "Session": "everfold.session",
     "SessionEnd": "everfold.core.hooks",
@@ -83,6 +89,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AccessKey",
     "AuditEntry",
     "Because",
     "Binding",
@@ -98,6 +105,8 @@ __all__ = [
     "Happening",
     "Hooks",
     "Item",
+    "Keys",
+    "MadeKey",
     "Memory",
     "MemoryTools",
     "MemoryWrite",
@@ -106,6 +115,7 @@ __all__ = [
     "OtelTracer",
     "Page",
     "PendingFold",
+    "Scope",
     "SearchHit",
     "Session",
     "SessionEnd",

@@ -9,11 +9,13 @@ from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.memory import MemoryHead
 from everfold.core.memory_policy import MemoryPolicy
+from everfold.core.overview import Spend, WorkCounts
 from everfold.core.room import require_room, share_room
 from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.snapshots import reserve_snapshot
 from everfold.core.state import SessionState
 from everfold.core.transcripts import Transcript
+from everfold.core.usage import start_of_day
 from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
@@ -356,6 +358,26 @@ class Everfold:
         """
         parsed = None if bindings is None else _parse_bindings(bindings)
         return await self._users.change(user, name=name, bindings=parsed)
+
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        return await self._store.list_agents()
+
+    async def count_work(self) -> WorkCounts:
+        """How much there is in the store, over all users, and how much of it waits."""
+        return await self._store.count_work()
+
+    async def unfinished(self, *, limit: int = 100) -> list[CompactionEvent]:
+        """Compactions that have not ended, over all users, oldest first."""
+        return await self._store.list_unfinished(limit_count=limit)
+
+    async def degraded(self, *, limit: int = 100) -> list[CompactionEvent]:
+        """Compactions that ended degraded, over all users, newest first; `Session.retry` has one written again."""
+        return await self._store.list_degraded(limit_count=limit)
+
+    async def spent_today(self) -> list[Spend]:
+        """What calls of models came to since midnight UTC, by model and purpose."""
+        return await self._store.sum_spend(since=start_of_day(self._clock.now()))
 
     async def check_store(self) -> list[str]:
         """Problems of the store's own files; empty when there are none."""

@@ -114,11 +114,19 @@ class BudgetUnsatisfiableError(LimitError):
 
 
 class RateLimitedError(LimitError):
-    """Too many requests in too little time."""
+    """Too many requests in too little time.
+
+    Attributes:
+        retry_after_secs: After how many whole seconds the same request passes; None where it is not known.
+    """
 
     code = "rate_limited"
     http_status = 429
     retryable = True
+
+    def __init__(self, message: str, *, retry_after_secs: int | None = None, **ids: str | int) -> None:
+        super().__init__(message, **ids)
+        self.retry_after_secs = retry_after_secs
 
 
 class OverBudgetError(LimitError):

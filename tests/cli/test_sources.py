@@ -105,7 +105,7 @@ def test_no_source_is_said(run: Run) -> None:
     """Without a source in the settings the list is empty, nothing can be tried, and a refresh says what to set."""
     assert "no source is configured" in run("sources", "list").stdout
     assert read(run("sources", "list", "--json")) == {"sources": []}
-    assert "there is no source 'work'" in unwrap(run("sources", "test", "work", code=2).stderr)
+    assert "there is no source 'work'" in unwrap(run("sources", "test", "work", code=3).stderr)
 
 
 def test_a_source_is_tried(run: Run, configured: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_stretch_and_a_budget_can_be_chosen(run: Run, configured: Path) -> Non
         ("broken", 10, "NO_SUCH_VARIABLE"),
         ("slow", 10, "call://slow"),
         ("odd", 2, "did you mean 'path'"),
-        ("wrk", 2, "did you mean 'work'"),
+        ("wrk", 3, "did you mean 'work'"),
     ],
 )
 def test_a_source_that_fails_says_why(run: Run, configured: Path, name: str, code: int, words: str) -> None:  # noqa: ARG001

@@ -38,9 +38,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serve(path: Path, settings: Settings = INLINE) -> AsyncIterator[Served]:
+async def serve(path: Path, settings: Settings = INLINE, *, config: Path | None = None) -> AsyncIterator[Served]:
     """A server over a database file."""
-    async with open_runtime(f"sqlite:///{path}", settings=settings) as runtime:
+    async with open_runtime(f"sqlite:///{path}", settings=settings, config=config) as runtime:
         yield Served(app=make_app(runtime), runtime=runtime)
 
 

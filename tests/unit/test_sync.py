@@ -267,3 +267,12 @@ def test_hooks_are_called(url: str) -> None:
         engine.session().append([user("Hello."), assistant("Hi.")])
         assert plugin.hooks == ["on_session_switch", "on_turn_start", "on_turn_end"]
     assert threads() == before
+
+
+def test_keys_block_too(url: str) -> None:
+    """A key that is made through the sync face is checked, listed and revoked through it."""
+    with everfold.open_sync(url) as engine:
+        made = engine.keys.make("desk", "agent:guide")
+        assert engine.keys.check(made.secret).id == made.key.id
+        assert [key.id for key in engine.keys.list_keys()] == [made.key.id]
+        assert engine.keys.revoke("desk").revoked_at is not None

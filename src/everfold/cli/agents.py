@@ -1,15 +1,14 @@
 """`everfold agents`: the agents of the settings."""
 
-from collections.abc import Mapping
 from typing import TypedDict
 
 import typer
 
+from everfold.agents.described_agents import name_tools
 from everfold.cli.engine import invocation_of
 from everfold.cli.options import Json
 from everfold.cli.output import print_json, print_table, say
 from everfold.config import Settings, load_settings
-from everfold.sections import McpSettings
 
 NAME = "agents"
 
@@ -38,14 +37,6 @@ def run(context: typer.Context, *, as_json: Json = False) -> None:
             for row in rows
         ],
     )
-
-
-def name_tools(tools: tuple[str, ...], mcp: Mapping[str, McpSettings]) -> list[str]:
-    """The tools of an agent or a hand: functions by path, those of a server as a model knows them, `SERVER_*` for all."""
-    named = list(tools)
-    for server, settings in mcp.items():
-        named += [f"{server}_*"] if settings.allow is None else [f"{server}_{tool}" for tool in settings.allow]
-    return named
 
 
 class _Row(TypedDict):

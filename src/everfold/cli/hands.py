@@ -6,8 +6,8 @@ import typer
 
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
+from everfold.agents.described_agents import name_tools
 from everfold.agents.hands import Hand, HandAnswer, Hands
-from everfold.cli.agents import name_tools
 from everfold.cli.engine import invocation_of, open_runtime, run_async
 from everfold.cli.options import Db, Json
 from everfold.cli.output import plain, print_json, print_table, say

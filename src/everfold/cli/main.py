@@ -22,6 +22,7 @@ from everfold.cli import (
     export,
     hands,
     importing,
+    keys,
     memory,
     note,
     quarantine,
@@ -99,6 +100,7 @@ for module in (
 ):
     app.command(name=module.NAME)(module.run)
 app.add_typer(users.app)
+app.add_typer(keys.app)
 app.add_typer(memory.app)
 app.add_typer(quarantine.app)
 for module in (topics, audit, export, erase, wipe, dream):

@@ -1,17 +1,14 @@
 """Context sources as a person reads them at a terminal, and as programs do."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from rich.text import Text
 
-from everfold.bootstrap import open_source
+from everfold.agents.described_sources import ListedSource
 from everfold.cli.output import one_line, open_console, plain, print_table
-from everfold.config import Settings
 from everfold.core.happenings import SkipReason, SourceAsked
-from everfold.errors import EverfoldError, InvalidInputError
-from everfold.sections import ContextSourceSettings
+from everfold.errors import EverfoldError
 from everfold.services.refresh import Refreshed
 from everfold.services.try_source import Tried
 
@@ -22,60 +19,6 @@ _WHY: Mapping[SkipReason, str] = {
     "step_open": "the model waits for the results of tools; refresh again when they are there",
 }
 _STYLE = {"answered": "green", "failed": "bold red", "timed_out": "bold red", "no_room": "yellow"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedSource:
-    """A source of the settings.
-
-    Attributes:
-        name: Its name in the settings.
-        kind: One of the kinds of `[sources.NAME]`, or `hand`.
-        source: What its fence says; empty where its settings do not fit.
-        problem: What does not fit.
-        is_allowed: Whether a refresh asks it.
-    """
-
-    name: str
-    kind: str
-    source: str
-    is_allowed: bool
-    prompt: str = ""
-    problem: str = ""
-
-
-def list_sources(settings: Settings) -> Iterator[ListedSource]:
-    """The allowed sources in the order in which they are asked, then those that are only configured."""
-    for entry in settings.compaction.context_sources:
-        yield _list_allowed(settings, entry)
-    allowed = {entry.source for entry in settings.compaction.context_sources}
-    for name in settings.sources:
-        if name not in allowed:
-            yield _list_source(settings, name, is_allowed=False)
-
-
-def _list_allowed(settings: Settings, entry: ContextSourceSettings) -> ListedSource:
-    if entry.source is not None:
-        return _list_source(settings, entry.source, is_allowed=True, prompt=entry.prompt)
-    return ListedSource(
-        name=str(entry.hand), kind="hand", source=f"hand://{entry.hand}", is_allowed=True, prompt=entry.prompt
-    )
-
-
-def _list_source(settings: Settings, name: str, *, is_allowed: bool, prompt: str = "") -> ListedSource:
-    source = problem = ""
-    try:
-        source = open_source(name, settings.sources[name]).name
-    except InvalidInputError as error:
-        problem = str(error)
-    return ListedSource(
-        name=name,
-        kind=settings.sources[name].kind,
-        source=source,
-        is_allowed=is_allowed,
-        prompt=prompt,
-        problem=problem,
-    )
 
 
 def list_document(listed: ListedSource, asked_from: Mapping[str, datetime]) -> dict[str, object]:

@@ -1,23 +1,18 @@
 """`everfold sources`: which context sources there are, and what one of them says now."""
 
-import difflib
 from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
 
 from everfold.adapters.system.clock import SystemClock
-from everfold.bootstrap import open_source
+from everfold.agents.described_sources import ask_source, list_sources
 from everfold.cli.engine import choose_session, invocation_of, open_engine, run_async
 from everfold.cli.options import AnyAgent, AnyUser, Db, Json, parse_moment
 from everfold.cli.output import print_json
-from everfold.cli.source_rows import list_document, list_sources, print_sources, print_tried, tried_document
-from everfold.config import Settings, load_settings
-from everfold.core.calibration import Calibration
-from everfold.core.refreshing import Question, find_cap, share_cap
-from everfold.core.room import share_room
-from everfold.errors import InvalidInputError
-from everfold.services.try_source import Tried, try_source
+from everfold.cli.source_rows import list_document, print_sources, print_tried, tried_document
+from everfold.config import load_settings
+from everfold.services.try_source import Tried
 
 NAME = "sources"
 DAY_HOURS = 24.0
@@ -94,46 +89,10 @@ def try_one(
     """
     settings = load_settings(invocation_of(context).config)
     now = SystemClock().now()
-    from_at = min(parse_moment("--from", begin) or now - timedelta(hours=hours), now)
+    from_at = parse_moment("--from", begin) or now - timedelta(hours=hours)
 
     async def act() -> Tried:
-        source = open_source(name, settings.sources[_find_name(settings, name)])
-        question = Question(
-            source=source.name,
-            prompt=_find_prompt(settings, name),
-            from_at=from_at,
-            to_at=now,
-            budget_tokens=budget or _find_share(settings, name),
-        )
-        return await try_source(source, question, at=now, timeout_secs=settings.compaction.source_timeout_secs)
+        return await ask_source(settings, name, from_at=from_at, now=now, budget_tokens=budget)
 
     tried = run_async(act)
     print_json(tried_document(tried)) if as_json else print_tried(tried)
-
-
-def _find_name(settings: Settings, name: str) -> str:
-    """The name, where the settings have it.
-
-    Raises:
-        InvalidInputError: they do not; names the nearest that they have.
-    """
-    if name in settings.sources:
-        return name
-    if name in {entry.hand for entry in settings.compaction.context_sources}:
-        raise InvalidInputError(f"{name!r} is a hand, not a [sources.NAME]; `everfold refresh` asks it with the others")
-    near = difflib.get_close_matches(name, list(settings.sources), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`everfold sources list` lists those that there are"
-    raise InvalidInputError(f"there is no source {name!r}; {hint}")
-
-
-def _find_prompt(settings: Settings, name: str) -> str:
-    return next((entry.prompt for entry in settings.compaction.context_sources if entry.source == name), "")
-
-
-def _find_share(settings: Settings, name: str) -> int:
-    """What one source may say in a new session, were it and all the allowed ones asked."""
-    compaction, session = settings.compaction, settings.session_settings()
-    room = share_room(session.limit_tokens, session.policy, calibration=Calibration())
-    cap_tokens = find_cap(compaction.context_token_cap, room)
-    asked = {entry.source or f"hand {entry.hand}" for entry in compaction.context_sources} | {name}
-    return share_cap(cap_tokens, compaction.source_floor_tokens, len(asked))

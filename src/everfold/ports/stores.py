@@ -22,6 +22,7 @@ from everfold.ports.access import AccessStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
 from everfold.ports.vectors import VectorStore
@@ -185,6 +186,7 @@ class Store(
     ForgettingStore,
     VectorStore,
     AccessStore,
+    OverviewStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

@@ -38,6 +38,11 @@ def make_app(runtime: Runtime) -> FastAPI:
         if isinstance(route, APIRoute):
             route.openapi_extra = {**(route.openapi_extra or {}), "x-access": find_rule(route)}
     app.add_middleware(
-        Gate, identify=runtime.identify, ids=runtime.ids, body_limit_bytes=runtime.settings.server.body_limit_bytes
+        Gate,
+        identify=runtime.identify,
+        ids=runtime.ids,
+        body_limit_bytes=runtime.settings.server.body_limit_bytes,
+        measures=runtime.measures,
+        tracer=runtime.tracer,
     )
     return app

@@ -7,6 +7,7 @@ keep a browser safe. What a caller may see is decided by `access`, route by rout
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,6 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from everfold.core.access import AccessKey
 from everfold.errors import EverfoldError, ForbiddenError
 from everfold.ports.system import Ids
+from everfold.ports.tracing import Tracer
+from everfold.server.measures import Measures
 from everfold.server.problems import make_problem, tell_error, tell_failure
 
 COOKIE: Final = "everfold_key"
@@ -39,6 +42,8 @@ SECURITY_HEADERS: Final[Sequence[tuple[str, str]]] = (
 )
 """Source: OWASP Secure Headers Project."""
 
+SPAN: Final = "everfold.request"
+
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _JSON: Final = re.compile(r"application/(?:[\w.+-]+\+)?json(?:\s*;.*)?", re.IGNORECASE)
@@ -57,13 +62,19 @@ class Gate:
         identify: Tells keys by their secrets, and refuses one that asks too often.
         ids: Makes the ids of requests.
         body_limit_bytes: The largest body that is read.
+        measures: Counts what is answered.
+        tracer: Takes a span for each request.
     """
 
-    def __init__(self, app: ASGIApp, *, identify: Identify, ids: Ids, body_limit_bytes: int) -> None:
+    def __init__(
+        self, app: ASGIApp, *, identify: Identify, ids: Ids, body_limit_bytes: int, measures: Measures, tracer: Tracer
+    ) -> None:
         self._app = app
         self._identify = identify
         self._ids = ids
         self._body_limit_bytes = body_limit_bytes
+        self._measures = measures
+        self._tracer = tracer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -71,8 +82,17 @@ class Gate:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        request.state.request_id = request_id = self._name(request)
-        answer = _Answer(send, request_id, is_api=request.url.path.startswith("/api"))
+        request.state.request_id = self._name(request)
+        answer = _Answer(send, request.state.request_id, is_api=request.url.path.startswith("/api"))
+        begun = perf_counter()
+        with self._tracer.span(SPAN, {"http.request.method": request.method}) as span:
+            await self._answer(request, receive, answer)
+            route = getattr(scope.get("route"), "path", "none")
+            span.set_attributes({"http.route": route, "http.response.status_code": answer.status})
+        self._measures.count_request(request.method, route, answer.status, (answer.begun_at or perf_counter()) - begun)
+
+    async def _answer(self, request: Request, receive: Receive, answer: "_Answer") -> None:
+        scope, request_id = request.scope, request.state.request_id
         refusal = await self._refuse(request)
         if refusal is not None:
             await refusal(scope, receive, answer)
@@ -84,7 +104,7 @@ class Gate:
             await self._too_large(request_id)(scope, receive, answer)
         except Exception:
             _logger.exception("request %s failed: %s %s", request_id, request.method, request.url.path)
-            if answer.has_begun:
+            if answer.begun_at is not None:
                 raise
             await tell_failure(request_id)(scope, receive, answer)
 
@@ -156,11 +176,12 @@ class _Answer:
         if is_api:
             self._headers.append((b"vary", b"Authorization, Cookie"))
         self._is_api = is_api
-        self.has_begun = False
+        self.begun_at: float | None = None
+        self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.has_begun = True
+            self.begun_at, self.status = perf_counter(), message["status"]
             headers = [*message["headers"], *self._headers]
             if self._is_api and not any(name == b"cache-control" for name, _ in headers):
                 headers.append((b"cache-control", b"no-store"))

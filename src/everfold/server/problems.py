@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from everfold.errors import EverfoldError, RateLimitedError, UnauthenticatedError
+from everfold.errors import EverfoldError, InvalidInputError, RateLimitedError, UnauthenticatedError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -72,6 +72,14 @@ class LostRaceError(Exception):
         self.current = dict(current)
 
 
+class FieldsError(InvalidInputError):
+    """Fields of a request do not fit, each with what is wrong with it."""
+
+    def __init__(self, detail: str, errors: Sequence[FieldProblem]) -> None:
+        super().__init__(detail)
+        self.errors = tuple(errors)
+
+
 def request_id_of(request: Request) -> str:
     """The id of a request, as its answer names it."""
     return cast("str", request.scope.get("state", {}).get("request_id", ""))
@@ -122,6 +130,7 @@ def tell_error(error: EverfoldError, request_id: str) -> JSONResponse:
         headers=headers,
         retryable=error.retryable,
         ids=error.ids,
+        errors=error.errors if isinstance(error, FieldsError) else None,
     )
 
 

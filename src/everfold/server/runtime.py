@@ -1,19 +1,30 @@
 """What the routes work on, and where they find it."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
+from anyio import to_thread
 from fastapi import Request
 
 from everfold.agents.hands import Hands
-from everfold.config import Settings
+from everfold.bootstrap import take_settings
+from everfold.config import Overrides, Settings
 from everfold.core.access import AccessKey
+from everfold.core.limits import RateLimit
 from everfold.engine import Everfold
 from everfold.ports.system import Clock, Ids
+from everfold.ports.tracing import NO_TRACER, Tracer
+from everfold.server.agents_file import change_agent
 from everfold.server.handles import Handles
+from everfold.server.measures import Measures
+from everfold.services.limit import Limiter
+
+_BURSTS: Final = 6
+"""A key may ask at once what it may ask in this part of a minute. Source: own choice, ten seconds' worth."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +39,13 @@ class Runtime:
         ids: Makes ids.
         handles: Sessions that were opened for turns.
         started_at: When the server began.
+        url: Of the store.
         config: The settings file, where one was named.
+        overrides: What outranks it.
+        changing: Held while the settings file is changed.
+        measures: The figures that a monitor scrapes.
+        tracer: Takes a span for each request.
+        limiter: Holds keys to their rate; None where there is no bound.
         stopping: Set once the server is to end: what streams ends then.
     """
 
@@ -38,14 +55,37 @@ class Runtime:
     clock: Clock
     ids: Ids
     started_at: datetime
+    url: str
     config: Path | None = None
+    overrides: Overrides | None = None
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    measures: Measures = field(default_factory=Measures)
+    tracer: Tracer = NO_TRACER
+    limiter: Limiter | None = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     handles: Handles = field(default_factory=Handles)
+
+    def __post_init__(self) -> None:
+        per_minute = self.settings.server.requests_per_minute
+        limit = (
+            RateLimit(capacity_count=max(1, per_minute // _BURSTS), refill_per_sec=per_minute / 60)
+            if per_minute
+            else None
+        )
+        self.limiter = None if limit is None else Limiter(clock=self.clock, limit=limit)
 
     @property
     def is_https(self) -> bool:
         """Whether people reach it by https."""
         return (self.settings.server.public_url or "").startswith("https://")
+
+    async def change_agent(self, agent: str, changes: Mapping[str, object]) -> None:
+        """Write what an agent is to be otherwise into the settings file, and go by it from now on. Errors as there."""
+        async with self.changing:
+            settings = await to_thread.run_sync(change_agent, self.config, agent, changes, self.overrides)
+            self.settings = settings
+            take_settings(self.engine, settings)
+            self.handles.clear()
 
     async def identify(self, secret: str) -> AccessKey:
         """The key with a secret.
@@ -54,7 +94,10 @@ class Runtime:
             UnauthenticatedError: there is none that holds.
             RateLimitedError: it asks too often.
         """
-        return await self.engine.keys.check(secret)
+        key = await self.engine.keys.check(secret)
+        if self.limiter is not None:
+            self.limiter.take(key.id)
+        return key
 
 
 def runtime_of(request: Request) -> Runtime:

@@ -21,6 +21,7 @@ from everfold.testing.contract_history import HistoryContract
 from everfold.testing.contract_log import LogContract
 from everfold.testing.contract_memory import LedgerContract
 from everfold.testing.contract_memory_records import MemoryRecordContract
+from everfold.testing.contract_overview import OverviewContract
 from everfold.testing.contract_sessions import SessionContract
 from everfold.testing.contract_usage import UsageContract
 from everfold.testing.contract_users import UserContract
@@ -42,5 +43,6 @@ class StoreContract(
     MemoryRecordContract,
     VectorContract,
     AccessContract,
+    OverviewContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

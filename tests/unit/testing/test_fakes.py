@@ -1,11 +1,12 @@
-"""The clock and the ids that tests hold still."""
+"""The clock, the ids and the secrets that tests hold still."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from everfold.ports.system import Clock, Ids
-from everfold.testing.fakes import STARTED_AT, CountingIds, FakeClock
+from everfold.core.access import SECRET_CHARS, SECRET_PREFIX
+from everfold.ports.system import Clock, Ids, Secrets
+from everfold.testing.fakes import STARTED_AT, CountingIds, CountingSecrets, FakeClock
 
 
 def test_a_fake_clock_stands_still() -> None:
@@ -37,3 +38,11 @@ def test_counting_ids_count_each_prefix() -> None:
     """Ids count up from 1 for each prefix, and sort as they count."""
     ids: Ids = CountingIds()
     assert [ids.new_id(prefix) for prefix in ("ses_", "evt_", "ses_")] == ["ses_000001", "evt_000001", "ses_000002"]
+
+
+def test_counting_secrets_have_the_form_of_real_ones() -> None:
+    """Secrets count up, each in the length and with the prefix of a real one."""
+    secrets: Secrets = CountingSecrets()
+    made = [secrets.new_secret() for _ in range(2)]
+    assert [int(it.removeprefix(SECRET_PREFIX)) for it in made] == [1, 2]
+    assert {len(it) for it in made} == {len(SECRET_PREFIX) + SECRET_CHARS}

@@ -6,6 +6,7 @@ from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
 from everfold.adapters.inmemory.log import InMemoryLog
 from everfold.adapters.inmemory.memory import InMemoryMemory
+from everfold.adapters.inmemory.overview import InMemoryOverview
 from everfold.adapters.inmemory.sessions import InMemorySessions
 from everfold.adapters.inmemory.tables import Tables
 from everfold.adapters.inmemory.usage import InMemoryUsage
@@ -25,6 +26,7 @@ class InMemoryStore(
     InMemoryForgetting,
     InMemoryVectors,
     InMemoryAccess,
+    InMemoryOverview,
 ):
     """A store that keeps everything in memory and forgets it when it is closed; see `everfold.ports.stores.Store`.
 

@@ -1,8 +1,8 @@
 """The SQLite store: the ports over one file.
 
 The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
-threads that they run on, and `memory_store`, `vector_store` and `access_store` for the methods of memory, vectors and
-access.
+threads that they run on, and `memory_store`, `vector_store`, `access_store` and `overview_store` for the methods of
+memory, vectors, access and overviews.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from everfold.adapters.sqlite import compaction, forgetting, history, log, sessi
 from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.memory_store import SqliteMemory
+from everfold.adapters.sqlite.overview_store import SqliteOverview
 from everfold.adapters.sqlite.places import Places
 from everfold.adapters.sqlite.vector_store import SqliteVectors
 from everfold.core.appending import AppendPlan
@@ -87,7 +88,7 @@ class Glance:
         self._database.close()
 
 
-class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess):
+class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview):
     """Everything in one SQLite file. Several processes may open the same file."""
 
     def __init__(self, path: str) -> None:

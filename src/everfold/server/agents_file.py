@@ -1,0 +1,96 @@
+"""The agents of the settings file, changed in place: what a person wrote there stays, comments too."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Table
+
+from everfold.config import CONFIG_FILE, Overrides, Settings, load_settings
+from everfold.errors import InvalidInputError
+from everfold.server.problems import FieldProblem, FieldsError
+
+_KEY: Final = re.compile(r"agents\.(?:\"[^\"]*\"|[^.'\s]+)\.([\w.]+)")
+
+
+def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], overrides: Overrides | None) -> Settings:
+    """Write what an agent is to be otherwise into the settings file, and give the settings that result.
+
+    The new file takes the old one's place in one step, once it was read as settings; else nothing is changed.
+
+    Args:
+        path: The settings file; `everfold.toml` in the working folder when None. It is made where there is none.
+        agent: The agent; its section is made where there is none.
+        changes: Keys of `[agents.NAME]` with their new values; None takes a key out.
+        overrides: What outranks the file.
+
+    Raises:
+        FieldsError: a value does not fit; says in which field.
+        InvalidInputError: the file is no TOML.
+    """
+    place = (path or Path(CONFIG_FILE)).resolve()
+    text = place.read_text("utf-8") if place.is_file() else ""
+    new = _edit(text, agent, changes, place)
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".new")
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(new)
+            file.flush()
+            os.fsync(file.fileno())
+        settings = _read(draft, overrides, list(changes))
+        if place.is_file():
+            shutil.copymode(place, draft)
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)
+    return settings
+
+
+def _edit(text: str, agent: str, changes: Mapping[str, object], place: Path) -> str:
+    try:
+        document = tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise InvalidInputError(
+            f"{place.name} cannot be read as TOML: {error}; mend it by hand", path=place.name
+        ) from error
+    agents = document.setdefault("agents", tomlkit.table(is_super_table=True))
+    section = agents.setdefault(agent, tomlkit.table())
+    if not isinstance(section, Table):
+        raise InvalidInputError(f"{place.name}: agents.{agent} is no section; write it as [agents.{agent}]")
+    for key, value in changes.items():
+        if value is None:
+            section.pop(key, None)
+        elif isinstance(value, Mapping):
+            _fill(section, key, value)
+        else:
+            section[key] = value
+    return tomlkit.dumps(document)
+
+
+def _fill(section: Table, key: str, values: Mapping[str, object]) -> None:
+    """Have a section under a section hold just these values; what stays keeps its place and its comment."""
+    inner = section.setdefault(key, tomlkit.table())
+    for name in [name for name in inner if name not in values]:
+        inner.pop(name)
+    for name, value in values.items():
+        if inner.get(name) != value:
+            inner[name] = value
+    if not values:
+        section.pop(key)
+
+
+def _read(draft: Path, overrides: Overrides | None, changed: Sequence[str]) -> Settings:
+    """The settings of a file; what does not fit is laid to the fields that it names, else to all that were changed."""
+    try:
+        return load_settings(draft, overrides)
+    except InvalidInputError as error:
+        found = _KEY.findall(str(error)) or list(changed)
+        problems = [FieldProblem(field=f"body.{field}", message=str(error)) for field in dict.fromkeys(found)]
+        raise FieldsError(str(error), problems) from error
