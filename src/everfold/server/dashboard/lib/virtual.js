@@ -144,11 +144,19 @@ export function VirtualList(props) {
   }, [scrollTo, listKey, total > 0]);
 
   const focusRow = index => {
-    const to = Math.max(0, Math.min(total - 1, index));
+    const to = Math.max(0, Math.min((isPlaced ? total : store.items.length) - 1, index));
+    latest.current.wanted = to;
     setActive(to);
-    show(to);
-    requestAnimationFrame(() => requestAnimationFrame(() => box.current?.querySelector(`[data-index="${to}"]`)?.focus({ preventScroll: true })));
+    if (!isPlaced && index >= total) box.current.scrollTop = spacePx; // to what is still to be loaded
+    else show(to);
+    redraw(n => n + 1);
   };
+  useEffect(() => { // a row may have to be loaded before it can have the focus
+    const row = latest.current.wanted == null ? null : box.current.querySelector(`[data-index="${latest.current.wanted}"]`);
+    if (!row) return;
+    latest.current.wanted = null;
+    row.focus({ preventScroll: true });
+  });
   const press = event => {
     if (event.target.closest("input, select, textarea")) return;
     const page = Math.max(1, Math.floor(height / rowHeight) - 1);
@@ -174,8 +182,11 @@ export function VirtualList(props) {
   }, [ratio]);
 
   const shown = [];
-  const tabbed = active >= first && active <= last ? active : Math.max(0, Math.min(first + SPARE_ROWS, total - 1));
-  for (let index = first; index <= last; index++) {
+  const isFar = (active < first || active > last) && itemAt(active) !== undefined; // it stays, so that it keeps the focus
+  const tabbed = isFar || (active >= first && active <= last) ? active : Math.max(0, Math.min(first + SPARE_ROWS, total - 1));
+  const indexes = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
+  if (isFar) indexes.push(active);
+  for (const index of indexes) {
     const item = itemAt(index), y = index * rowHeight - firstPx + top;
     const place = { top: `${y}px`, height: `${rowHeight}px` };
     if (item === undefined) shown.push(html`<div key=${`p${index}`} class="virtual-row pending" style=${place} aria-hidden="true"></div>`);
