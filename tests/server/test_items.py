@@ -78,13 +78,13 @@ async def test_the_second_of_two_edits_is_told_the_first(admin: httpx2.AsyncClie
     path = (await add(admin, "The berth costs 17 euros.")).headers["location"]
     first = await admin.patch(path, json={"statement": "The berth costs 19 euros."}, headers={"If-Match": '"1"'})
     assert (first.status_code, first.headers["etag"]) == (200, '"2"')
-    for send, options in (
-        (admin.patch, {"json": {"statement": "The berth costs 20 euros."}}),
-        (admin.delete, {}),
+    old = {"If-Match": '"1"'}
+    for lost in (
+        await admin.patch(path, json={"statement": "The berth costs 20 euros."}, headers=old),
+        await admin.delete(path, headers=old),
     ):
-        lost = await send(path, headers={"If-Match": '"1"'}, **options)
         assert (lost.status_code, lost.json()["expected"], lost.json()["current"]) == (409, "1", first.json())
-    lost = await admin.post(f"{path}/undo", headers={"If-Match": '"1"'})
+    lost = await admin.post(f"{path}/undo", headers=old)
     assert (lost.status_code, lost.json()["current"]["revision"]) == (409, 2)
     assert (await admin.get(path)).json()["revision"] == 2
 
