@@ -164,13 +164,14 @@ async def test_items_are_listed_by_status_agent_and_words(served: Served, admin:
 
 
 async def test_an_agents_key_writes_as_its_agent(served: Served) -> None:
-    """What comes with a key of an agent has the authority of the agent: the user's own words it neither changes nor erases."""
+    """What comes with a key of an agent has the authority of the agent: the user's own words it leaves as they are."""
     async with await act_as(served, "admin") as client:
         said = (await add(client, "The berth costs 17 euros.")).json()
     async with await act_as(served, "agent:shop") as client:
         path = f"{ITEMS}/{said['id']}"
         assert (await client.patch(path, json={"statement": "It is free."})).status_code == 403
         assert (await client.delete(path)).status_code == 403
+        assert (await client.post(f"{path}/undo")).status_code == 403
         made = (await add(client, "The tests need the database.", tier="agent")).json()
         assert (made["origin"], made["agent"], made["written_by"]) == ("assistant", "shop", "agent")
         assert (await add(client, "Desk needs nothing at all.", tier="agent", agent="desk")).status_code == 403
