@@ -120,5 +120,5 @@ const Settings = ({ settings }) => html`
     <div class="card-head"><h2>Settings</h2><span class="small soft">${plural(settings.filter(one => one.from !== "default").length, "setting")} not at the default</span></div>
     ${settings.length === 0 ? html`<${Empty} title="No settings are shown" />` : html`<div class="table-box"><table class="settings"><caption class="unseen">Settings in effect</caption>
       <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-      <tbody>${settings.map(one => html`<tr key=${one.key}><td class="mono small">${one.key}</td><td><${Line} className="mono small" value=${show(one.value)} max=${400} /></td><td>${one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`}</td></tr>`)}</tbody></table></div>`}
+      <tbody>${settings.map(one => html`<tr key=${one.key}><td class="mono small cell-key">${one.key}</td><td>${one.value === null ? html`<span class="soft small">not set</span>` : html`<${Line} className="mono small" value=${show(one.value)} max=${400} />`}</td><td>${one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`}</td></tr>`)}</tbody></table></div>`}
   </section>`;

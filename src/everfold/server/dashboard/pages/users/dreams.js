@@ -39,9 +39,10 @@ function figures(dream) {
 /** Dream on demand, for one agent. It takes as long as its model does. */
 function DreamNow({ user, onDreamt }) {
   const agents = useLoad(({ signal }) => get("/api/agents", null, { signal }).then(found => found.agents), []);
+  const latest = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/extractions`, { limit: 1 }, { signal }).then(found => found.entries[0]?.agent || ""), [user.id]);
   const [agent, setAgent] = useState("");
   const [said, setSaid] = useState("");
-  const chosen = agent || agents.data?.[0]?.id || "default";
+  const chosen = agent || latest.data || agents.data?.[0]?.id || "default"; // first of all with whom something was found last
   const dream = useAction(async () => {
     setSaid("");
     const { data } = await send("POST", pathOf`/api/users/${user.id}/dreams`, { agent: chosen });
