@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,13 @@ PATIENCE_SECS = 20.0
 Data = dict[str, Any]
 
 
+async def wait_until(is_so: Callable[[], object]) -> None:
+    """Wait until something is so that nobody tells of."""
+    with anyio.fail_after(PATIENCE_SECS):
+        while not is_so():  # noqa: ASYNC110 - what is waited for is in another library's hands, or the server's own
+            await asyncio.sleep(0.01)
+
+
 @asynccontextmanager
 async def listening(app: FastAPI) -> AsyncIterator[str]:
     """The address of an app that serves on a loopback port."""
@@ -25,9 +32,7 @@ async def listening(app: FastAPI) -> AsyncIterator[str]:
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None  # type: ignore[method-assign]  # signals are the test runner's
     task = asyncio.create_task(server.serve())
-    with anyio.fail_after(PATIENCE_SECS):
-        while not server.started:
-            await asyncio.sleep(0.01)
+    await wait_until(lambda: server.started)
     host, port = server.servers[0].sockets[0].getsockname()[:2]
     try:
         yield f"http://{host}:{port}"

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx2
 import pytest
 from tests.server.conftest import INLINE, Served, serve
-from tests.server.streaming import PATIENCE_SECS, listening, streaming
+from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
 
 from everfold.agents.speaking import INTERRUPTED_MARK
 
@@ -57,14 +56,6 @@ async def read_log(client: httpx2.AsyncClient, session_id: str) -> list[tuple[st
     """What a session's log says."""
     answer = await client.get(f"/api/sessions/{session_id}/messages")
     return [(message["role"], message["text"]) for message in answer.json()["messages"]]
-
-
-async def wait_for_answer(talk: Talking, client: httpx2.AsyncClient, session_id: str) -> list[tuple[str, str]]:
-    """The log once the answer that was on its way is in it."""
-    with anyio.fail_after(PATIENCE_SECS):
-        while len(log := await read_log(client, session_id)) < 2 or talk.served.runtime.chats.is_busy:
-            await asyncio.sleep(0.02)
-    return log
 
 
 async def test_an_answer_streams_and_is_stored(tmp_path: Path) -> None:
@@ -124,7 +115,8 @@ async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
         async with asking(client) as stream:
             session_id = (await stream.until("text_delta"))["session_id"]
             await stream.until("text_delta")
-        log = await wait_for_answer(talk, client, session_id)
+        await wait_until(lambda: not talk.served.runtime.chats.is_busy)
+        log = await read_log(client, session_id)
         assert log[-1][1].endswith(INTERRUPTED_MARK)
         assert len(log[-1][1]) < len(str(SLOW["text"]))
         async with asking(client, message="Go on.") as stream:
@@ -214,9 +206,7 @@ async def test_subscriptions_end_with_their_chat(tmp_path: Path) -> None:
         for _ in range(3):
             async with asking(client) as stream:
                 await stream.until("done")
-        with anyio.fail_after(PATIENCE_SECS):
-            while talk.served.runtime.chats.is_busy:
-                await asyncio.sleep(0.01)
+        await wait_until(lambda: not talk.served.runtime.chats.is_busy)
         assert len(feed._listening()) == before
 
 

@@ -96,9 +96,7 @@ async def test_origin_source_and_time_are_kept(admin: httpx2.AsyncClient, sessio
     assert (await say(admin, session_id, assistant("x"), origin="system")).status_code == 422
 
 
-async def test_messages_are_read_by_range_around_and_page_by_page(
-    admin: httpx2.AsyncClient, session_id: str
-) -> None:
+async def test_messages_are_read_by_range_around_and_page_by_page(admin: httpx2.AsyncClient, session_id: str) -> None:
     """Every way of asking gives the same messages by their numbers, and says where it goes on."""
     await say(admin, session_id, *talk(10))
 

@@ -1,15 +1,13 @@
 """The stream of happenings: everybody sees what is theirs, in ids and figures."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
 import httpx2
 import pytest
 from tests.server.conftest import Served, serve
-from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming
+from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming, wait_until
 
 from everfold.core.happenings import HookFailed, Swept
 from everfold.core.sessions import SessionId
@@ -76,11 +74,14 @@ async def test_a_user_sees_their_own_compaction_and_nobody_elses(tmp_path: Path)
 
 async def test_an_agents_key_sees_the_sessions_of_its_agent(tmp_path: Path) -> None:
     """A key of an agent is told what happens in its agent's sessions, whoever the user is, and of no other agent's."""
-    async with served_on_port(tmp_path) as (served, url), client_of(served, url, "agent:guide") as client:
-        async with watching(client) as stream:
-            await fold_something(served, "default", "clerk")
-            own = await fold_something(served, "default", "guide")
-            assert "compaction_committed" in await kinds_about(stream, own)
+    async with (
+        served_on_port(tmp_path) as (served, url),
+        client_of(served, url, "agent:guide") as client,
+        watching(client) as stream,
+    ):
+        await fold_something(served, "default", "clerk")
+        own = await fold_something(served, "default", "guide")
+        assert "compaction_committed" in await kinds_about(stream, own)
 
 
 async def test_a_stream_of_a_session_tells_of_it_alone(tmp_path: Path) -> None:
@@ -104,12 +105,15 @@ async def test_what_is_about_no_session_only_admins_are_told(tmp_path: Path) -> 
     """A sweep over all sessions is told to who asks for everything, and not to a user or for one user."""
     async with served_on_port(tmp_path) as (served, url):
         feed = served.runtime.engine._observers.feed
-        async with client_of(served, url, "admin") as admin, watching(admin) as stream:
-            async with watching(admin, "?user=default") as narrow:
-                feed.publish(Swept(found_count=3, sessions_count=2))
-                session_id = await fold_something(served, "default")
-                assert (await stream.until("swept"))["found_count"] == 3
-                assert "swept" not in await kinds_about(narrow, session_id)
+        async with (
+            client_of(served, url, "admin") as admin,
+            watching(admin) as stream,
+            watching(admin, "?user=default") as narrow,
+        ):
+            feed.publish(Swept(found_count=3, sessions_count=2))
+            session_id = await fold_something(served, "default")
+            assert (await stream.until("swept"))["found_count"] == 3
+            assert "swept" not in await kinds_about(narrow, session_id)
 
 
 async def test_no_word_that_was_said_is_told(tmp_path: Path) -> None:
@@ -149,9 +153,7 @@ async def test_streams_end_with_the_server_and_leave_nothing(tmp_path: Path) -> 
         before = len(feed._listening())
         async with watching(admin):
             assert len(feed._listening()) == before + 1
-        with anyio.fail_after(PATIENCE_SECS):
-            while len(feed._listening()) > before:
-                await asyncio.sleep(0.01)
+        await wait_until(lambda: len(feed._listening()) == before)
         async with watching(admin) as stream:
             served.runtime.stopping.set()
             assert await stream.all() == []

@@ -88,7 +88,7 @@ async def test_parts_come_to_what_the_report_says(admin: httpx2.AsyncClient, ses
     for part in digests:
         assert part["event_id"].startswith("evt_")
         assert json.dumps(part["text"], ensure_ascii=False)[1:-1] in texts
-    seqs = [part["first_seq"] for part in parts if part["kind"] not in {"digest"} and part["first_seq"]]
+    seqs = [part["first_seq"] for part in parts if part["kind"] != "digest" and part["first_seq"]]
     assert len(seqs) == len(set(seqs)) == report["message_count"]
 
 
@@ -131,9 +131,7 @@ async def test_the_report_is_that_of_the_window_as_it_stands(admin: httpx2.Async
     assert (bounds["kept"], bounds["digest"], bounds["fixed"]) == (room.kept_tokens, room.digest_tokens, None)
 
 
-async def test_a_dry_run_writes_nothing_and_says_what_would_be_done(
-    served: Served, admin: httpx2.AsyncClient
-) -> None:
+async def test_a_dry_run_writes_nothing_and_says_what_would_be_done(served: Served, admin: httpx2.AsyncClient) -> None:
     """A dry run of a compaction leaves the session as it was; the same for real does what it said."""
     session = await served.runtime.engine.session(limit=8000)
     await session.append(talk(12))
