@@ -30,7 +30,6 @@ async def listening(app: FastAPI) -> AsyncIterator[str]:
     """The address of an app that serves on a loopback port."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="off")
     server = uvicorn.Server(config)
-    server.install_signal_handlers = lambda: None  # type: ignore[method-assign]  # signals are the test runner's
     task = asyncio.create_task(server.serve())
     await wait_until(lambda: server.started)
     host, port = server.servers[0].sockets[0].getsockname()[:2]

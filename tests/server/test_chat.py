@@ -145,7 +145,7 @@ async def test_a_failure_within_an_answer_is_a_problem_event(tmp_path: Path) -> 
 
 async def test_what_was_cut_can_be_answered(tmp_path: Path) -> None:
     """Without a message the last one is answered; where nothing waits for an answer that is refused with a status."""
-    steps = ({"fault": "unavailable"}, {"text": "Seven."})
+    steps: list[dict[str, object]] = [{"fault": "unavailable"}, {"text": "Seven."}]
     async with talking(tmp_path, *steps) as talk, talk.client() as client:
         async with asking(client) as stream:
             session_id = (await stream.until("said"))["session_id"]

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from tests.server.conftest import INLINE, Served, serve
+from tests.server.conftest import INLINE, Served, Settings, serve
 
 from everfold import Session
 from everfold.testing import demo_log
@@ -35,7 +35,7 @@ async def session(served: Served) -> Session:
     return opened
 
 
-async def get(client: httpx2.AsyncClient, session_id: str, path: str, **asked: object) -> Body:
+async def get(client: httpx2.AsyncClient, session_id: str, path: str, **asked: str | int) -> Body:
     """What is said of a session."""
     answer = await client.get(f"/api/sessions/{session_id}/{path}", params=asked)
     assert answer.status_code == 200, answer.text
@@ -161,7 +161,7 @@ async def with_model(tmp_path: Path, *steps: Body, **compaction: object) -> Asyn
     """A server whose digests are written by a script, and a session with something to fold."""
     script = tmp_path / "script.jsonl"
     script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
-    settings = {"compaction": {**INLINE["compaction"], **compaction}, "model": {"name": f"script:{script}"}}
+    settings: Settings = {"compaction": {**INLINE["compaction"], **compaction}, "model": {"name": f"script:{script}"}}
     async with serve(tmp_path / "model.db", settings) as served:
         session = await served.runtime.engine.session(limit=32_000)
         await session.append(talk(40))

@@ -37,7 +37,7 @@ async def say(client: httpx2.AsyncClient, session_id: str, *messages: object, **
     )
 
 
-async def read(client: httpx2.AsyncClient, session_id: str, **asked: object) -> Body:
+async def read(client: httpx2.AsyncClient, session_id: str, **asked: str | int) -> Body:
     """A page of messages."""
     answer = await client.get(f"/api/sessions/{session_id}/messages", params=asked)
     assert answer.status_code == 200, answer.text
@@ -57,7 +57,8 @@ async def test_what_is_appended_reads_back_equal(admin: httpx2.AsyncClient, sess
 
 async def test_messages_are_appended_all_or_none(admin: httpx2.AsyncClient, session_id: str) -> None:
     """When one of several messages is none, nothing is stored, and the answer says what was wrong."""
-    for bad in ({"role": "nobody", "content": "x"}, "text", None, {"content": "x"}, []):
+    wrong: list[object] = [{"role": "nobody", "content": "x"}, "text", None, {"content": "x"}, []]
+    for bad in wrong:
         refused = await say(admin, session_id, user("fine"), bad)
         assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
     assert (await say(admin, session_id)).status_code == 422
@@ -100,7 +101,7 @@ async def test_messages_are_read_by_range_around_and_page_by_page(admin: httpx2.
     """Every way of asking gives the same messages by their numbers, and says where it goes on."""
     await say(admin, session_id, *talk(10))
 
-    async def seqs(**asked: object) -> list[int]:
+    async def seqs(**asked: int) -> list[int]:
         return [message["seq"] for message in (await read(admin, session_id, **asked))["messages"]]
 
     assert await seqs(first=3, last=5) == [3, 4, 5]

@@ -86,7 +86,7 @@ async def test_sessions_are_listed_page_by_page_from_either_end(admin: httpx2.As
         listed: list[str] = []
         cursor: str | None = None
         while True:
-            params = {"limit": 2, "order": order, **({"cursor": cursor} if cursor else {})}
+            params: dict[str, str | int] = {"limit": 2, "order": order, **({"cursor": cursor} if cursor else {})}
             page = (await admin.get("/api/sessions", params=params)).json()
             listed += [one["id"] for one in page["sessions"]]
             cursor = page["next_cursor"]

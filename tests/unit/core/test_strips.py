@@ -40,7 +40,7 @@ def judge(
         return "tail" if seq <= safe_seq else "open"
     for held in layout.held:
         if held.seq == seq:
-            return held.hold if held.hold in {"head", "running"} else "kept"  # type: ignore[return-value]  # these two
+            return held.hold if held.hold in {"head", "running"} else "kept"
     if seq in {one.seq for one in layout.standing}:
         return "quote"
     if seq in left:

@@ -13,7 +13,7 @@ LOGS = {"demo": list(demo_log().entries[:150]), "coding": list(coding_log(5, tur
 @pytest.mark.parametrize("name", LOGS)
 async def test_parts_cost_what_the_window_costs(name: str) -> None:
     """At every point of a log, before and after compactions, the parts sum to the report, and so do cached first ones."""
-    log: list[LogEntry] = LOGS[name]  # type: ignore[assignment]  # both have a wire form
+    log: list[LogEntry] = LOGS[name]
     async with everfold.open("memory://") as engine:
         session = await engine.session(limit=6000, system="You help.", tools=[{"name": "look_up"}])
         await session.append({"role": "system", "content": "Be kind."})
