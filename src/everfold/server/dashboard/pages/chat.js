@@ -52,6 +52,7 @@ async function readLast(id, before) {
 }
 
 function Room({ agent, user, model, turnTo }) {
+  const isAdmin = useWho()?.key.scope === "admin"; // only such a key chooses the model
   const room = useLoad(() => loadRoom(user, agent), [user, agent]);
   const [hasWindow, showWindow] = useState(innerWidth > 1000);
   const [tick, setTick] = useState(0);
@@ -81,7 +82,7 @@ function Room({ agent, user, model, turnTo }) {
         <div class="filters">
           <${UserPicker} value=${user} onPick=${(id) => id && turnTo({ user: id })} />
           <${AgentPicker} value=${agent} onPick=${(name) => turnTo({ agent: name })} />
-          <${ModelField} value=${model} onPick=${(name) => turnTo({ model: name })} />
+          ${isAdmin && html`<${ModelField} value=${model} onPick=${(name) => turnTo({ model: name })} />`}
         </div>
         <div class="actions">
           ${session && html`<span class="soft small">Session <a href=${sessionHref(session.id)}>open</a> <${Id} value=${session.id} /></span>`}

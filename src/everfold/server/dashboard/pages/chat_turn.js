@@ -88,7 +88,10 @@ export function useTurn({ agent, user, model, session, onStored, onEnd }) {
       it.doing = "Thinking";
       latest.current.onStored();
       show();
-    } else if (event === "problem") add({ kind: "problem", problem: data });
+    } else if (event === "problem") {
+      it.entries = it.entries.filter((entry) => !(entry.event === "cut" && entry.data.reason === data.detail)); // it says the same
+      add({ kind: "problem", problem: data });
+    }
     else if (event === "done") it.isDone = true;
     else {
       if (event === "refreshing") it.doing = "Asking the context sources";

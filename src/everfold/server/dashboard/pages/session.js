@@ -35,8 +35,8 @@ export function SessionPage({ id, tab, seq, openEvent }) {
     lastSeq.current = size;
   }, [size]);
   const changed = () => { session.reload(); setTick((old) => old + 1); };
-  if (session.problem && !session.data) return html`<div class="page"><${Back} /><${Failure} problem=${session.problem} retry=${session.reload} /></div>`;
-  if (!session.data) return html`<div class="page"><${Back} /><${Loading} /></div>`;
+  if (session.problem && !session.data) return html`<div class="page session-page"><${Back} /><${Failure} problem=${session.problem} retry=${session.reload} /></div>`;
+  if (!session.data) return html`<div class="page session-page"><${Back} /><${Loading} /></div>`;
   const chosen = TABS.some(([name]) => name === tab) ? tab : "strips";
   const jump = (to, view = chosen === "log" ? "log" : "strips") => goTo(sessionHref(id, view, to));
   return html`<div class="page session-page">

@@ -66,6 +66,8 @@ export function describeRange(event) {
   return event.first_seq === event.last_seq ? `message ${number(event.first_seq)}` : `messages ${number(event.first_seq)}–${number(event.last_seq)}`;
 }
 
+const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? "" : "."}`;
+
 export function StateBadge({ state }) {
   const [name, meaning] = STATES[state] || [state, ""];
   return html`<span class=${`badge state-${state}`} title=${meaning}>${ACTIVE.has(state) && html`<i class="pulse" aria-hidden="true"></i>`}${name}</span>`;
@@ -103,7 +105,6 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
   const coarse = (it.digests || []).find((digest) => digest.kind === "coarse");
   const facts = [
     ["event", html`<${Id} value=${it.id} />`],
-    ["state", (STATES[it.state] || [it.state, ""])[1] || it.state],
     it.folded_count !== undefined && ["folded", plural(it.folded_count, "message")],
     it.kept_count !== undefined && ["kept", plural(it.kept_count, "message")],
     it.left_count > 0 && ["left", `${plural(it.left_count, "kept message")} of older ranges`],
@@ -118,7 +119,8 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
     it.ended_at && ["ended", html`<${Time} at=${it.ended_at} />`],
   ].filter(Boolean);
   return html`<div class="event-detail">
-    ${it.error && html`<p class="problem" dir="auto">${it.error}</p>`}
+    <p class="event-state"><span class=${it.state === "degraded" ? "warn" : "soft"}>${sentence((STATES[it.state] || ["", it.state])[1])}</span>
+      ${it.error && html` <span class="warn" dir="auto">${sentence(it.error)}</span>`}</p>
     <${EventActions} sessionId=${sessionId} event=${it} onChanged=${() => { detail.reload(); onChanged?.(); }} />
     <dl class="fact-grid">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
     ${it.breaks && html`<${Breaks} breaks=${it.breaks} />`}
@@ -260,7 +262,7 @@ function VerifyDialog({ sessionId, onClose }) {
       : html`<div role="status">
         ${checked.data.findings.length === 0
           ? html`<p class="sound"><b>Sound.</b> Every guarantee holds: each message is shown or read by a digest that is shown, and the certificates match what is stored.</p>`
-          : html`<p class="problem"><b>${plural(checked.data.findings.length, "finding")}.</b> What is stored is not as the certificates say:</p>
+          : html`<p class="bad"><b>${plural(checked.data.findings.length, "finding")}.</b> What is stored is not as the certificates say:</p>
             <ul class="findings">${checked.data.findings.map((finding, index) => html`<li key=${index}>${finding.seq ? html`<b>#${finding.seq}</b> ` : ""}<span dir="auto">${finding.problem}</span>${finding.event_id ? html` <code class="hash">${finding.event_id}</code>` : ""}</li>`)}</ul>`}
         <p class="soft small">${Object.entries(checked.data.checked || {}).map(([name, value]) => `${typeof value === "number" ? number(value) : value} ${name.replace(/_count$/, "").replaceAll("_", " ")}`).join(" · ")}</p>
       </div>`}

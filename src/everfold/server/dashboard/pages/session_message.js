@@ -71,8 +71,8 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
   const when = strip && strip.event_id !== null ? `after compaction ${strip.ordinal}` : "now";
   return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>
     <header class="panel-head">
-      <h3 tabindex="-1">Message ${number(seq)}</h3>
-      ${fate && html`<${FateChip} fate=${fate} /><span class="soft">${when}: ${fateMeaning(fate)}</span>`}
+      <div><h3>Message ${number(seq)}</h3>
+        ${fate && html`<${FateChip} fate=${fate} /><span class="soft">${when}: ${fateMeaning(fate)}</span>`}</div>
       ${onClose && html`<button type="button" class="quiet icon close" aria-label="Close the message" onClick=${onClose}><${Icon} name="close" /></button>`}
     </header>
     <div class=${`beside${isStacked ? " stacked" : ""}`}>

@@ -124,7 +124,7 @@ function Parts({ parts, onJump }) {
 
 function PartRow({ part, most, onJump }) {
   const [isOpen, setOpen] = useState(false);
-  const name = sliceName(part.kind), range = rangeText(part);
+  const name = part.kind === "digest" ? "digest" : sliceName(part.kind), range = rangeText(part);
   const first = (part.text || "").replace(/\s+/g, " ").slice(0, 160);
   return html`<li class=${part.is_cached ? "cached" : ""}>
     <button type="button" class="part-head" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
@@ -138,7 +138,7 @@ function PartRow({ part, most, onJump }) {
     </button>
     ${isOpen && html`<div class="part-body">
       ${onJump && part.first_seq && part.first_seq === part.last_seq && html`<p><button type="button" onClick=${() => onJump(part.first_seq)}>Show message ${number(part.first_seq)} in the log</button></p>`}
-      ${part.kind === "digest" || part.kind === "fine" || part.kind === "coarse" ? html`<${DigestText} text=${part.text || ""} onJump=${onJump} />` : html`<${Text} value=${part.text || ""} />`}
+      ${part.kind === "digest" ? html`<${DigestText} text=${part.text || ""} onJump=${onJump} />` : html`<${Text} value=${part.text || ""} />`}
     </div>`}
   </li>`;
 }
