@@ -20,6 +20,7 @@ from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, pars
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.memory import Memory
+from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.usage import UsageStore
@@ -113,17 +114,50 @@ class Everfold:
             InvalidInputError: a name is empty, or the limit is not a positive whole number.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        settings = self._settings(self._defaults_of(agent), limit, system, tools)
-        opener = self._opener
-        agent_id = AgentId(_name(agent, "agent"))
+        return (await self._open(user, agent, limit, system, tools))[0]
+
+    async def begin_session(
+        self,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+        system: str | None = None,
+        tools: Sequence[JsonValue] | None = None,
+        new: bool = False,
+    ) -> tuple[Session, bool]:
+        """As `session`, and whether it was made; with `new` one that follows the current one in any case.
+
+        A new one holds what the one before held, but for what is given here. Raises as `session`.
+        """
+        live = await self._find_current(user, agent) if new else None
+        if live is None:
+            return await self._open(user, agent, limit, system, tools)
+        policy = self._defaults_of(agent).policy
+        wanted = self._settings(replace(live.settings, policy=policy), limit, system, tools)
+        _require_room(wanted, SessionState(), "to be opened")
+        made = await self._switcher.new(live)
+        return self._handle(await self._opener.change_settings(made, wanted)), True
+
+    async def _find_current(self, user: str, agent: str) -> LiveSession | None:
+        """The current session of a user and an agent, as it is."""
         user_id = await self._users.find_id(user)
-        live = None if user_id is None else await opener.find_current(user_id, agent_id)
+        return None if user_id is None else await self._opener.find_current(user_id, AgentId(_name(agent, "agent")))
+
+    async def _open(
+        self, user: str, agent: str, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
+    ) -> tuple[Session, bool]:
+        """The current session with what it is to hold, and whether it was made."""
+        settings = self._settings(self._defaults_of(agent), limit, system, tools)
+        live = await self._find_current(user, agent)
+        is_new = live is None
         if live is None:
             _require_room(settings, SessionState(), "to be opened")
-            live = await self._switcher.open_current(await self._users.ensure_id(user), agent_id, settings)
+            user_id = await self._users.ensure_id(user)
+            live = await self._switcher.open_current(user_id, AgentId(agent), settings)
         wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
         _require_room(wanted, live.state, live.record.id)
-        return self._handle(await opener.change_settings(live, wanted))
+        return self._handle(await self._opener.change_settings(live, wanted)), is_new
 
     async def add_session(
         self,
@@ -177,6 +211,14 @@ class Everfold:
         record = await self._store.get_session(SessionId(session_id))
         return self._handle(await load_session(self._store, record))
 
+    async def get_record(self, session_id: str) -> SessionRecord:
+        """Whose the session with this id is, and where it came from.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return await self._store.get_session(SessionId(session_id))
+
     async def get_event(self, event_id: str) -> CompactionEvent:
         """The compaction with this id; `session_id` says whose it is.
 
@@ -196,6 +238,39 @@ class Everfold:
             limit_count=limit,
         )
 
+    async def browse_sessions(
+        self,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest_first: bool = True,
+    ) -> list[tuple[SessionRecord, SessionFigures]]:
+        """Sessions with how far each is, against the order of their creation or in it.
+
+        Args:
+            user: Only of this one.
+            agent: Only with this one.
+            after: The last id of the page before.
+            limit: How many at most.
+            newest_first: Begin with the one that was made last.
+
+        Raises:
+            NotFoundError: there is no session `after`.
+        """
+        if newest_first:
+            records = await self._store.list_newest_sessions(
+                user_id=None if user is None else await self._find_user_id(user),
+                agent_id=None if agent is None else AgentId(agent),
+                before=None if after is None else SessionId(after),
+                limit_count=limit,
+            )
+        else:
+            records = await self.list_sessions(user=user, agent=agent, after=after, limit=limit)
+        figures = await self._store.read_figures([record.id for record in records])
+        return [(record, figures[record.id]) for record in records if record.id in figures]
+
     async def search(
         self, question: str, *, user: str = DEFAULT_USER, agent: str | None = None, limit: int = 10
     ) -> list[SearchHit]:
@@ -208,10 +283,15 @@ class Everfold:
             limit_count=limit,
         )
 
-    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None) -> Memory:
+    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> Memory:
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
 
         Looking makes nobody: a session, `add_user` or an import makes a user. A UUID is taken as it is.
+
+        Args:
+            user: Whose memory.
+            agent: The agent whose view it is.
+            is_by_agent: What is written counts as the agent's words, which never overrule the user's own.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -224,6 +304,8 @@ class Everfold:
             agent_id=agent_id,
             is_owner=agent is None,
             memory=self._memories.get(agent_id),
+            policy_of=self._memories.policy_of,
+            writer="agent" if is_by_agent else "user",
         )
 
     async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
@@ -316,9 +398,19 @@ class Everfold:
             actor=actor,
         )
 
-    async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
-        """Users in the order in which they became known; `after` is the last id of the page before."""
-        return await self._store.list_users(after=None if after is None else UserId(after), limit_count=limit)
+    async def list_users(self, *, named: str = "", after: str | None = None, limit: int = 100) -> list[User]:
+        """Users in the order in which they became known; `after` is the last id of the page before.
+
+        Args:
+            named: Only those whose display name has this text in it, in any case; those that begin with it come first.
+            after: Where to go on.
+            limit: The most to give.
+
+        Raises:
+            NotFoundError: nobody has the id `after`.
+        """
+        last = None if after is None else UserId(after)
+        return await self._users.list_page(named, after=last, limit_count=limit)
 
     async def get_user(self, user: str = DEFAULT_USER) -> User:
         """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
@@ -346,18 +438,31 @@ class Everfold:
         """
         return await self._users.add(name, _parse_bindings(bindings))
 
-    async def change_user(self, user: str, *, name: str | None = None, bindings: Sequence[str] | None = None) -> User:
+    async def change_user(
+        self,
+        user: str,
+        *,
+        name: str | None = None,
+        bindings: Sequence[str] | None = None,
+        expected_version: str | None = None,
+    ) -> User:
         """Change the display name of a user, or where they are reached; what is left out stays.
 
         A new name reaches them too, and so do the names that they had. Other bindings are replaced by those given.
 
+        Args:
+            user: Whom.
+            name: The new display name.
+            bindings: Where they are reached from now on, each `CHANNEL:ID`.
+            expected_version: The `version` of the user that the caller saw; None takes any.
+
         Raises:
             InvalidInputError: the text names no user, the name cannot be one, or a binding has another form.
             NotFoundError: nobody has that name or that id.
-            ConflictError: the name or a binding is another user's.
+            ConflictError: the name or a binding is another user's, or the user is at another version.
         """
         parsed = None if bindings is None else _parse_bindings(bindings)
-        return await self._users.change(user, name=name, bindings=parsed)
+        return await self._users.change(user, name=name, bindings=parsed, expected_version=expected_version)
 
     async def list_agents(self) -> list[AgentId]:
         """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""

@@ -178,7 +178,7 @@ async def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
 async def test_a_file_that_may_grow_no_more(tmp_path: Path) -> None:
     """When the file may not grow, the append that does not fit fails whole; what returned before is there."""
     path = tmp_path / "log.db"
-    appended, failure = run_restricted(path, "file_bytes=900000")
+    appended, failure = run_restricted(path, "file_bytes=1000000")
     assert failure.startswith("StoreUnavailableError")
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=4_000)

@@ -19,9 +19,10 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.access import AccessStore
+from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import DreamLeaseStore, ExtractionStore, LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -178,9 +179,11 @@ class Store(
     CompactionStore,
     WorkStore,
     HistoryStore,
+    BrowsingStore,
     UsageStore,
     LedgerStore,
     TopicStore,
+    ExtractionStore,
     DreamLeaseStore,
     MemoryRecordStore,
     ForgettingStore,

@@ -6,22 +6,42 @@ from fastapi import APIRouter
 
 from everfold.server.routes import (
     agents,
+    audit,
+    chat,
     dashboard,
+    dreams,
+    events,
     health,
+    items,
     keys,
     memory,
     messages,
+    quarantine,
+    search,
     sessions,
     sources,
+    stream,
     system,
+    topics,
     users,
+    windows,
 )
 
 ROUTERS: Sequence[APIRouter] = (
     users.router,
     memory.router,
+    audit.router,
+    topics.router,
+    items.router,
+    dreams.router,
+    quarantine.router,
+    search.router,
     sessions.router,
     messages.router,
+    windows.router,
+    events.router,
+    chat.router,
+    stream.router,
     agents.router,
     sources.router,
     system.router,
@@ -29,4 +49,4 @@ ROUTERS: Sequence[APIRouter] = (
     health.router,
     dashboard.router,
 )
-"""All of them, in the order of the reference."""
+"""All of them, in the order of the reference; a path that is written out comes before one with a name in its place."""
