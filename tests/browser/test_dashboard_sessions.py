@@ -1,5 +1,6 @@
 """The dashboard's sessions in a real browser against a real server: strips, log, events and the window inspector."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -320,6 +321,31 @@ def test_a_degraded_event_is_retried(page: Page, dashboard: Dashboard, seeded: S
         return (await runtime.engine.get_event(str(event_id))).state
 
     assert dashboard.run(read_state) == "done"
+
+
+def test_work_on_its_way_is_cancelled(chromium: Browser, tmp_path: Path) -> None:
+    """A compaction whose digest is still being written is shown as work, and is given up after a question."""
+    script = tmp_path / "slow.jsonl"
+    script.write_text('{"digest": "echo", "secs": 600}\n', "utf-8")
+    config = f'[model]\nname = "script:{script}"\n[server]\ndrain_secs = 0\n'
+    with serve_dashboard(tmp_path, config) as served, served.page(chromium) as page:
+
+        async def hold(runtime: Runtime) -> tuple[str, str, asyncio.Task[object]]:
+            session_id = await say(runtime.engine, "slow", make_log(9, turns_count=5), limit=16_000)
+            session = await runtime.engine.get_session(session_id)
+            work = asyncio.create_task(session.compact(keep_recent=2))
+            while not (events := await session.events()) or events[-1].state != "running":  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.05)
+            return session_id, events[-1].id, work
+
+        session_id, event_id, work = served.run(hold)
+        go(page, f"#sessions/{session_id}/events")
+        event = page.locator(f"[data-event='{event_id}']")
+        expect(event.locator(".badge")).to_have_text(re.compile("working|waiting"))
+        event.get_by_role("button", name="Cancel…").click()
+        page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
+        expect(event.locator(".badge")).to_have_text("cancelled")
+        served.loop.call_soon_threadsafe(work.cancel)
 
 
 def test_the_inspector_adds_up_to_the_report(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:

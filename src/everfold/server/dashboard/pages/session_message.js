@@ -68,11 +68,12 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
     () => (strip ? findDigest(sessionId, { strip, seq, fate, events }) : Promise.resolve(null)),
     [sessionId, seq, strip && strip.event_id, fate, version],
   );
+  const isErased = message.data?.seq === seq && message.data.is_erased, shownFate = isErased ? "erased" : fate;
   const when = strip && strip.event_id !== null ? `after compaction ${strip.ordinal}` : "now";
   return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>
     <header class="panel-head">
       <div><h3>Message ${number(seq)}</h3>
-        ${fate && html`<${FateChip} fate=${fate} /><span class="soft">${when}: ${fateMeaning(fate)}</span>`}</div>
+        ${shownFate && html`<${FateChip} fate=${shownFate} /><span class="soft">${isErased ? "" : `${when}: `}${fateMeaning(shownFate)}</span>`}</div>
       ${onClose && html`<button type="button" class="quiet icon close" aria-label="Close the message" onClick=${onClose}><${Icon} name="close" /></button>`}
     </header>
     <div class=${`beside${isStacked ? " stacked" : ""}`}>
@@ -82,7 +83,7 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
           : !message.data || message.data.seq !== seq ? html`<${Loading} />`
           : html`<${Original} sessionId=${sessionId} message=${message.data} onErased=${onErased} onSession=${onSession} />`}
       </article>
-      ${fate && READ.has(fate) && html`<article aria-label="The digest that read it">
+      ${fate && READ.has(fate) && !isErased && html`<article aria-label="The digest that read it">
         <h4>The digest that read it</h4>
         ${digest.problem ? html`<${Failure} problem=${digest.problem} retry=${digest.reload} />`
           : digest.isLoading ? html`<${Loading} />`
