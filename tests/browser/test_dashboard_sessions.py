@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +31,7 @@ EVIL = (
 LONG = "W" * 200_000
 LIMIT_TOKENS = 6_000
 WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
+expect.set_options(timeout=20_000)  # a machine under load is slow, and no slower test passes for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -500,6 +501,24 @@ def test_a_phone_shows_all_of_a_session(dashboard: Dashboard, chromium: Browser,
         panel = page.locator(".message-panel")
         expect(panel).to_be_visible()
         expect(panel).to_be_in_viewport()
+
+
+def test_a_key_that_only_reads_is_offered_no_writes(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
+    """With a key that may only read, a session can be read whole, and nothing asks to change it."""
+
+    async def make_key(runtime: Runtime) -> str:
+        return (await runtime.engine.keys.make("reader", "admin", is_read_only=True)).secret
+
+    with replace(dashboard, secret=dashboard.run(make_key)).page(chromium) as page:
+        go(page, f"#sessions/{seeded.folded}/log?seq=3")
+        expect(page.locator("#message-text")).to_be_visible()
+        go(page, f"#sessions/{seeded.degraded}/events")
+        expect(page.get_by_role("button", name="Verify")).to_be_visible()
+        expect(page.locator("[data-event]").first).to_be_visible()
+        for verb in ("New", "Erase…", "Compact now…", "Retry", "Branch from here"):
+            expect(page.get_by_role("button", name=verb, exact=True)).to_have_count(0)
+        go(page, "#chat/coder")
+        expect(page.get_by_text("This key may only read")).to_be_visible()
 
 
 def test_a_long_log_is_drawn_from_its_runs(page: Page, seeded: Seeded) -> None:

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../lib/api.js";
 import { number, plural, secs, usd } from "../lib/format.js";
-import { Confirm, Dialog, Empty, Failure, Field, html, Id, Loading, Time, toast, useAction, useLoad } from "../lib/ui.js";
+import { Confirm, Dialog, Empty, Failure, Field, html, Id, Loading, Time, toast, useAction, useLoad, useWho } from "../lib/ui.js";
 import { DigestText } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { Breaks } from "./session_window.js";
@@ -135,7 +135,7 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
 }
 
 function EventActions({ sessionId, event, onChanged }) {
-  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(false);
+  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(false), who = useWho();
   const act = async (verb, said) => {
     setBusy(true);
     try {
@@ -145,7 +145,7 @@ function EventActions({ sessionId, event, onChanged }) {
     } catch (problem) { toast(problem.detail || problem.message, "bad"); } finally { setBusy(false); }
   };
   const canRetry = event.state === "degraded", canCancel = ACTIVE.has(event.state);
-  if (!canRetry && !canCancel) return null;
+  if ((!canRetry && !canCancel) || who?.key.read_only) return null;
   return html`<p class="actions">
     ${canRetry && html`<button type="button" class="primary" disabled=${isBusy} onClick=${() => act("retry", "A worker takes it again.")}>${isBusy ? "Asking…" : "Retry"}</button>`}
     ${canCancel && html`<button type="button" disabled=${isBusy} onClick=${() => setAsked(true)}>Cancel…</button>`}
@@ -179,11 +179,11 @@ function Certificate({ certificate, onJump }) {
 
 /** What can be asked for now: compact, refresh, verify. */
 function Works({ sessionId, onChanged }) {
-  const [dialog, setDialog] = useState(null);
+  const [dialog, setDialog] = useState(null), mayWrite = !useWho()?.key.read_only;
   const close = () => setDialog(null);
   return html`<div class="works actions">
-    <button type="button" class="primary" onClick=${() => setDialog("compact")}>Compact now…</button>
-    <button type="button" onClick=${() => setDialog("refresh")}>Refresh now</button>
+    ${mayWrite && html`<button type="button" class="primary" onClick=${() => setDialog("compact")}>Compact now…</button>
+    <button type="button" onClick=${() => setDialog("refresh")}>Refresh now</button>`}
     <button type="button" onClick=${() => setDialog("verify")}>Verify</button>
     ${dialog === "compact" && html`<${CompactDialog} sessionId=${sessionId} onClose=${close} onChanged=${onChanged} />`}
     ${dialog === "refresh" && html`<${RefreshDialog} sessionId=${sessionId} onClose=${close} onChanged=${onChanged} />`}

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad } from "../lib/ui.js";
+import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad, useWho } from "../lib/ui.js";
 import { FateChip, READ, fateMeaning } from "./fates.js";
 
 const AUTHORITIES = ["0, from outside", "1 of 4", "2 of 4", "3 of 4", "4, the system"];
@@ -156,7 +156,8 @@ function ExtractLines({ lines }) {
 }
 
 function MessageActions({ sessionId, seq, onErased, onSession }) {
-  const [asked, setAsked] = useState(null);
+  const [asked, setAsked] = useState(null), who = useWho();
+  if (who?.key.read_only) return null;
   const turn = async (verb) => {
     try {
       const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/${verb}`, { seq });
