@@ -208,10 +208,15 @@ class Everfold:
             limit_count=limit,
         )
 
-    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None) -> Memory:
+    async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> Memory:
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
 
         Looking makes nobody: a session, `add_user` or an import makes a user. A UUID is taken as it is.
+
+        Args:
+            user: Whose memory.
+            agent: The agent whose view it is.
+            is_by_agent: What is written counts as the agent's words, which never overrule the user's own.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -224,6 +229,8 @@ class Everfold:
             agent_id=agent_id,
             is_owner=agent is None,
             memory=self._memories.get(agent_id),
+            policy_of=self._memories.policy_of,
+            writer="agent" if is_by_agent else "user",
         )
 
     async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
@@ -316,9 +323,19 @@ class Everfold:
             actor=actor,
         )
 
-    async def list_users(self, *, after: str | None = None, limit: int = 100) -> list[User]:
-        """Users in the order in which they became known; `after` is the last id of the page before."""
-        return await self._store.list_users(after=None if after is None else UserId(after), limit_count=limit)
+    async def list_users(self, *, named: str = "", after: str | None = None, limit: int = 100) -> list[User]:
+        """Users in the order in which they became known; `after` is the last id of the page before.
+
+        Args:
+            named: Only those whose display name has this text in it, in any case; those that begin with it come first.
+            after: Where to go on.
+            limit: The most to give.
+
+        Raises:
+            NotFoundError: nobody has the id `after`.
+        """
+        last = None if after is None else UserId(after)
+        return await self._users.list_page(named, after=last, limit_count=limit)
 
     async def get_user(self, user: str = DEFAULT_USER) -> User:
         """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
@@ -346,18 +363,31 @@ class Everfold:
         """
         return await self._users.add(name, _parse_bindings(bindings))
 
-    async def change_user(self, user: str, *, name: str | None = None, bindings: Sequence[str] | None = None) -> User:
+    async def change_user(
+        self,
+        user: str,
+        *,
+        name: str | None = None,
+        bindings: Sequence[str] | None = None,
+        expected_version: str | None = None,
+    ) -> User:
         """Change the display name of a user, or where they are reached; what is left out stays.
 
         A new name reaches them too, and so do the names that they had. Other bindings are replaced by those given.
 
+        Args:
+            user: Whom.
+            name: The new display name.
+            bindings: Where they are reached from now on, each `CHANNEL:ID`.
+            expected_version: The `version` of the user that the caller saw; None takes any.
+
         Raises:
             InvalidInputError: the text names no user, the name cannot be one, or a binding has another form.
             NotFoundError: nobody has that name or that id.
-            ConflictError: the name or a binding is another user's.
+            ConflictError: the name or a binding is another user's, or the user is at another version.
         """
         parsed = None if bindings is None else _parse_bindings(bindings)
-        return await self._users.change(user, name=name, bindings=parsed)
+        return await self._users.change(user, name=name, bindings=parsed, expected_version=expected_version)
 
     async def list_agents(self) -> list[AgentId]:
         """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""

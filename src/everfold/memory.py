@@ -1,18 +1,26 @@
 """The Memory handle: what a library user does with what is known of one person."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
-from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryHead
+from everfold.core.memory import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryHead
+from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.messages import Message
 from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Dream, DreamId, Topic, TopicId
-from everfold.errors import InvalidInputError, NotFoundError
+from everfold.core.topics import Dream, DreamId, Topic, TopicId, choose_topic
+from everfold.errors import ForbiddenError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.agent_memory import AgentMemory
+from everfold.services.diff_dream import TopicDiff, diff_dream
+from everfold.services.forget import AgentForgotten
+from everfold.services.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items
+from everfold.services.measure_budgets import Budget, measure_budgets
+from everfold.services.read_audit import AuditPage, read_audit
+from everfold.services.search_all import Found, Place, search_all
 
 MOST_LISTED = 1000
 
@@ -25,6 +33,22 @@ class Because:
     message: Message | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicIndex:
+    """The topics of a user that hold now, by name, and where memory stands."""
+
+    head: MemoryHead
+    topics: tuple[Topic, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentIndex:
+    """What one agent has for itself: its topics by name, and how many active items."""
+
+    topics: tuple[Topic, ...]
+    items_count: int
+
+
 class Memory:
     """What is known of one user: as their owner sees it, or as one agent does.
 
@@ -32,10 +56,20 @@ class Memory:
     """
 
     def __init__(
-        self, *, store: Store, user_id: UserId, agent_id: AgentId, is_owner: bool, memory: AgentMemory
+        self,
+        *,
+        store: Store,
+        user_id: UserId,
+        agent_id: AgentId,
+        is_owner: bool,
+        memory: AgentMemory,
+        policy_of: Callable[[AgentId], MemoryPolicy],
+        writer: Literal["user", "agent"] = "user",
     ) -> None:
         self._store = store
         self._memory = memory
+        self._policy_of = policy_of
+        self._writer = writer
         self._agent_id = agent_id
         self._scope: AgentId | None = None if is_owner else agent_id
         self.user_id = user_id
@@ -64,6 +98,43 @@ class Memory:
             after=None if after is None else ItemId(after),
             limit_count=_check_limit(limit),
         )
+
+    async def find_items(
+        self,
+        text: str = "",
+        *,
+        statuses: Sequence[ItemStatus] = ("active",),
+        kind: ItemKind | None = None,
+        tier: Tier | None = None,
+        agent: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> ItemPage:
+        """Items of a kind, tier or text, page by page; those that an agent is given, where one is named.
+
+        Active items with a text come best first, on one page; all others in the order in which memory first had them.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 1,000.
+            ForbiddenError: this handle sees another agent only.
+            NotFoundError: no item has the id `after`.
+        """
+        return await list_matching_items(
+            self._store,
+            self.user_id,
+            self._narrow(agent),
+            ItemQuery(statuses=statuses, kind=kind, tier=tier, text=text),
+            after=None if after is None else ItemId(after),
+            limit_count=_check_limit(limit),
+        )
+
+    def _narrow(self, agent: str | None) -> AgentId | None:
+        """The agent whose view is asked for; this handle's own where none is."""
+        if agent is None:
+            return self._scope
+        if self._scope not in (None, agent):
+            raise ForbiddenError(f"this shows what the agent {self._scope!r} knows, not {agent!r}", agent=agent)
+        return AgentId(agent)
 
     async def quarantine(self, *, limit: int = 100) -> list[Item]:
         """Items that a scan held back: visible here, never shown to a model."""
@@ -103,6 +174,8 @@ class Memory:
     async def why(self, item_id: str) -> list[Because]:
         """The exact messages behind an item, oldest first; those of what it replaced too.
 
+        An agent is given the messages of its own sessions only; of others it has the quote.
+
         Raises:
             NotFoundError: this user has no such item.
         """
@@ -119,6 +192,10 @@ class Memory:
 
     async def _find_message(self, evidence: Evidence) -> Message | None:
         try:
+            if self._scope is not None:
+                session = await self._store.get_session(evidence.session_id)
+                if session.agent_id != self._scope:
+                    return None
             messages = await self._store.read_messages(evidence.session_id, [evidence.seq])
         except NotFoundError:
             return None
@@ -130,29 +207,63 @@ class Memory:
             plan_query(question), self.user_id, self._scope, limit_count=_check_limit(limit)
         )
 
+    async def search_all(
+        self, question: str, *, places: Collection[Place] = ("messages", "items", "topics"), limit: int = 10
+    ) -> Found:
+        """What answers a question in messages, items and topics, each best first.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 200.
+        """
+        return await search_all(
+            self._store,
+            question,
+            user_id=self.user_id,
+            agent_id=self._scope,
+            places=places,
+            now=self._now(),
+            limit_count=limit,
+        )
+
+    async def budgets(self) -> tuple[Budget, ...]:
+        """How much of its budget each tier of the always-injected block takes: the user tier's first, then agents'."""
+        return await measure_budgets(
+            self._store,
+            self.user_id,
+            None if self._scope is None else [self._scope],
+            policy_of=self._policy_of,
+            fallback=self._agent_id,
+            now=self._now(),
+        )
+
     async def add(
         self,
         statement: str,
         *,
         tier: Tier = "user",
         kind: ItemKind = "fact",
+        agent: str | None = None,
         valid_to: datetime | None = None,
         actor: str = "user",
     ) -> Item:
         """Add what a person enters, word for word. What says the same already is only seen again.
 
+        Of the agent tier it is a note of the agent that is named, or else of this handle's.
+
         What a scan finds a threat in is quarantined: it comes back with that status.
 
         Raises:
             InvalidInputError: it is empty, or says what was forgotten, or what an item of more authority denies.
+            ForbiddenError: this handle writes for another agent only.
         """
         done = await self._memory.rememberer.add(
             statement,
             user_id=self.user_id,
-            agent_id=self._agent_id,
+            agent_id=self._narrow(agent) or self._agent_id,
             tier=tier,
             kind=kind,
             valid_to=valid_to,
+            written_by=self._writer,
             actor=actor,
         )
         if not done.seen:
@@ -181,6 +292,7 @@ class Memory:
             user_id=self.user_id,
             agent_id=self._scope,
             expected_revision=expected_revision,
+            written_by=self._writer,
             actor=actor,
         )
 
@@ -194,18 +306,65 @@ class Memory:
             user_id=self.user_id,
             agent_id=self._scope,
             expected_revision=expected_revision,
+            writer=self._writer,
             actor=actor,
         )
 
-    async def forget_topic(self, name: str, *, tier: Tier | None = None, actor: str = "user") -> tuple[TopicId, ...]:
+    async def forget_topic(
+        self,
+        name: str,
+        *,
+        tier: Tier | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        actor: str = "user",
+    ) -> tuple[TopicId, ...]:
         """Erase the topics with this name, with all their revisions, out of dreams too; their items stay.
+
+        Args:
+            name: Of the topics.
+            tier: Only those of this tier.
+            agent: Of the agent tier only those of this agent.
+            expected_revision: Of the topic that `get_topic` gives; None takes any.
+            actor: For the audit.
 
         Raises:
             NotFoundError: this user has no such topic.
+            ConflictError: the topic is at another revision; nothing was changed.
         """
         return await self._memory.forgetter.forget_topic(
-            name, user_id=self.user_id, agent_id=self._scope, tier=tier, actor=actor
+            name,
+            user_id=self.user_id,
+            agent_id=self._scope,
+            tier=tier,
+            of_agent=self._narrow(agent),
+            expected_revision=expected_revision,
+            writer=self._writer,
+            actor=actor,
         )
+
+    async def agent_index(self, agent: str) -> AgentIndex:
+        """What one agent has for itself: the topics of its own tier, by name, and how many active items.
+
+        Raises:
+            ForbiddenError: this handle sees another agent only.
+        """
+        agent_id = self._narrow(agent) or AgentId(agent)
+        topics = await self._list_current(agent_id)
+        items = await list_agent_items(self._store, self.user_id, agent_id, ("active",))
+        return AgentIndex(
+            topics=tuple(one for one in topics if (one.tier, one.agent_id) == ("agent", agent_id)),
+            items_count=len(items),
+        )
+
+    async def forget_agent(self, agent: str, *, actor: str = "user") -> AgentForgotten:
+        """Erase all that one agent has for itself, its topics and items, in one change; everything else stays.
+
+        Raises:
+            ForbiddenError: this handle writes for another agent only.
+        """
+        agent_id = self._narrow(agent) or AgentId(agent)
+        return await self._memory.forgetter.forget_agent(agent_id, user_id=self.user_id, actor=actor)
 
     async def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
         """Take back the last change of an item, with what changed beside it; the item first. Errors as in `edit`."""
@@ -214,6 +373,7 @@ class Memory:
             user_id=self.user_id,
             agent_id=self._scope,
             expected_revision=expected_revision,
+            written_by=self._writer,
             actor=actor,
         )
         return list(undone)
@@ -221,6 +381,41 @@ class Memory:
     async def topics(self) -> list[Topic]:
         """Active topics by tier and name."""
         return await self._store.list_topics(self.user_id, self._scope)
+
+    async def topic_index(self) -> TopicIndex:
+        """The topics that hold now, by name, and where memory stands; those past their end are not shown."""
+        head = await self.head()
+        topics = await self._list_current(self._scope)
+        return TopicIndex(head=head, topics=tuple(sorted(topics, key=lambda one: (one.name, one.tier != "user"))))
+
+    async def _list_current(self, agent_id: AgentId | None) -> list[Topic]:
+        now = self._now()
+        return [topic for topic in await self._store.list_topics(self.user_id, agent_id) if topic.is_current(now)]
+
+    async def get_topic(self, name: str, *, tier: Tier | None = None, agent: str | None = None) -> list[Topic]:
+        """Every revision of the one topic that a name means, oldest first; the last is what it says now.
+
+        Where several have the name: one that is active, and of the user tier, if there is one.
+
+        Raises:
+            NotFoundError: there is none, or it is past its end, or erased.
+            ForbiddenError: this handle sees another agent only.
+        """
+        of_agent, now = self._narrow(agent), self._now()
+        found = {topic.id: topic for topic in await self._store.list_topic_revisions(self.user_id, self._scope, name)}
+        named = [topic for topic in found.values() if tier in (None, topic.tier) and self._shows(topic, now)]
+        meant = choose_topic(topic for topic in named if topic.tier == "user" or of_agent in (None, topic.agent_id))
+        if meant is None:
+            raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
+        revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
+        return [topic for topic in revisions if topic.id == meant.id]
+
+    def _shows(self, topic: Topic, now: datetime) -> bool:
+        """What holds now is shown; what a scan has held back to the owner only."""
+        return topic.is_current(now) or (topic.status == "quarantined" and self._scope is None)
+
+    def _now(self) -> datetime:
+        return self._memory.rememberer.clock.now()
 
     async def topic(self, name: str) -> list[Topic]:
         """Every revision of the topics with a name, oldest first.
@@ -233,9 +428,24 @@ class Memory:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
         return revisions
 
-    async def dream(self) -> Dream | None:
-        """Consolidate now what no dream has read yet; None when there is nothing, or one is on its way."""
-        return await self._memory.dreamer.dream(self.user_id, self._agent_id)
+    async def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
+        """Consolidate now what no dream has read yet; None when there is nothing, or one is on its way.
+
+        Args:
+            agent: With whom; None for this handle's agent.
+            actor: Who asked for it, for the audit, beside the dreamer itself.
+
+        Raises:
+            ForbiddenError: this handle is of another agent.
+        """
+        dream = await self._memory.dreamer.dream(self.user_id, self._narrow(agent) or self._agent_id)
+        if dream is not None and actor is not None:
+            await self._record("dream", actor, (dream.id,), dream.agent_id)
+        return dream
+
+    async def dream_diff(self, dream_id: str) -> tuple[TopicDiff, ...]:
+        """What a dream changes of each topic, on which items, and what the new text has lost. Errors as `get_dream`."""
+        return await diff_dream(self._store, await self.get_dream(dream_id))
 
     async def dreams(self, *, limit: int = 100) -> list[Dream]:
         """Dreams, newest first: what each wrote, from which items, and what it cost."""
@@ -275,6 +485,26 @@ class Memory:
             self.user_id, self._scope, after_ordinal=after, limit_count=_check_limit(limit)
         )
 
+    async def latest_extractions(self, *, before: int | None = None, limit: int = 100) -> list[Extraction]:
+        """The same from the newest on; `before` is the last ordinal of the page before."""
+        return await self._store.list_latest_extractions(
+            self.user_id, self._scope, before_ordinal=before, limit_count=_check_limit(limit)
+        )
+
+    async def audit_page(
+        self, *, action: AuditAction | None = None, before: AuditPlace | None = None, limit: int = 100
+    ) -> AuditPage:
+        """What was read, written and erased, from the newest on, and whether sessions that it names are gone.
+
+        Args:
+            action: Only this one.
+            before: The place that the page before gave.
+            limit: The most to give.
+        """
+        return await read_audit(
+            self._store, self.user_id, action=action, before=before, limit_count=_check_limit(limit)
+        )
+
     async def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
         """What was read, written and erased, by whom, newest first.
 
@@ -294,13 +524,13 @@ class Memory:
             actor: Who read.
             about: What, in ids or the path of a request; never words of it.
         """
+        is_known = await self._store.find_user(self.user_id) is not None
+        if is_known:  # of nobody nothing was read, and looking makes nobody
+            await self._record("read", actor, about, self._scope)
+
+    async def _record(self, action: AuditAction, actor: str, about: Sequence[str], agent_id: AgentId | None) -> None:
         entry = AuditEntry(
-            at=self._memory.rememberer.clock.now(),
-            user_id=self.user_id,
-            agent_id=self._scope,
-            actor=actor,
-            action="read",
-            about=tuple(about),
+            at=self._now(), user_id=self.user_id, agent_id=agent_id, actor=actor, action=action, about=tuple(about)
         )
         await self._store.record_audit([entry])
 

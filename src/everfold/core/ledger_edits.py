@@ -34,7 +34,7 @@ def plan_edit(item: Item, statement: str, *, now: datetime, written_by: Writer) 
     """
     if item.status not in ("active", "quarantined"):
         raise InvalidInputError(f"item {item.id} is {item.status}; only an active one can be edited", item=item.id)
-    _require_authority(item, written_by)
+    require_authority(item, written_by)
     text = redact_secrets(statement.strip())
     if not read_words(text):
         raise InvalidInputError(f"item {item.id}: the new statement is empty; forget the item instead", item=item.id)
@@ -125,7 +125,12 @@ def _revise(item: Item, was: Item, *, now: datetime, written_by: Writer) -> Item
     return replace(item, revision=was.revision + 1, changed_at=now, written_by=written_by)
 
 
-def _require_authority(item: Item, written_by: Writer) -> None:
+def require_authority(item: Item, written_by: Writer) -> None:
+    """Check that a writer may change an item.
+
+    Raises:
+        ForbiddenError: it stands on words of more authority than the writer's.
+    """
     if AUTHORITY[WRITER_ORIGINS.get(written_by, "assistant")] < item.authority:
         raise ForbiddenError(
             f"item {item.id} stands on the user's own words, which only the user changes; add a note beside it",

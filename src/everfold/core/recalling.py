@@ -165,12 +165,17 @@ def _measure_coverage(text: str, query: SearchQuery | None) -> float:
 
 def rank_topics(query: SearchQuery, topics: Sequence[Topic], *, now: datetime) -> list[Topic]:
     """The current topics that a question's words are in, best first. O(their words)."""
+    return [topic for topic, _ in score_topics(query, topics, now=now)]
+
+
+def score_topics(query: SearchQuery, topics: Sequence[Topic], *, now: datetime) -> list[tuple[Topic, float]]:
+    """The same with their scores, which are comparable within one search only."""
     current = [topic for topic in topics if topic.is_current(now)][:MOST_TOPICS]
     texts = [
         SearchText(own=read_matter(f"{topic.name.replace('_', ' ')}\n{topic.summary}\n{topic.content}"), before="")
         for topic in current
     ]
-    return [current[at] for at, _ in rank_documents(query, texts)]
+    return [(current[at], score) for at, score in rank_documents(query, texts)]
 
 
 def fuse(

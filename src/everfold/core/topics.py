@@ -3,6 +3,7 @@
 Source: DESIGN section 4, "Dreamer".
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NewType
@@ -51,6 +52,11 @@ class Topic:
     def is_current(self, now: datetime) -> bool:
         """Active, and not past its end."""
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
+
+
+def choose_topic(topics: Iterable[Topic]) -> Topic | None:
+    """The topic that a name means among those that have it: one that is active, and of the user tier, if there is one."""
+    return min(topics, key=lambda topic: (topic.status != "active", topic.tier != "user", topic.agent_id), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

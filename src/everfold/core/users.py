@@ -6,7 +6,9 @@ only the first two; see `require_strict`.
 Source: docs/adr/0020-users.md.
 """
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,6 +67,12 @@ class User:
     def shown_name(self) -> str:
         """What a person reads: the display name, or the id where there is none."""
         return self.name or self.id
+
+    @property
+    def version(self) -> str:
+        """Another one after every change of the name or the bindings: what an edit expects."""
+        content = "\x00".join((self.name, *map(str, self.bindings)))
+        return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +165,14 @@ def bind_name(name: str) -> Binding:
 def join_bindings(*bindings: Iterable[Binding]) -> tuple[Binding, ...]:
     """Bindings together, each once, in the order of channel and id."""
     return tuple(sorted({binding for some in bindings for binding in some}))
+
+
+def fold_name(name: str) -> str:
+    """A name as it is searched: equal for names that differ in case, or in how their letters are composed.
+
+    Source: Unicode Standard, 3.13 and UAX 15: compatibility form, then case folding.
+    """
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def plan_users(entries: Sequence[UserEntry]) -> tuple[UserEntry, ...]:

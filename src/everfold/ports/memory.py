@@ -88,7 +88,7 @@ class LedgerStore(Protocol):
 
 
 class TopicStore(Protocol):
-    """Topics, dreams, and what the dreamer reads."""
+    """Topics and the dreams that write them."""
 
     async def list_topics(self, user_id: UserId, agent_id: AgentId | None) -> list[Topic]:
         """Active topics by tier (user first) and name, expired ones included."""
@@ -108,6 +108,18 @@ class TopicStore(Protocol):
         """
         ...
 
+    async def get_dream(self, dream_id: DreamId) -> Dream:
+        """The dream with this id."""
+        ...
+
+    async def list_dreams(self, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
+        """Dreams, newest first."""
+        ...
+
+
+class ExtractionStore(Protocol):
+    """What extractions found, and which of it no dream has read."""
+
     async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
         """The ordinal of the last extraction that a dream has consumed; 0 before the first."""
         ...
@@ -118,12 +130,10 @@ class TopicStore(Protocol):
         """Extractions by ordinal."""
         ...
 
-    async def get_dream(self, dream_id: DreamId) -> Dream:
-        """The dream with this id."""
-        ...
-
-    async def list_dreams(self, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
-        """Dreams, newest first."""
+    async def list_latest_extractions(
+        self, user_id: UserId, agent_id: AgentId | None, *, before_ordinal: int | None, limit_count: int
+    ) -> list[Extraction]:
+        """Extractions from the newest on, by falling ordinal; only those below one where it is given."""
         ...
 
     async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
@@ -200,5 +210,5 @@ class MemoryRecordStore(Protocol):
         ...
 
 
-class MemoryStore(LedgerStore, TopicStore, DreamLeaseStore, MemoryRecordStore, Protocol):
+class MemoryStore(LedgerStore, TopicStore, ExtractionStore, DreamLeaseStore, MemoryRecordStore, Protocol):
     """All of memory in one place."""

@@ -21,7 +21,7 @@ from everfold.core.state import SessionState
 from everfold.ports.access import AccessStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import DreamLeaseStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import DreamLeaseStore, ExtractionStore, LedgerStore, MemoryRecordStore, TopicStore
 from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -181,6 +181,7 @@ class Store(
     UsageStore,
     LedgerStore,
     TopicStore,
+    ExtractionStore,
     DreamLeaseStore,
     MemoryRecordStore,
     ForgettingStore,

@@ -44,3 +44,11 @@ class UserStore(Protocol):
     async def list_users(self, *, after: UserId | None, limit_count: int) -> list[User]:
         """Users in the order in which they became known, after the given one."""
         ...
+
+    async def list_users_named(self, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
+        """Users whose display name has this text in it, after the given one: first those whose name begins with it.
+
+        Of each kind in the order in which they became known. Compared as `fold_name` folds both; a text that folds to
+        nothing is in every name. O(users), a few milliseconds for ten thousand.
+        """
+        ...

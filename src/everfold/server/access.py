@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 
 from everfold.core.access import AccessKey, Scope, may_see_agent, may_see_session, may_see_user, may_write
@@ -151,16 +151,76 @@ async def let_memory(request: Request, caller: AnyKey, runtime: Context, user: U
         MalformedRequestError: the text is neither `default` nor a UUID.
         ForbiddenError: the key is of another user.
     """
-    user_id = await read_user(runtime.engine, user)
-    if caller.user_id not in (None, user_id):
-        raise _forbid(caller, f"it does not see the user {user}")
-    memory = await runtime.engine.memory(user=user_id, agent=caller.agent_id)
+    memory = await _open_memory(caller, runtime.engine, await read_user(runtime.engine, user))
     yield memory
-    if request.method in _SAFE:
-        await memory.note_read(actor=caller.actor, about=(request.url.path,))
+    await _note(request, caller, memory)
 
 
 OfMemory = Annotated[Memory, Depends(let_memory)]
+
+
+async def let_owner(request: Request, caller: AnyKey, runtime: Context, user_id: OfUser) -> AsyncIterator[Memory]:
+    """The rule `user` for memory: all of it, as its owner sees it; reads of it are audited. Errors as `let_user`."""
+    memory = await runtime.engine.memory(user=user_id)
+    yield memory
+    await _note(request, caller, memory)
+
+
+OfOwner = Annotated[Memory, Depends(let_owner)]
+
+
+async def let_agent_memory(memory: OfMemory, caller: AnyKey, agent: AgentText) -> AgentId:
+    """The rule `memory` for what one agent has for itself: gives the agent in the path.
+
+    Raises:
+        ForbiddenError: the key is of another agent.
+    """
+    if caller.agent_id not in (None, agent):
+        raise _forbid(caller, f"it does not see what the agent {agent!r} knows of the user {memory.user_id}")
+    return AgentId(agent)
+
+
+OfAgentMemory = Annotated[AgentId, Depends(let_agent_memory)]
+
+
+async def let_search(
+    request: Request,
+    caller: AnyKey,
+    runtime: Context,
+    user: Annotated[
+        str | None, Query(description="`default`, or the UUID of a user; a user's key may leave it out.")
+    ] = None,
+    agent: Annotated[str | None, Query(min_length=1, description="Only what this agent knows.")] = None,
+) -> AsyncIterator[Memory]:
+    """The rule `any` for memory: that of the user and the agent who are asked for, as the key may see it.
+
+    Raises:
+        MalformedRequestError: the user is neither `default` nor a UUID, or nobody was named.
+        ForbiddenError: the key is of another user, or of another agent.
+    """
+    if user is None and caller.user_id is None:
+        raise MalformedRequestError("name the user: `user=default`, or `user=` and a UUID")
+    user_id = caller.user_id if user is None else await read_user(runtime.engine, user)
+    memory = await _open_memory(caller, runtime.engine, UserId(str(user_id)), agent)
+    yield memory
+    await _note(request, caller, memory)
+
+
+OfSearch = Annotated[Memory, Depends(let_search)]
+
+
+async def _open_memory(caller: Caller, engine: Everfold, user_id: UserId, agent: str | None = None) -> Memory:
+    if caller.user_id not in (None, user_id):
+        raise _forbid(caller, f"it does not see the user {user_id}")
+    if agent is not None and caller.agent_id not in (None, agent):
+        raise _forbid(caller, f"it does not see what the agent {agent!r} knows")
+    return await engine.memory(user=user_id, agent=agent or caller.agent_id, is_by_agent=caller.agent_id is not None)
+
+
+async def _note(request: Request, caller: Caller, memory: Memory) -> None:
+    """Have the audit say that a request has read a memory; writes tell of themselves."""
+    if request.method in _SAFE:
+        await memory.note_read(actor=caller.actor, about=(request.url.path,))
 
 
 async def let_session(caller: AnyKey, runtime: Context, session: SessionText) -> Session:
@@ -223,16 +283,19 @@ async def let_agent(caller: AnyKey, agent: AgentText) -> AgentId:
 OfAgent = Annotated[AgentId, Depends(let_agent)]
 
 RULES: Final[Mapping[Callable[..., object], Rule]] = {
+    let_admin: "admin",
     let_agent: "agent",
     let_session: "session",
     let_turn: "session",
+    let_agent_memory: "memory",
     let_memory: "memory",
+    let_owner: "user",
     let_user: "user",
-    let_admin: "admin",
+    let_search: "any",
     let_key: "any",
     let_anybody: "open",
 }
-"""Which rule each dependency is; the first one that a route has is its rule."""
+"""Which rule each dependency is; the first one that a route has is its rule, the strictest comes first."""
 
 
 def find_rule(route: APIRoute) -> Rule:

@@ -6,8 +6,9 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from everfold.server.access import find_rule
+from everfold.server.answers import ExactAnswer
 from everfold.server.gate import Gate
-from everfold.server.problems import Problem, add_problems
+from everfold.server.problems import add_problems, describe_problem
 from everfold.server.routes import ROUTERS
 from everfold.server.runtime import Runtime
 
@@ -27,16 +28,18 @@ def make_app(runtime: Runtime) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,  # its page loads its scripts from elsewhere
         redoc_url=None,
-        responses={"default": {"model": Problem, "description": "What failed, and what to do."}},
+        default_response_class=ExactAnswer,
         separate_input_output_schemas=False,
     )
     app.state.runtime = runtime
     add_problems(app)
     for router in ROUTERS:
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                route.openapi_extra = {**(route.openapi_extra or {}), "x-access": find_rule(route)}
         app.include_router(router)
-    for route in app.routes:
-        if isinstance(route, APIRoute):
-            route.openapi_extra = {**(route.openapi_extra or {}), "x-access": find_rule(route)}
+    document = app.openapi
+    app.openapi = lambda: describe_problem(document())  # type: ignore[method-assign]  # the way that FastAPI documents
     app.add_middleware(
         Gate,
         identify=runtime.identify,

@@ -5,15 +5,15 @@ Source: RFC 9457, Problem Details for HTTP APIs.
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from everfold.errors import EverfoldError, InvalidInputError, RateLimitedError, UnauthenticatedError
+from everfold.server.answers import ExactAnswer
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -34,6 +34,17 @@ HTTP_CODES: Mapping[int, str] = {
     503: "unavailable",
 }
 """The word for programs of what HTTP itself refuses; an error of ours brings its own word and status."""
+
+_DOCUMENTED = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503)
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": HTTPStatus(status).phrase,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for status in _DOCUMENTED
+}
+"""What every route may answer instead of what it is asked for, for the OpenAPI; see `describe_problem`."""
 
 _INTERNAL = "the server failed on this request; its log has the cause under the request id"
 
@@ -72,6 +83,15 @@ class LostRaceError(Exception):
         self.current = dict(current)
 
 
+def describe_problem(document: dict[str, Any]) -> dict[str, Any]:
+    """An OpenAPI document with the shapes that `PROBLEMS` refers to."""
+    schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    shapes = document.setdefault("components", {}).setdefault("schemas", {})
+    shapes.update(schema.pop("$defs", {}))
+    shapes["Problem"] = schema
+    return document
+
+
 class FieldsError(InvalidInputError):
     """Fields of a request do not fit, each with what is wrong with it."""
 
@@ -94,7 +114,7 @@ def make_problem(
     headers: Mapping[str, str] | None = None,
     retryable: bool = False,
     **more: object,
-) -> JSONResponse:
+) -> ExactAnswer:
     """The answer that tells a problem. What is None is left out."""
     problem = Problem.model_validate(
         {
@@ -107,7 +127,7 @@ def make_problem(
             **more,
         }
     )
-    return JSONResponse(
+    return ExactAnswer(
         problem.model_dump(mode="json", exclude_none=True),
         status_code=status,
         headers=None if headers is None else dict(headers),
@@ -115,7 +135,7 @@ def make_problem(
     )
 
 
-def tell_error(error: EverfoldError, request_id: str) -> JSONResponse:
+def tell_error(error: EverfoldError, request_id: str) -> ExactAnswer:
     """The answer for an error of ours."""
     headers = {}
     if isinstance(error, UnauthenticatedError):
@@ -137,16 +157,16 @@ def tell_error(error: EverfoldError, request_id: str) -> JSONResponse:
 def add_problems(app: FastAPI) -> None:
     """Have every error of an app answered with a problem document."""
 
-    async def tell_ours(request: Request, error: Exception) -> JSONResponse:
+    async def tell_ours(request: Request, error: Exception) -> ExactAnswer:
         return tell_error(cast("EverfoldError", error), request_id_of(request))
 
-    async def tell_http(request: Request, error: Exception) -> JSONResponse:
+    async def tell_http(request: Request, error: Exception) -> ExactAnswer:
         raised = cast("HTTPException", error)
         return make_problem(
             request_id_of(request), raised.status_code, _clean(str(raised.detail)), headers=raised.headers
         )
 
-    async def tell_invalid(request: Request, error: Exception) -> JSONResponse:
+    async def tell_invalid(request: Request, error: Exception) -> ExactAnswer:
         found = cast("RequestValidationError", error).errors()
         is_unreadable = any(one["type"] == "json_invalid" for one in found)
         return make_problem(
@@ -156,7 +176,7 @@ def add_problems(app: FastAPI) -> None:
             errors=[{"field": ".".join(map(str, one["loc"])), "message": one["msg"]} for one in found],
         )
 
-    async def tell_race(request: Request, error: Exception) -> JSONResponse:
+    async def tell_race(request: Request, error: Exception) -> ExactAnswer:
         lost = cast("LostRaceError", error)
         return make_problem(
             request_id_of(request), 409, str(lost), retryable=True, expected=lost.expected, current=lost.current
@@ -168,7 +188,7 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(LostRaceError, tell_race)
 
 
-def tell_failure(request_id: str) -> JSONResponse:
+def tell_failure(request_id: str) -> ExactAnswer:
     """The answer for what nobody foresaw: it tells nothing of the inside."""
     return make_problem(request_id, 500, _INTERNAL)
 

@@ -6,6 +6,7 @@ first one had. An answer that streams is not kept, and neither is a refusal: wha
 Source: everfold.core.repeats.
 """
 
+import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from starlette.responses import StreamingResponse
 
 from everfold.core.access import AccessKey
 from everfold.core.repeats import KeptAnswer, KnownRequest, hash_request
-from everfold.server.problems import make_problem, request_id_of
+from everfold.server.problems import PROBLEMS, make_problem, request_id_of
 from everfold.server.runtime import runtime_of
 
 HEADER: Final = "idempotency-key"
@@ -24,7 +25,13 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class OnceRoute(APIRoute):
-    """A route whose writes may be repeated."""
+    """A route whose writes may be repeated. The first line of its docstring is its summary in the reference."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        first, _, rest = inspect.cleandoc(endpoint.__doc__ or "").partition("\n")
+        self.summary = self.summary or first.rstrip(".")
+        self.description = rest.strip()
 
     def get_route_handler(self) -> Handler:
         """What carries out a request."""
@@ -42,7 +49,7 @@ class OnceRoute(APIRoute):
 
 def make_router(tag: str) -> APIRouter:
     """A router for one subject, by whose name the reference groups its routes."""
-    return APIRouter(tags=[tag], route_class=OnceRoute)
+    return APIRouter(tags=[tag], route_class=OnceRoute, responses=PROBLEMS)
 
 
 async def _answer_once(request: Request, key: AccessKey, name: str, handle: Handler) -> Response:

@@ -16,7 +16,7 @@ from typing import Final
 from everfold.core.sessions import AgentId, UserId
 from everfold.errors import StoreError
 from everfold.ports.dispatch import Dispatcher
-from everfold.ports.memory import TopicStore
+from everfold.ports.memory import ExtractionStore
 from everfold.ports.system import Clock
 from everfold.services.dream import Dreamer
 
@@ -33,7 +33,7 @@ class DreamLoop:
     Its dreams run in the dispatcher and end with it.
     """
 
-    store: TopicStore
+    store: ExtractionStore
     clock: Clock
     dreamer: Dreamer
     dispatcher: Dispatcher

@@ -6,6 +6,7 @@ Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from everfold.core.forgetting import (
     Forgotten,
@@ -17,16 +18,20 @@ from everfold.core.forgetting import (
     read_gone_words,
     scrub_dream,
 )
-from everfold.core.items import Item, ItemId
-from everfold.core.ledger_edits import is_visible, plan_forget, require_revision
+from everfold.core.items import Item, ItemId, ItemStatus, Tier, Writer
+from everfold.core.ledger_edits import is_visible, plan_forget, require_authority, require_revision
 from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
 from everfold.core.sessions import NO_END, AgentId, UserId
-from everfold.core.topics import Topic, TopicId
-from everfold.errors import ConflictError, NotFoundError
+from everfold.core.topics import Topic, TopicId, choose_topic
+from everfold.errors import ConflictError, ForbiddenError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dream import list_threat_kinds
+from everfold.services.list_items import list_agent_items
 from everfold.services.remember import MOST_TRIES
+
+_KEPT: Final[tuple[ItemStatus, ...]] = ("active", "superseded", "expired", "quarantined")
+"""Of everything else there is nothing left to erase."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +78,14 @@ async def plan_memory_erasure(
     return _write(forgotten, head, user_id, agent_id, now, actor, about)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentForgotten:
+    """What an agent had for itself, and has no more."""
+
+    topics_count: int = 0
+    items_count: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Forgetter:
     """Erases single items and topics of memory."""
@@ -87,6 +100,7 @@ class Forgetter:
         user_id: UserId,
         agent_id: AgentId | None,
         expected_revision: int | None = None,
+        writer: Writer = "user",
         actor: str = "user",
     ) -> Item:
         """Erase an item with all its revisions, and make again what drew on it; its id and the hash of its words stay.
@@ -94,6 +108,7 @@ class Forgetter:
         Raises:
             NotFoundError: this user, or agent, has no such item.
             ConflictError: the item is at another revision; says what it is now.
+            ForbiddenError: the writer has less authority than the item.
         """
         for _ in range(MOST_TRIES):
             head = await self.store.read_head(user_id)
@@ -102,6 +117,7 @@ class Forgetter:
             if last.user_id != user_id or not is_visible(last, agent_id):
                 raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
             require_revision(last, expected_revision)
+            require_authority(last, writer)
             now = self.clock.now()
             item = plan_forget(last, now=now, written_by="erase")
             gone = Gone(words=read_gone_words(_list_said(revisions)))
@@ -112,34 +128,99 @@ class Forgetter:
         raise _refuse(user_id)
 
     async def forget_topic(
-        self, name: str, *, user_id: UserId, agent_id: AgentId | None, tier: str | None = None, actor: str = "user"
+        self,
+        name: str,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        tier: Tier | None = None,
+        of_agent: AgentId | None = None,
+        expected_revision: int | None = None,
+        writer: Writer = "user",
+        actor: str = "user",
     ) -> tuple[TopicId, ...]:
         """Erase the topics with this name, with all their revisions. The items that they were made of stay.
 
+        Args:
+            name: Of the topics.
+            user_id: Whose.
+            agent_id: Who asks; None for the owner.
+            tier: Only those of this tier.
+            of_agent: Of the agent tier only those of this agent.
+            expected_revision: That of the topic which the name means; see `choose_topic`.
+            writer: Whose authority it is done with; an agent erases only what is its own.
+            actor: For the audit.
+
         Raises:
             NotFoundError: this user, or agent, has no such topic.
+            ConflictError: the topic is at another revision; says which.
+            ForbiddenError: it is the user's, and an agent asks.
         """
         for _ in range(MOST_TRIES):
             head = await self.store.read_head(user_id)
             histories: dict[TopicId, Topic] = {}
             for topic in await self.store.list_topic_revisions(user_id, agent_id, name):
                 histories[topic.id] = topic
-            now = self.clock.now()
-            topics = [one for one in histories.values() if one.status != "erased" and tier in (None, one.tier)]
-            if not topics:
-                raise NotFoundError(f"there is no topic {name!r}; use the name of one that was listed", topic=name)
-            ids = {topic.id for topic in topics}
-            dreams = [
-                scrub_dream(dream, tuple(one for one in dream.topics if one.id not in ids), now=now)
-                for dream in await self.store.list_dreams(user_id, None, limit_count=NO_END)
-                if any(one.id in ids for one in dream.topics)
+            topics = [
+                one
+                for one in histories.values()
+                if one.status != "erased"
+                and tier in (None, one.tier)
+                and (one.tier == "user" or of_agent in (None, one.agent_id))
             ]
-            gone = tuple(forget_topic(topic, now=now) for topic in topics)
-            forgotten = Forgotten(topics=gone, dreams=tuple(dreams))
-            done = _write(forgotten, head, user_id, topics[0].agent_id, now, actor, sorted(ids))
+            _require_topic(name, topics, expected_revision, writer)
+            now = self.clock.now()
+            done = await self._plan_topics(head, topics, user_id, topics[0].agent_id, now, actor)
             if await self._commit(done.change):
-                return tuple(ids)
+                return tuple(sorted(topic.id for topic in topics))
         raise _refuse(user_id)
+
+    async def forget_agent(self, agent_id: AgentId, *, user_id: UserId, actor: str = "user") -> AgentForgotten:
+        """Erase all that one agent has for itself of a user, in one change: its topics and items, out of dreams too.
+
+        What it shares with the user's other agents stays, and so do the messages. A second time counts nothing. O(what
+        the agent is given, and the user's topics and dreams).
+        """
+        for _ in range(MOST_TRIES):
+            head = await self.store.read_head(user_id)
+            now = self.clock.now()
+            known = await list_agent_items(self.store, user_id, agent_id, _KEPT)
+            histories = await self.store.list_topic_histories(user_id)
+            newest = (history[-1] for history in histories)
+            topics = [
+                one for one in newest if (one.tier, one.agent_id) == ("agent", agent_id) and one.status != "erased"
+            ]
+            items = [plan_forget(item, now=now, written_by="erase") for item in known]
+            done = await self._plan_topics(head, topics, user_id, agent_id, now, actor, items=items, about=(agent_id,))
+            if done.forgotten.is_empty:
+                await self.store.record_audit([_enter(done.forgotten, user_id, agent_id, now, actor, (agent_id,))])
+                return AgentForgotten()
+            if await self._commit(done.change):
+                return AgentForgotten(topics_count=len(topics), items_count=len(items))
+        raise _refuse(user_id)
+
+    async def _plan_topics(
+        self,
+        head: MemoryHead,
+        topics: Sequence[Topic],
+        user_id: UserId,
+        agent_id: AgentId,
+        now: datetime,
+        actor: str,
+        *,
+        items: Sequence[Item] = (),
+        about: Sequence[str] = (),
+    ) -> MemoryErasure:
+        """What erases topics, out of dreams too, and these items with them."""
+        ids = {topic.id for topic in topics}
+        dreams = [
+            scrub_dream(dream, tuple(one for one in dream.topics if one.id not in ids), now=now)
+            for dream in await self.store.list_dreams(user_id, None, limit_count=NO_END)
+            if any(one.id in ids for one in dream.topics)
+        ]
+        gone = tuple(forget_topic(topic, now=now) for topic in topics)
+        forgotten = Forgotten(items=tuple(items), topics=gone, dreams=tuple(dreams))
+        return _write(forgotten, head, user_id, agent_id, now, actor, about or sorted(ids))
 
     async def _commit(self, change: MemoryChange) -> bool:
         try:
@@ -172,15 +253,7 @@ def _write(
     actor: str,
     about: Sequence[str],
 ) -> MemoryErasure:
-    entry = AuditEntry(
-        at=now,
-        user_id=user_id,
-        agent_id=agent_id,
-        actor=actor,
-        action="erase",
-        about=tuple(about),
-        counts=(("items", len(forgotten.items)), ("topics", len(forgotten.topics))),
-    )
+    entry = _enter(forgotten, user_id, agent_id, now, actor, about)
     change = MemoryChange(
         user_id=user_id,
         agent_id=agent_id,
@@ -192,6 +265,36 @@ def _write(
         has_erased=True,
     )
     return MemoryErasure(change=change, forgotten=forgotten)
+
+
+def _enter(
+    forgotten: Forgotten, user_id: UserId, agent_id: AgentId, now: datetime, actor: str, about: Sequence[str]
+) -> AuditEntry:
+    return AuditEntry(
+        at=now,
+        user_id=user_id,
+        agent_id=agent_id,
+        actor=actor,
+        action="erase",
+        about=tuple(about),
+        counts=(("items", len(forgotten.items)), ("topics", len(forgotten.topics))),
+    )
+
+
+def _require_topic(name: str, topics: Sequence[Topic], expected_revision: int | None, writer: Writer) -> None:
+    """Check that there is a topic with this name, that it is at this revision, and that the writer may erase it."""
+    meant = choose_topic(topics)
+    if meant is None:
+        raise NotFoundError(f"there is no topic {name!r}; use the name of one that was listed", topic=name)
+    if expected_revision not in (None, meant.revision):
+        raise ConflictError(
+            f"topic {meant.id} is at revision {meant.revision}, expected {expected_revision}: it was changed elsewhere; "
+            "look at it again, then decide",
+            topic=meant.id,
+            revision=meant.revision,
+        )
+    if writer == "agent" and any(topic.tier == "user" for topic in topics):
+        raise ForbiddenError(f"topic {name!r} is the user's, which no agent erases; name the tier `agent`", topic=name)
 
 
 def _list_said(revisions: Sequence[Item]) -> list[str]:

@@ -100,7 +100,26 @@ class Users:
                 await self.store.add_user(user)
                 return user
 
-    async def change(self, text: str, *, name: str | None, bindings: Sequence[Binding] | None) -> User:
+    async def list_page(self, named: str, *, after: UserId | None, limit_count: int) -> list[User]:
+        """Users in the order in which they became known; with a text see `UserStore.list_users_named`.
+
+        Raises:
+            NotFoundError: nobody has the id `after`.
+        """
+        if any("\ud800" <= character <= "\udfff" for character in named):
+            return []  # no name holds half of a character
+        if not named:
+            return await self.store.list_users(after=after, limit_count=limit_count)
+        return await self.store.list_users_named(named, after=after, limit_count=limit_count)
+
+    async def change(
+        self,
+        text: str,
+        *,
+        name: str | None,
+        bindings: Sequence[Binding] | None,
+        expected_version: str | None = None,
+    ) -> User:
         """Change the display name or the bindings of a user, or both; None leaves them.
 
         The new name is bound to them too. The names that they had stay theirs: whom a name means never changes.
@@ -108,10 +127,15 @@ class Users:
         Raises:
             InvalidInputError: the text names no user, or the name cannot be one.
             NotFoundError: nobody has that name or that id.
-            ConflictError: the name or a binding is another user's.
+            ConflictError: the name or a binding is another user's, or the user is at another version than expected.
         """
         while True:
             user = await self.get(text)
+            if expected_version not in (None, user.version):
+                raise ConflictError(
+                    f"user {user.id} was changed elsewhere and is {user.shown_name!r} now; look at them again, then decide",
+                    user=user.id,
+                )
             held = user.bindings if bindings is None else (*bindings, *_names_of(user))
             names = [] if name is None or (user.is_default and name == DEFAULT_NAME) else [bind_name(name)]
             changed = replace(user, name=user.name if name is None else name, bindings=join_bindings(held, names))

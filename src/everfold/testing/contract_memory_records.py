@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from everfold.core.items import ItemId
-from everfold.core.memory import AuditPlace, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.sessions import EventId, SessionId, UserId
 from everfold.core.topics import DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
@@ -160,6 +160,21 @@ class MemoryRecordContract:
         assert await store.list_extractions(ADA, None, after_ordinal=ordinals[0], limit_count=1) == listed[1:2]
         assert await store.list_extractions(ADA, GUIDE, after_ordinal=ordinals[0], limit_count=9) == listed[2:]
         assert await store.list_extractions(ADA, CLERK, after_ordinal=0, limit_count=9) == listed[1:2]
+
+    async def test_extractions_are_read_from_the_newest_on(self, store: Store) -> None:
+        """Pages below an ordinal give every extraction of the user, or of one agent, once, the newest first."""
+        for at in range(5):
+            agent_id = CLERK if at == 2 else GUIDE
+            await change(store, replace(BARE, extraction=extraction(f"ext_{at}", agent_id=agent_id)))
+        newest: list[Extraction] = []
+        while page := await store.list_latest_extractions(
+            ADA, None, before_ordinal=newest[-1].ordinal if newest else None, limit_count=2
+        ):
+            newest += page
+        assert newest == list(reversed(await store.list_extractions(ADA, None, after_ordinal=0, limit_count=9)))
+        of_guide = await store.list_latest_extractions(ADA, GUIDE, before_ordinal=None, limit_count=9)
+        assert of_guide == [one for one in newest if one.agent_id == GUIDE]
+        assert await store.list_latest_extractions(BEN, None, before_ordinal=None, limit_count=9) == []
 
     async def test_an_extraction_is_stored_once(self, store: Store) -> None:
         """A second extraction under the same id is refused with all that its change holds."""

@@ -102,6 +102,24 @@ class UserContract:
             listed += page
         assert listed == users
 
+    async def test_users_are_found_by_their_names(self, store: Store) -> None:
+        """Whose name begins with a text comes before whose name has it inside, whatever the case; pages give each once."""
+        names = ("Bella ANNA", "anna", "Joanna", "Ben", "", "\u00c5NN", "A%N_", "Annalise")
+        users = [person(digit, name=name) for digit, name in enumerate(names, 1)]
+        for user in users:
+            await store.add_user(user)
+        listed: list[User] = []
+        while page := await store.list_users_named("ANN", after=listed[-1].id if listed else None, limit_count=2):
+            assert len(page) <= 2
+            listed += page
+        assert [user.name for user in listed] == ["anna", "Annalise", "Bella ANNA", "Joanna"]
+        assert await store.list_users_named("a\u030ann", after=None, limit_count=9) == [users[5]]
+        assert await store.list_users_named("%n_", after=None, limit_count=9) == [users[6]]
+        assert await store.list_users_named("", after=None, limit_count=9) == users
+        assert await store.list_users_named("nobody", after=None, limit_count=9) == []
+        with pytest.raises(NotFoundError):
+            await store.list_users_named("ANN", after=NOBODY, limit_count=9)
+
     async def test_a_session_makes_its_user_known(self, store: Store) -> None:
         """A session of somebody whom the store does not know stores them without a name; who is known stays as they are."""
         known = person(1, HERE)

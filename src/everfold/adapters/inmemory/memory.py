@@ -12,7 +12,7 @@ from everfold.adapters.inmemory.vectors import count_vectors
 from everfold.core.items import Item, ItemId, ItemStatus, index_item
 from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
 from everfold.core.searching import SearchQuery, SearchText, rank_documents
-from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.sessions import NO_END, AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
 
@@ -137,6 +137,14 @@ class InMemoryMemory(TablesHolder):
             if one.user_id == user_id and agent_id in (None, one.agent_id) and one.ordinal > after_ordinal
         )
         return list(islice(found, limit_count))
+
+    async def list_latest_extractions(
+        self, user_id: UserId, agent_id: AgentId | None, *, before_ordinal: int | None, limit_count: int
+    ) -> list[Extraction]:
+        """Extractions from the newest on."""
+        listed = await self.list_extractions(user_id, agent_id, after_ordinal=0, limit_count=NO_END)
+        below = (one for one in reversed(listed) if before_ordinal is None or one.ordinal < before_ordinal)
+        return list(islice(below, limit_count))
 
     async def get_dream(self, dream_id: DreamId) -> Dream:
         """The dream with this id."""

@@ -1,10 +1,8 @@
 """Users in memory."""
 
-from itertools import islice
-
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.core.sessions import UserId
-from everfold.core.users import Binding, User
+from everfold.core.users import Binding, User, fold_name
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -52,12 +50,25 @@ class InMemoryUsers(TablesHolder):
 
     async def list_users(self, *, after: UserId | None, limit_count: int) -> list[User]:
         """Users in the order in which they became known, after the given one."""
-        users = iter(self._tables.users.values())
-        if after is not None:
-            if after not in self._tables.users:
-                raise NotFoundError(f"there is no user {after!r}; use one that was listed", user=after)
-            next(user for user in users if user.id == after)
-        return list(islice(users, limit_count))
+        return _take_page(list(self._tables.users.values()), self._find_last(after), limit_count)
+
+    async def list_users_named(self, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
+        """Users whose display name has this text in it, after the given one: first those whose name begins with it."""
+        last, folded = self._find_last(after), fold_name(text)
+        begin = [user for user in self._tables.users.values() if fold_name(user.name).startswith(folded)]
+        inside = [user for user in self._tables.users.values() if folded in fold_name(user.name)]
+        return _take_page([*begin, *(user for user in inside if user not in begin)], last, limit_count)
+
+    def _find_last(self, after: UserId | None) -> User | None:
+        if after is not None and after not in self._tables.users:
+            raise NotFoundError(f"there is no user {after!r}; use one that was listed", user=after)
+        return None if after is None else self._tables.users[after]
+
+
+def _take_page(users: list[User], last: User | None, limit_count: int) -> list[User]:
+    """The users behind the last one of the page before."""
+    first = users.index(last) + 1 if last in users else 0
+    return users[first : first + limit_count]
 
 
 def _find_default(tables: Tables) -> User | None:

@@ -18,6 +18,7 @@ from pathlib import Path
 import apsw
 
 from everfold.adapters.sqlite.queries import load_migrations, load_queries
+from everfold.core.users import fold_name
 from everfold.errors import (
     ConflictError,
     CorruptStoreError,
@@ -50,6 +51,11 @@ CREATE TABLE IF NOT EXISTS migrations (
 """
 
 
+def _fold_name(*names: SqlValue) -> SqlValue:
+    """`fold_name` as the queries call it."""
+    return fold_name(str(names[0]))
+
+
 class Database:
     """One connection with its named queries. Not for two threads at once."""
 
@@ -60,6 +66,7 @@ class Database:
         with translated(path):
             self.connection = apsw.Connection(path, flags=flags)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            self.connection.create_scalar_function("fold_name", _fold_name, 1, deterministic=True)
 
     def rows(self, name: str, **values: SqlValue) -> list[tuple[SqlValue, ...]]:
         """All rows of a named query."""

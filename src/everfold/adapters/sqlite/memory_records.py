@@ -24,7 +24,7 @@ from everfold.core.topics import Dream, DreamId, Topic
 from everfold.errors import ConflictError, NotFoundError
 
 NO_MOMENT = (1 << 63) - 1
-"""Later than every moment that a column holds."""
+"""Later than every moment, and higher than every ordinal, that a column holds."""
 
 # --- topics -----------------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ def insert_extraction(database: Database, user_key: int, extraction: Extraction)
 
 
 def list_dreamable(database: Database, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
-    """See `TopicStore.list_dreamable`."""
+    """See `ExtractionStore.list_dreamable`."""
     rows = database.rows("list_dreamable", idle_before=to_micros(idle_before), limit_count=limit_count)
     return [(UserId(cast("str", user_id)), AgentId(cast("str", agent_id))) for user_id, agent_id, _ in rows]
 
@@ -160,7 +160,7 @@ def list_dreamable(database: Database, idle_before: datetime, limit_count: int) 
 def list_extractions(
     database: Database, user_id: UserId, agent_id: AgentId | None, after_ordinal: int, limit_count: int
 ) -> list[Extraction]:
-    """See `TopicStore.list_extractions`."""
+    """See `ExtractionStore.list_extractions`."""
     rows = _list_owned(
         database,
         "list_extractions",
@@ -170,6 +170,26 @@ def list_extractions(
         after_ordinal=after_ordinal,
         limit_count=limit_count,
     )
+    return _read_extractions(rows)
+
+
+def list_latest_extractions(
+    database: Database, user_id: UserId, agent_id: AgentId | None, before_ordinal: int | None, limit_count: int
+) -> list[Extraction]:
+    """See `ExtractionStore.list_latest_extractions`."""
+    rows = _list_owned(
+        database,
+        "list_latest_extractions",
+        "list_latest_agent_extractions",
+        user_id,
+        agent_id,
+        before_ordinal=NO_MOMENT if before_ordinal is None else before_ordinal,
+        limit_count=limit_count,
+    )
+    return _read_extractions(rows)
+
+
+def _read_extractions(rows: Sequence[tuple[SqlValue, ...]]) -> list[Extraction]:
     return [
         extraction_from_bytes(cast("bytes", content), ordinal=cast("int", ordinal), is_session_gone=bool(is_gone))
         for ordinal, content, is_gone in rows
@@ -196,7 +216,7 @@ def write_cursor(database: Database, user_key: int, agent_id: AgentId, read_thro
 
 
 def read_cursor(database: Database, user_id: UserId, agent_id: AgentId) -> int:
-    """See `TopicStore.read_cursor`."""
+    """See `ExtractionStore.read_cursor`."""
     rows = _list_owned(database, "", "read_cursor", user_id, agent_id)
     return cast("int", rows[0][0]) if rows else 0
 

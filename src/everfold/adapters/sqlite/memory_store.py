@@ -91,6 +91,12 @@ class SqliteMemory(Lanes):
         """See the port."""
         return await self._read(memory_records.list_extractions, user_id, agent_id, after_ordinal, limit_count)
 
+    async def list_latest_extractions(
+        self, user_id: UserId, agent_id: AgentId | None, *, before_ordinal: int | None, limit_count: int
+    ) -> list[Extraction]:
+        """See the port."""
+        return await self._read(memory_records.list_latest_extractions, user_id, agent_id, before_ordinal, limit_count)
+
     async def get_dream(self, dream_id: DreamId) -> Dream:
         """See the port."""
         return await self._read_at_once(memory_records.get_dream, dream_id)

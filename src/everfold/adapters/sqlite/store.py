@@ -172,6 +172,10 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview):
         """See the port."""
         return await self._read(users.list_users, after, limit_count)
 
+    async def list_users_named(self, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
+        """See the port."""
+        return await self._read(users.list_users_named, text, after, limit_count)
+
     # --- log
 
     async def append(self, session_id: SessionId, plan: AppendPlan, *, expected_revision: int) -> None:

@@ -6,7 +6,7 @@ from typing import cast
 from everfold.adapters.sqlite.codec import from_micros, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
 from everfold.core.sessions import UserId
-from everfold.core.users import Binding, User, join_bindings
+from everfold.core.users import Binding, User, fold_name, join_bindings
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -66,13 +66,25 @@ def change_user(database: Database, user: User, expected: User) -> None:
 
 def list_users(database: Database, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users`."""
-    after_key = 0
-    if after is not None:
-        row = database.row("find_user", user_id=after)
-        if row is None:
-            raise NotFoundError(f"there is no user {after!r}; use one that was listed", user=after)
-        after_key = cast("int", row[0])
-    return [_read_user(row) for row in database.rows("list_users", after=after_key, limit_count=limit_count)]
+    rows = database.rows("list_users", after=_find_place(database, after), limit_count=limit_count)
+    return [_read_user(row) for row in rows]
+
+
+def list_users_named(database: Database, text: str, after: UserId | None, limit_count: int) -> list[User]:
+    """See `UserStore.list_users_named`."""
+    after_key = _find_place(database, after)
+    rows = database.rows("list_users_named", folded=fold_name(text), after=after_key, limit_count=limit_count)
+    return [_read_user(row) for row in rows]
+
+
+def _find_place(database: Database, after: UserId | None) -> int:
+    """The key of the last user of the page before; 0 before the first page."""
+    if after is None:
+        return 0
+    row = database.row("find_user", user_id=after)
+    if row is None:
+        raise NotFoundError(f"there is no user {after!r}; use one that was listed", user=after)
+    return cast("int", row[0])
 
 
 def _read_user(row: tuple[SqlValue, ...]) -> User:

@@ -6,20 +6,32 @@ from fastapi import APIRouter
 
 from everfold.server.routes import (
     agents,
+    audit,
     dashboard,
+    dreams,
     health,
+    items,
     keys,
     memory,
     messages,
+    quarantine,
+    search,
     sessions,
     sources,
     system,
+    topics,
     users,
 )
 
 ROUTERS: Sequence[APIRouter] = (
     users.router,
     memory.router,
+    audit.router,
+    topics.router,
+    items.router,
+    dreams.router,
+    quarantine.router,
+    search.router,
     sessions.router,
     messages.router,
     agents.router,
@@ -29,4 +41,4 @@ ROUTERS: Sequence[APIRouter] = (
     health.router,
     dashboard.router,
 )
-"""All of them, in the order of the reference."""
+"""All of them, in the order of the reference; a path that is written out comes before one with a name in its place."""

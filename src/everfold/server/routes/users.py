@@ -1,7 +1,15 @@
 """Users: who they are, and where they are reached."""
 
-from everfold.server.access import AnyKey, AsAdmin, Context, OfUser
+from functools import partial
+
+from fastapi import Response
+
+from everfold.core.users import User, fold_name
+from everfold.engine import Everfold
+from everfold.server.access import AnyKey, AsAdmin, Caller, Context, OfUser
 from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor
+from everfold.server.queries import NameQuery
+from everfold.server.revisions import TAGGED, ExpectedTag, tag, told_race
 from everfold.server.routing import make_router
 from everfold.server.shapes.users import NewUser, UserChange, UserPage, UserShape, show_user
 
@@ -9,14 +17,12 @@ router = make_router("users")
 
 
 @router.get("/api/users")
-async def list_users(caller: AnyKey, runtime: Context, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> UserPage:
-    """Users in the order in which they became known; a user's key sees that user only."""
-    engine = runtime.engine
-    default = await engine.get_user()
-    if caller.is_admin:
-        users = await engine.list_users(after=cursor, limit=limit)
-    else:
-        users = [] if caller.user_id is None else [await engine.get_user(caller.user_id)]
+async def list_users(
+    caller: AnyKey, runtime: Context, q: NameQuery = "", limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> UserPage:
+    """List users in the order in which they became known, or those with a name; a user's key sees that user only."""
+    default = await runtime.engine.get_user()
+    users = await _list_seen(caller, runtime.engine, q, limit, cursor)
     return UserPage(
         users=[show_user(user) for user in users],
         default_user_id=default.id,
@@ -24,19 +30,44 @@ async def list_users(caller: AnyKey, runtime: Context, limit: Limit = DEFAULT_LI
     )
 
 
+async def _list_seen(caller: Caller, engine: Everfold, named: str, limit: int, cursor: str | None) -> list[User]:
+    """Those whom a key sees: an agent's sees nobody by name."""
+    if caller.is_admin:
+        return await engine.list_users(named=named, after=cursor, limit=limit)
+    own = [] if caller.user_id is None else [await engine.get_user(caller.user_id)]
+    return [user for user in own if fold_name(named) in fold_name(user.name) and cursor != user.id]
+
+
 @router.post("/api/users", status_code=201)
-async def add_user(_: AsAdmin, runtime: Context, new: NewUser) -> UserShape:
+async def add_user(_: AsAdmin, runtime: Context, new: NewUser, response: Response) -> UserShape:
     """Make a person known, who is reached by their name and at each binding."""
-    return show_user(await runtime.engine.add_user(new.name, bindings=new.bindings))
+    user = await runtime.engine.add_user(new.name, bindings=new.bindings)
+    response.headers["Location"] = f"/api/users/{user.id}"
+    tag(response, user.version)
+    return show_user(user)
 
 
-@router.get("/api/users/{user}")
-async def get_user(user_id: OfUser, runtime: Context) -> UserShape:
-    """One person."""
-    return show_user(await runtime.engine.get_user(user_id))
+@router.get("/api/users/{user}", responses=TAGGED)
+async def get_user(user_id: OfUser, runtime: Context, response: Response) -> UserShape:
+    """Read one person."""
+    mark, shown = await _read_now(runtime.engine, user_id)
+    tag(response, mark)
+    return shown
 
 
-@router.patch("/api/users/{user}")
-async def change_user(_: AsAdmin, user_id: OfUser, runtime: Context, change: UserChange) -> UserShape:
+@router.patch("/api/users/{user}", responses=TAGGED)
+async def change_user(
+    _: AsAdmin, user_id: OfUser, runtime: Context, change: UserChange, expected: ExpectedTag, response: Response
+) -> UserShape:
     """Change the display name or the bindings of a person; the names they had reach them still."""
-    return show_user(await runtime.engine.change_user(user_id, name=change.name, bindings=change.bindings))
+    async with told_race(expected, partial(_read_now, runtime.engine, user_id)):
+        user = await runtime.engine.change_user(
+            user_id, name=change.name, bindings=change.bindings, expected_version=expected
+        )
+    tag(response, user.version)
+    return show_user(user)
+
+
+async def _read_now(engine: Everfold, user_id: str) -> tuple[str, UserShape]:
+    user = await engine.get_user(user_id)
+    return user.version, show_user(user)

@@ -213,6 +213,22 @@ WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AN
 ORDER BY ordinal
 LIMIT :limit_count;
 
+-- name: list_latest_extractions
+SELECT ordinal, extractions.content, sessions.key IS NULL
+FROM extractions
+LEFT JOIN sessions ON sessions.id = extractions.session_id
+WHERE extractions.user_key = :user_key AND ordinal < :before_ordinal
+ORDER BY ordinal DESC
+LIMIT :limit_count;
+
+-- name: list_latest_agent_extractions
+SELECT ordinal, extractions.content, sessions.key IS NULL
+FROM extractions INDEXED BY extractions_agent
+LEFT JOIN sessions ON sessions.id = extractions.session_id
+WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal < :before_ordinal
+ORDER BY ordinal DESC
+LIMIT :limit_count;
+
 -- name: read_cursor
 SELECT read_through FROM memory_cursors WHERE user_key = :user_key AND agent_key = :agent_key;
 

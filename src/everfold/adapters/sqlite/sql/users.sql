@@ -41,3 +41,17 @@ FROM users
 WHERE key > :after
 ORDER BY key
 LIMIT :limit_count;
+
+-- name: list_users_named
+-- place: 0 where the name begins with the text, 1 where it stands inside; fold_name is `everfold.core.users.fold_name`.
+WITH folded AS MATERIALIZED (SELECT key, instr(fold_name(name), :folded) AS at FROM users),
+found AS (SELECT key, at > 1 AS place FROM folded WHERE at > 0),
+last AS (SELECT at <> 1 AS place FROM folded WHERE key = :after)
+SELECT
+    id, name, is_default, created_at,
+    (SELECT json_group_array(json_array(channel, own_id)) FROM user_bindings AS own WHERE own.user_key = users.key)
+FROM found
+JOIN users ON users.key = found.key
+WHERE :after = 0 OR (found.place, found.key) > ((SELECT place FROM last), :after)
+ORDER BY found.place, found.key
+LIMIT :limit_count;

@@ -1,0 +1,32 @@
+"""Search: what answers a question, in everything that is known of a user."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from everfold.server.access import OfSearch
+from everfold.server.routing import make_router
+from everfold.server.shapes.search import Hits, read_places, show_hits
+from everfold.services.search import MOST_HITS
+
+router = make_router("search")
+
+Question = Annotated[str, Query(min_length=1, max_length=4_000, description="Words.", examples=["harbour berth"])]
+PlacesQuery = Annotated[
+    str,
+    Query(
+        alias="in",
+        pattern=r"^(messages|items|topics)(,(messages|items|topics))*$",
+        description="Where to look, with commas between.",
+        examples=["items,topics"],
+    ),
+]
+HitLimit = Annotated[int, Query(ge=1, le=MOST_HITS, description="How many of each at most.")]
+
+
+@router.get("/api/search")
+async def search(
+    memory: OfSearch, q: Question, places: PlacesQuery = "messages,items,topics", limit: HitLimit = 10
+) -> Hits:
+    """Find messages, items and topics of one user that answer a question, as the key may see them."""
+    return show_hits(await memory.search_all(q, places=read_places(places), limit=limit))

@@ -1,0 +1,65 @@
+"""Read the audit: its entries from the newest on, each with whether a session that it names is gone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from everfold.core.memory import AuditAction, AuditEntry, AuditPlace
+from everfold.core.sessions import SessionId, UserId
+from everfold.ports.stores import Store
+
+MOST_READ: Final = 10_000
+"""How many entries one page looks through for an action; one that found less says where to go on."""
+_PAGE_COUNT: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """One entry.
+
+    Attributes:
+        is_session_gone: Whether a session that it names was erased; None where it names none.
+    """
+
+    entry: AuditEntry
+    is_session_gone: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """Entries, and the place that the next page goes on from; None where there is none."""
+
+    entries: tuple[Audited, ...]
+    next_place: AuditPlace | None = None
+
+
+async def read_audit(
+    store: Store, user_id: UserId, *, action: AuditAction | None, before: AuditPlace | None, limit_count: int
+) -> AuditPage:
+    """Entries of a user from the newest on, of one action where it is given.
+
+    A page that is not full may have a next one: no more than `MOST_READ` entries are looked through at once.
+    """
+    entries: list[AuditEntry] = []
+    read_count, asked_count = 0, limit_count if action is None else _PAGE_COUNT
+    while read_count < MOST_READ:
+        page = await store.list_audit(user_id, before=before, limit_count=asked_count)
+        read_count += len(page)
+        for entry in page:
+            before = AuditPlace(entry.at, entry.ordinal)
+            entries += [entry] if action in (None, entry.action) else []
+            if len(entries) == limit_count:
+                return AuditPage(entries=await _tell_sessions(store, entries), next_place=before)
+        if len(page) < asked_count:
+            return AuditPage(entries=await _tell_sessions(store, entries))
+    return AuditPage(entries=await _tell_sessions(store, entries), next_place=before)
+
+
+async def _tell_sessions(store: Store, entries: Sequence[AuditEntry]) -> tuple[Audited, ...]:
+    named = dict.fromkeys(SessionId(id_) for entry in entries for id_ in entry.about)
+    used = await store.list_used(list(named)) if named else {}
+    told: list[Audited] = []
+    for entry in entries:
+        is_there = [used[SessionId(id_)] for id_ in entry.about if id_ in used]
+        told.append(Audited(entry=entry, is_session_gone=not all(is_there) if is_there else None))
+    return tuple(told)
