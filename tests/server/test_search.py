@@ -1,0 +1,83 @@
+"""Search over HTTP."""
+
+import httpx2
+import pytest
+from tests.server.conftest import Served
+from tests.server.memory_rows import ADA, BEN, act_as, fill
+
+pytestmark = pytest.mark.anyio
+
+
+async def speak(served: Served, user: str, agent: str, text: str) -> str:
+    """A session in which something was said."""
+    session = await served.runtime.engine.session(user=user, agent=agent)
+    await session.append([{"role": "user", "content": text}])
+    return session.id
+
+
+async def test_messages_items_and_topics_are_found(served: Served, admin: httpx2.AsyncClient) -> None:
+    """What answers is found in each place with a score and, in messages, an exact excerpt; only where it is asked for."""
+    await fill(served)
+    session = await speak(served, ADA, "shop", "The berth is behind the crane.")
+    body = (await admin.get(f"/api/search?q=berths&user={ADA}")).json()
+    assert [(hit["session_id"], hit["seq"], hit["excerpt"]) for hit in body["messages"]] == [
+        (session, 1, "The berth is behind the crane.")
+    ]
+    start, end = body["messages"][0]["matches"][0]
+    assert body["messages"][0]["excerpt"][start:end] == "berth"
+    assert [hit["id"] for hit in body["items"]] == ["itm_a1"]
+    assert {hit["id"] for hit in body["topics"]} == {"top_a1", "top_a_shop", "top_a_desk"}
+    assert all(hit["score"] > 0 for part in body.values() for hit in part)
+    only = (await admin.get(f"/api/search?q=berths&user={ADA}&in=items,topics")).json()
+    assert only == {**body, "messages": []}
+
+
+async def test_a_key_finds_what_it_may_see(served: Served) -> None:
+    """A user's key finds that user's alone, without naming them; an agent's key what is said to it and what it knows."""
+    await fill(served)
+    mine = await speak(served, ADA, "shop", "The berth is behind the crane.")
+    other = await speak(served, ADA, "desk", "The berth is beside the desk.")
+    await speak(served, BEN, "shop", "The berth is Ben's.")
+    async with await act_as(served, f"user:{ADA}") as client:
+        body = (await client.get("/api/search?q=berth")).json()
+        assert {hit["session_id"] for hit in body["messages"]} == {mine, other}
+        assert [hit["id"] for hit in body["items"]] == ["itm_a1"]
+        narrow = (await client.get("/api/search?q=berth+noted&agent=desk")).json()
+        assert {hit["session_id"] for hit in narrow["messages"]} == {other}
+        assert {hit["id"] for hit in narrow["items"]} == {"itm_a1", "itm_a_desk"}
+        assert (await client.get(f"/api/search?q=berth&user={BEN}")).status_code == 403
+    async with await act_as(served, "agent:shop") as client:
+        body = (await client.get(f"/api/search?q=berth+noted&user={ADA}")).json()
+        assert {hit["session_id"] for hit in body["messages"]} == {mine}
+        assert {hit["id"] for hit in body["items"]} == {"itm_a1", "itm_a_shop"}
+        assert (await client.get(f"/api/search?q=berth&user={ADA}&agent=desk")).status_code == 403
+        assert (await client.get("/api/search?q=berth")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("user=default", 422),
+        ("user=default&q=", 422),
+        ("user=default&q=a&in=attic", 422),
+        ("user=default&q=a&limit=201", 422),
+        ("user=somebody&q=a", 400),
+        ("q=a", 400),
+        ("user=default&q=%3F%21&limit=200", 200),
+        ("user=default&q=%00%ff", 200),
+    ],
+)
+async def test_a_question_has_a_form(admin: httpx2.AsyncClient, query: str, status: int) -> None:
+    """A search without a question, a user or a known place is refused; one without a word finds nothing."""
+    answer = await admin.get(f"/api/search?{query}")
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.json() == {"messages": [], "items": [], "topics": []}
+
+
+async def test_a_search_is_audited(served: Served, admin: httpx2.AsyncClient) -> None:
+    """The audit of the user who is searched names the key, and never what was asked."""
+    await fill(served)
+    await admin.get(f"/api/search?q=larch&user={ADA}")
+    (entry,) = (await admin.get(f"/api/users/{ADA}/memory/audit")).json()["entries"]
+    assert (entry["action"], entry["actor"], entry["about"]) == ("read", "key:admin False", ["/api/search"])
