@@ -20,6 +20,7 @@ from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, pars
 from everfold.core.window import Prompt
 from everfold.errors import InvalidInputError
 from everfold.memory import Memory
+from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.usage import UsageStore
@@ -113,17 +114,50 @@ class Everfold:
             InvalidInputError: a name is empty, or the limit is not a positive whole number.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        settings = self._settings(self._defaults_of(agent), limit, system, tools)
-        opener = self._opener
-        agent_id = AgentId(_name(agent, "agent"))
+        return (await self._open(user, agent, limit, system, tools))[0]
+
+    async def begin_session(
+        self,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+        system: str | None = None,
+        tools: Sequence[JsonValue] | None = None,
+        new: bool = False,
+    ) -> tuple[Session, bool]:
+        """As `session`, and whether it was made; with `new` one that follows the current one in any case.
+
+        A new one holds what the one before held, but for what is given here. Raises as `session`.
+        """
+        live = await self._find_current(user, agent) if new else None
+        if live is None:
+            return await self._open(user, agent, limit, system, tools)
+        policy = self._defaults_of(agent).policy
+        wanted = self._settings(replace(live.settings, policy=policy), limit, system, tools)
+        _require_room(wanted, SessionState(), "to be opened")
+        made = await self._switcher.new(live)
+        return self._handle(await self._opener.change_settings(made, wanted)), True
+
+    async def _find_current(self, user: str, agent: str) -> LiveSession | None:
+        """The current session of a user and an agent, as it is."""
         user_id = await self._users.find_id(user)
-        live = None if user_id is None else await opener.find_current(user_id, agent_id)
+        return None if user_id is None else await self._opener.find_current(user_id, AgentId(_name(agent, "agent")))
+
+    async def _open(
+        self, user: str, agent: str, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
+    ) -> tuple[Session, bool]:
+        """The current session with what it is to hold, and whether it was made."""
+        settings = self._settings(self._defaults_of(agent), limit, system, tools)
+        live = await self._find_current(user, agent)
+        is_new = live is None
         if live is None:
             _require_room(settings, SessionState(), "to be opened")
-            live = await self._switcher.open_current(await self._users.ensure_id(user), agent_id, settings)
+            user_id = await self._users.ensure_id(user)
+            live = await self._switcher.open_current(user_id, AgentId(agent), settings)
         wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
         _require_room(wanted, live.state, live.record.id)
-        return self._handle(await opener.change_settings(live, wanted))
+        return self._handle(await self._opener.change_settings(live, wanted)), is_new
 
     async def add_session(
         self,
@@ -177,6 +211,14 @@ class Everfold:
         record = await self._store.get_session(SessionId(session_id))
         return self._handle(await load_session(self._store, record))
 
+    async def get_record(self, session_id: str) -> SessionRecord:
+        """Whose the session with this id is, and where it came from.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return await self._store.get_session(SessionId(session_id))
+
     async def get_event(self, event_id: str) -> CompactionEvent:
         """The compaction with this id; `session_id` says whose it is.
 
@@ -195,6 +237,39 @@ class Everfold:
             after=None if after is None else SessionId(after),
             limit_count=limit,
         )
+
+    async def browse_sessions(
+        self,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest_first: bool = True,
+    ) -> list[tuple[SessionRecord, SessionFigures]]:
+        """Sessions with how far each is, against the order of their creation or in it.
+
+        Args:
+            user: Only of this one.
+            agent: Only with this one.
+            after: The last id of the page before.
+            limit: How many at most.
+            newest_first: Begin with the one that was made last.
+
+        Raises:
+            NotFoundError: there is no session `after`.
+        """
+        if newest_first:
+            records = await self._store.list_newest_sessions(
+                user_id=None if user is None else await self._find_user_id(user),
+                agent_id=None if agent is None else AgentId(agent),
+                before=None if after is None else SessionId(after),
+                limit_count=limit,
+            )
+        else:
+            records = await self.list_sessions(user=user, agent=agent, after=after, limit=limit)
+        figures = await self._store.read_figures([record.id for record in records])
+        return [(record, figures[record.id]) for record in records if record.id in figures]
 
     async def search(
         self, question: str, *, user: str = DEFAULT_USER, agent: str | None = None, limit: int = 10

@@ -12,6 +12,7 @@ from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand, list_noted
 from everfold.core.rendering import Provider
+from everfold.core.room import Room
 from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.spans import WINDOW, describe_window
 from everfold.core.state import SessionState
@@ -27,6 +28,8 @@ from everfold.services.attend import Attendant
 from everfold.services.background import Background
 from everfold.services.erase import Erased, erase_message
 from everfold.services.import_transcript import read_messages
+from everfold.services.inspect_session import Inspector
+from everfold.services.list_events import find_own_event
 from everfold.services.live import LiveSession, load_session
 from everfold.services.make_tools import make_memory_tools
 from everfold.services.memory_tools import MemoryTools
@@ -103,6 +106,24 @@ class Session:
     def settings(self) -> SessionSettings:
         """What it holds from its opening."""
         return self._live.settings
+
+    @property
+    def calibration(self) -> Calibration:
+        """What was learnt of the provider's counts, when the session was read last."""
+        return self._live.state.calibration
+
+    def room(self, limit: int | None = None) -> Room:
+        """The shares of its limit, or of a lower one.
+
+        Raises:
+            InvalidInputError: the limit is not a positive whole number.
+        """
+        return self._live.room(limit)
+
+    @property
+    def inspector(self) -> Inspector:
+        """What an operator sees of it: messages with tombstones, events with their digests and calls, strips."""
+        return Inspector(store=self._store, live=self._live)
 
     async def state(self) -> SessionState:
         """Its state, read now."""
@@ -340,9 +361,11 @@ class Session:
         """Have a degraded event's digest written again, now, and give what became of the event.
 
         Raises:
-            NotFoundError: there is no such event.
-            ConflictError: it is not degraded, or its range has joined the coarse digest since.
+            NotFoundError: the session's log has no such event.
+            ConflictError: it is not degraded, was begun by another session, or its range has joined the coarse digest
+                since.
         """
+        await find_own_event(self._store, self.record, event_id)
         worker = self._background.worker
         await worker.compactor(self._live).committer.reopen(event_id)
         await worker.work(self._live)
@@ -352,9 +375,10 @@ class Session:
         """Give up a held event and every later held one of this session; nothing has left the window for them.
 
         Raises:
-            NotFoundError: there is no such event.
+            NotFoundError: the session's log has no such event.
             ConflictError: it is not held: it has ended, or its digest is shown already.
         """
+        await find_own_event(self._store, self.record, event_id)
         return await self._background.worker.compactor(self._live).committer.cancel(event_id)
 
     async def note(self) -> str:
@@ -422,7 +446,7 @@ class Session:
 
     async def resume(self) -> None:
         """Make this session the current one of its user and agent again."""
-        await self._switcher.resume(self.record)
+        self._live.record = (await self._switcher.resume(self.record)).record
 
     @property
     def _switcher(self) -> Switcher:

@@ -57,7 +57,7 @@ def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
 def test_the_commands_are_those_that_were_promised() -> None:
     """The command line has the commands of the documentation, no more and no fewer."""
     promised = (
-        "agents audit cancel chat compact config demo dream dreams erase events export hands import keys memory note quarantine refresh replay retry search sessions show "
+        "agents audit cancel chat compact config demo dream dreams erase events export hands import keys memory note quarantine refresh replay retry search serve sessions show "
         "sources topics users verify wipe"
     )
     assert promised.split() == sorted(GROUP.commands)

@@ -143,6 +143,16 @@ class Chat:
         """What was cut of the last answer, by this process or an earlier one; None where it is whole."""
         return await find_cut(self._session)
 
+    async def aclose(self) -> None:
+        """Stop the answer that is on its way, once what was said of it is stored, and hear of nothing any more."""
+        self.cut()
+        if self._turn is not None:
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([self._turn])
+            if not self._turn.cancelled():
+                self._turn.exception()  # whoever left the chat wants to hear of none
+        await self._happenings.aclose()
+
     def take_notes(self) -> list[ChatEvent]:
         """What happened in this conversation beside the turns since this was last asked, oldest first."""
         notes: list[ChatEvent] = []

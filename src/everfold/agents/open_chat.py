@@ -1,7 +1,7 @@
 """Opening a chat: what the settings say of an agent, put together."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
@@ -28,7 +28,7 @@ async def open_chat(
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> AsyncIterator[Chat]:
-    """A chat of a user with an agent, in their current session; servers of tools are left at the end.
+    """A chat of a user with an agent, in their current session; it is closed, and servers of tools are left, at the end.
 
     The session's system prompt is the agent's instructions, and its tools are those of the agent, so that both are
     counted. Where the agent's memory is structured, the tools of its memory join them.
@@ -71,4 +71,8 @@ async def open_chat(
             ids=ids or RandomIds(),
             per_day_usd=settings.spend.per_day_usd,
         )
-        yield Chat(engine, find_session, await find_session(), model=chosen, toolbox=toolbox, spending=spending)
+        session = await find_session()
+        async with aclosing(
+            Chat(engine, find_session, session, model=chosen, toolbox=toolbox, spending=spending)
+        ) as chat:
+            yield chat

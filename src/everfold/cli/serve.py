@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from everfold.cli.engine import invocation_of, run_async, store_url
-from everfold.cli.options import Db
-from everfold.cli.output import say
+from everfold.cli.options import Db, Json
+from everfold.cli.output import print_json, say
 from everfold.errors import InvalidInputError
+from everfold.services.keys import MadeKey
 
 NAME = "serve"
 
@@ -18,15 +19,19 @@ def run(
     db: Db = None,
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Instead of `server.host`.")] = None,
     port: Annotated[int | None, typer.Option(metavar="N", min=0, max=65_535, help="Instead of `server.port`.")] = None,
+    *,
+    as_json: Json = False,
 ) -> None:
     """Serve the control API and the dashboard until it is stopped.
 
     The first start makes a key that may do everything, and shows it once. Stop it with Ctrl-C or SIGTERM: what is on its
-    way is finished first, and nothing is lost where it is not.
+    way is finished first, and nothing is lost where it is not. With --json the address, and the key of a first start, are
+    printed on stdout once requests are answered.
 
     Examples:
     - `everfold serve`
     - `everfold --config shop.toml serve --host 0.0.0.0 --port 8080`
+    - `everfold serve --port 0 --json`
     """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise InvalidInputError("serving needs the extra `server`: pip install 'everfold[cli,server]'")
@@ -38,14 +43,22 @@ def run(
     async def act() -> None:
         async with open_runtime(store_url(invocation, db), config=invocation.config) as runtime:
             first = await runtime.engine.keys.ensure_first()
-            if first is not None:
-                say(f"the admin key, shown this once: {first.secret}")
             settings = runtime.settings.server
             await serve(
                 runtime,
                 host=settings.host if host is None else host,
                 port=settings.port if port is None else port,
-                on_ready=lambda address: say(f"the dashboard is at {settings.public_url or address}"),
+                on_ready=lambda address: _tell(settings.public_url or address, first, as_json=as_json),
             )
 
     run_async(act)
+
+
+def _tell(address: str, first: MadeKey | None, *, as_json: bool) -> None:
+    """Say where the dashboard is, and what opens it."""
+    if as_json:
+        print_json({"address": address, "key": None if first is None else first.secret})
+        return
+    if first is not None:
+        say(f"the admin key, shown this once: {first.secret}")
+    say(f"the dashboard is at {address}")

@@ -46,7 +46,7 @@ def make_strip(
     last_seq: int,
     refreshes: Sequence[int] = (),
 ) -> Strip:
-    """The strip of a log under a layout. O(messages).
+    """The strip of a log under a layout. O(what is shown, quoted and refreshed), however long the log is.
 
     Args:
         layout: What is shown of the past.
@@ -56,45 +56,53 @@ def make_strip(
         last_seq: The newest message.
         refreshes: Every context refresh of the log, rising.
     """
-    held: dict[int, Fate] = {message.seq: _hold_fate(message.hold) for message in layout.held}
-    quoted = {line.seq for line in layout.standing}
-    leaving = set(left)
+    marked = _mark_apart(layout, left, refreshes, fixed_seq=fixed_seq, last_seq=last_seq)
     coarse_last_seq = layout.coarse.last_seq if layout.coarse else 0
+    stretches: Sequence[tuple[int, Fate]] = (
+        (fixed_seq, "fixed"),
+        (coarse_last_seq, "coarse"),
+        (layout.watermark, "fine"),
+        (safe_seq, "tail"),
+        (last_seq, "open"),
+    )
+    runs: list[tuple[Fate, int]] = []
+    at = 0
+    for end_seq, fate in stretches:
+        end = min(end_seq, last_seq)
+        while marked and marked[-1][0] <= end:
+            seq, own = marked.pop()
+            _add_run(runs, fate, seq - 1 - at)
+            _add_run(runs, own, 1)
+            at = seq
+        _add_run(runs, fate, end - at)
+        at = max(at, end)
+    return Strip(runs=tuple(runs))
+
+
+def _mark_apart(
+    layout: Layout, left: Collection[int], refreshes: Sequence[int], *, fixed_seq: int, last_seq: int
+) -> list[tuple[int, Fate]]:
+    """The messages whose fate is not that of their stretch, the last one first."""
+    marked: dict[int, Fate] = dict.fromkeys(left, "left")
+    marked |= {line.seq: "quote" for line in layout.standing}
+    marked |= {message.seq: _hold_fate(message.hold) for message in layout.held}
+    marked = {seq: fate for seq, fate in marked.items() if seq <= layout.watermark}
     known = [seq for seq in refreshes if seq <= last_seq]
-    replaced, newest = set(known[:-1]), known[-1:]
-
-    def fate_of(seq: int) -> Fate:
-        if seq <= fixed_seq:
-            return "fixed"
-        if seq in newest:
-            return "refresh"
-        if seq in replaced:
-            return "replaced"
-        if seq > layout.watermark:
-            return "tail" if seq <= safe_seq else "open"
-        if seq in held:
-            return held[seq]
-        if seq in quoted:
-            return "quote"
-        if seq in leaving:
-            return "left"
-        return "coarse" if seq <= coarse_last_seq else "fine"
-
-    return Strip(runs=_join_runs([fate_of(seq) for seq in range(1, last_seq + 1)]))
+    marked |= dict.fromkeys(known[:-1], "replaced")
+    marked |= dict.fromkeys(known[-1:], "refresh")
+    return sorted(((seq, fate) for seq, fate in marked.items() if fixed_seq < seq <= last_seq), reverse=True)
 
 
 def _hold_fate(hold: str) -> Fate:
     return "head" if hold == "head" else "running" if hold == "running" else "kept"
 
 
-def _join_runs(fates: Sequence[Fate]) -> tuple[tuple[Fate, int], ...]:
-    runs: list[tuple[Fate, int]] = []
-    for fate in fates:
-        if runs and runs[-1][0] == fate:
-            runs[-1] = (fate, runs[-1][1] + 1)
-        else:
-            runs.append((fate, 1))
-    return tuple(runs)
+def _add_run(runs: list[tuple[Fate, int]], fate: Fate, count: int) -> None:
+    if count <= 0:
+        return
+    if runs and runs[-1][0] == fate:
+        count += runs.pop()[1]
+    runs.append((fate, count))
 
 
 def find_reach(notes: Sequence[Note], layout_before: Layout, *, tokens_before: int) -> int:
@@ -105,5 +113,9 @@ def find_reach(notes: Sequence[Note], layout_before: Layout, *, tokens_before: i
         layout_before: The layout that was in force.
         tokens_before: What the report of the compaction says that the window had.
     """
-    sum_tokens = tokens_before - measure_body(layout_before) + layout_before.sum_tokens
-    return bisect_right(notes, sum_tokens, key=lambda note: note.sum_tokens)
+    return bisect_right(notes, measure_reach(layout_before, tokens_before), key=lambda note: note.sum_tokens)
+
+
+def measure_reach(layout_before: Layout, tokens_before: int) -> int:
+    """The prefix sum of visible tokens up to which a window of so many tokens shows the log under a layout."""
+    return tokens_before - measure_body(layout_before) + layout_before.sum_tokens

@@ -19,6 +19,7 @@ from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
 from everfold.core.state import SessionState
 from everfold.ports.access import AccessStore
+from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.memory import DreamLeaseStore, ExtractionStore, LedgerStore, MemoryRecordStore, TopicStore
@@ -178,6 +179,7 @@ class Store(
     CompactionStore,
     WorkStore,
     HistoryStore,
+    BrowsingStore,
     UsageStore,
     LedgerStore,
     TopicStore,

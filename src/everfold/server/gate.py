@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -100,8 +101,6 @@ class Gate:
         body = _Body(receive, self._body_limit_bytes)
         try:
             await self._app(scope, body, answer)
-        except _TooLargeError:
-            await self._too_large(request_id)(scope, receive, answer)
         except Exception:
             _logger.exception("request %s failed: %s %s", request_id, request.method, request.url.path)
             if answer.begun_at is not None:
@@ -134,19 +133,15 @@ class Gate:
         return None
 
     def _too_large(self, request_id: str) -> Response:
-        return make_problem(
-            request_id,
-            413,
-            f"the body is larger than {self._body_limit_bytes:,} bytes; send less, or raise server.body_limit_bytes",
-        )
+        return make_problem(request_id, 413, _tell_limit(self._body_limit_bytes))
 
 
 _OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login"})
 """Where a browser with an old cookie gets a new one."""
 
 
-class _TooLargeError(Exception):
-    """A body without a length turned out too large."""
+def _tell_limit(limit_bytes: int) -> str:
+    return f"the body is larger than {limit_bytes:,} bytes; send less, or raise server.body_limit_bytes"
 
 
 class _Body:
@@ -154,13 +149,14 @@ class _Body:
 
     def __init__(self, receive: Receive, limit_bytes: int) -> None:
         self._receive = receive
+        self._refusal = _tell_limit(limit_bytes)
         self._left_bytes = limit_bytes
 
     async def __call__(self) -> Message:
         message = await self._receive()
         self._left_bytes -= len(message.get("body", b""))
         if self._left_bytes < 0:
-            raise _TooLargeError
+            raise HTTPException(413, self._refusal)
         return message
 
 

@@ -19,8 +19,10 @@ from everfold.engine import Everfold
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
 from everfold.server.agents_file import change_agent
+from everfold.server.chats import Chats
 from everfold.server.handles import Handles
 from everfold.server.measures import Measures
+from everfold.server.owners import Owners
 from everfold.services.limit import Limiter
 
 _BURSTS: Final = 6
@@ -37,7 +39,6 @@ class Runtime:
         settings: As they are now; a change of an agent replaces them.
         clock: Tells the time.
         ids: Makes ids.
-        handles: Sessions that were opened for turns.
         started_at: When the server began.
         url: Of the store.
         config: The settings file, where one was named.
@@ -47,6 +48,9 @@ class Runtime:
         tracer: Takes a span for each request.
         limiter: Holds keys to their rate; None where there is no bound.
         stopping: Set once the server is to end: what streams ends then.
+        handles: Sessions that were opened for turns.
+        owners: Whose sessions are.
+        chats: Answers that are on their way.
     """
 
     engine: Everfold
@@ -64,8 +68,11 @@ class Runtime:
     limiter: Limiter | None = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     handles: Handles = field(default_factory=Handles)
+    owners: Owners = field(default_factory=Owners)
+    chats: Chats = field(init=False)
 
     def __post_init__(self) -> None:
+        self.chats = Chats(stopping=self.stopping)
         per_minute = self.settings.server.requests_per_minute
         limit = (
             RateLimit(capacity_count=max(1, per_minute // _BURSTS), refill_per_sec=per_minute / 60)

@@ -1,8 +1,10 @@
 """Serving the app until somebody stops it."""
 
+import signal
 import socket
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, cast
 
 import uvicorn
 
@@ -34,18 +36,32 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
         server_header=False,
         lifespan="off",
         timeout_keep_alive=_IDLE_SECS,
-        timeout_graceful_shutdown=max(1, round(runtime.settings.server.drain_secs)),
+        timeout_graceful_shutdown=cast("int", runtime.settings.server.drain_secs),  # a float serves as well
     )
     await _Server(config, runtime, on_ready).serve()
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready, and has streams end before it waits for what is on its way."""
+    """Says when it is ready, and has streams end before it waits for what is on its way.
+
+    A signal that stopped it has done its work then: it is not raised again, which would end the process before the
+    engine is closed.
+    """
 
     def __init__(self, config: uvicorn.Config, runtime: Runtime, on_ready: Callable[[str], None]) -> None:
         super().__init__(config)
         self._runtime = runtime
         self._on_ready = on_ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM for as long as it serves; a second one of them stops it at once."""
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -28,15 +28,24 @@ async def read_range(store: Store, live: LiveSession, first_seq: int, last_seq: 
     Raises:
         InvalidInputError: the range is empty or larger than `MOST_READ`.
     """
+    require_range(live, first_seq, last_seq)
+    await live.reload(store)
+    last_seq = min(last_seq, live.state.last_seq)
+    return await store.read_messages(live.record.id, range(first_seq, last_seq + 1))
+
+
+def require_range(live: LiveSession, first_seq: int, last_seq: int) -> None:
+    """Refuse a range that cannot be read at once.
+
+    Raises:
+        InvalidInputError: it is empty or larger than `MOST_READ`.
+    """
     if first_seq < 1 or last_seq < first_seq or last_seq - first_seq >= MOST_READ:
         raise InvalidInputError(
             f"session {live.record.id}: messages {first_seq} to {last_seq} cannot be read at once; "
             f"expected 1 <= first <= last and at most {MOST_READ} messages",
             session=live.record.id,
         )
-    await live.reload(store)
-    last_seq = min(last_seq, live.state.last_seq)
-    return await store.read_messages(live.record.id, range(first_seq, last_seq + 1))
 
 
 async def read_around(store: Store, live: LiveSession, seq: int, *, before: int, after: int) -> list[Message]:
@@ -46,7 +55,7 @@ async def read_around(store: Store, live: LiveSession, seq: int, *, before: int,
         NotFoundError: the session has no such message.
     """
     messages = await read_range(store, live, max(seq - before, 1), seq + after)
-    _require(messages, live, seq)
+    require_seq(messages, live, seq)
     return messages
 
 
@@ -56,7 +65,7 @@ async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Pag
     Raises:
         NotFoundError: the session has no such message, or the message no such page.
     """
-    message = _require(await store.read_messages(live.record.id, [seq]), live, seq)
+    message = require_seq(await store.read_messages(live.record.id, [seq]), live, seq)
     text = message.view.text
     page_count = max(-(-len(text) // PAGE_CHARS), 1)
     if not 1 <= page <= page_count:
@@ -69,7 +78,12 @@ async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Pag
     return Page(seq=seq, page=page, page_count=page_count, text=text[start : start + PAGE_CHARS])
 
 
-def _require(messages: Sequence[Message], live: LiveSession, seq: int) -> Message:
+def require_seq(messages: Sequence[Message], live: LiveSession, seq: int) -> Message:
+    """The one with a number of the messages that were found.
+
+    Raises:
+        NotFoundError: it is not among them.
+    """
     for message in messages:
         if message.seq == seq:
             return message

@@ -14,6 +14,7 @@ Needs `pytest`.
 """
 
 from everfold.testing.contract_access import AccessContract
+from everfold.testing.contract_browsing import BrowsingContract
 from everfold.testing.contract_compaction import CompactionContract
 from everfold.testing.contract_erase import EraseContract
 from everfold.testing.contract_forgetting import ForgettingContract
@@ -36,6 +37,7 @@ class StoreContract(
     CompactionContract,
     WorkContract,
     HistoryContract,
+    BrowsingContract,
     EraseContract,
     ForgettingContract,
     UsageContract,

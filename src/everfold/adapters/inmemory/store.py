@@ -1,6 +1,7 @@
 """The whole store in the memory of one process."""
 
 from everfold.adapters.inmemory.access import InMemoryAccess
+from everfold.adapters.inmemory.browsing import InMemoryBrowsing
 from everfold.adapters.inmemory.compaction import InMemoryCompactions, InMemoryWork
 from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
@@ -21,6 +22,7 @@ class InMemoryStore(
     InMemoryCompactions,
     InMemoryWork,
     InMemoryHistory,
+    InMemoryBrowsing,
     InMemoryUsage,
     InMemoryMemory,
     InMemoryForgetting,

@@ -88,9 +88,38 @@ def list_sessions(
     database: Database, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
 ) -> list[SessionRecord]:
     """See `SessionStore.list_sessions`."""
-    if after is not None:
-        get_session(database, after)
-    rows = database.rows("list_sessions", user_id=user_id, agent_id=agent_id, after=after, limit_count=limit_count)
+    after_key = 0 if after is None else find_place(database, after)
+    owner = find_owner_keys(database, user_id, agent_id)
+    return read_sessions(database, "list_sessions", owner, limit_count, after_key=after_key)
+
+
+Owner = tuple[int | None, int | None]
+"""The keys of a user and of an agent; None for any."""
+
+
+def find_owner_keys(database: Database, user_id: UserId | None, agent_id: AgentId | None) -> Owner | None:
+    """The keys of whose sessions are asked for; None where there is no such user or agent."""
+    user = (None,) if user_id is None else database.row("find_user", user_id=user_id)
+    agent = (None,) if agent_id is None else database.row("find_agent", agent_id=agent_id)
+    return None if user is None or agent is None else cast("Owner", (user[0], agent[0]))
+
+
+def find_place(database: Database, session_id: SessionId) -> int:
+    """The key of a session, by which all of them are in the order of their creation."""
+    row = database.row("find_keys", session_id=session_id)
+    if row is None:
+        get_session(database, session_id)
+        return 0
+    return cast("int", row[0])
+
+
+def read_sessions(
+    database: Database, query: str, owner: Owner | None, limit_count: int, **cursor: int
+) -> list[SessionRecord]:
+    """The sessions of an owner that a query lists."""
+    if owner is None:
+        return []
+    rows = database.rows(query, user_key=owner[0], agent_key=owner[1], limit_count=limit_count, **cursor)
     return [read_session(row) for row in rows]
 
 

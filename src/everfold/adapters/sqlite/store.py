@@ -1,8 +1,8 @@
 """The SQLite store: the ports over one file.
 
 The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
-threads that they run on, and `memory_store`, `vector_store`, `access_store` and `overview_store` for the methods of
-memory, vectors, access and overviews.
+threads that they run on, and `memory_store`, `vector_store`, `access_store`, `overview_store` and `browsing_store` for the
+methods of memory, vectors, access, overviews and browsing.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ import apsw
 
 from everfold.adapters.sqlite import compaction, forgetting, history, log, sessions, usage, users
 from everfold.adapters.sqlite.access_store import SqliteAccess
+from everfold.adapters.sqlite.browsing_store import SqliteBrowsing
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.overview_store import SqliteOverview
@@ -88,7 +89,7 @@ class Glance:
         self._database.close()
 
 
-class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview):
+class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, SqliteBrowsing):
     """Everything in one SQLite file. Several processes may open the same file."""
 
     def __init__(self, path: str) -> None:

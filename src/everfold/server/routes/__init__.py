@@ -7,8 +7,10 @@ from fastapi import APIRouter
 from everfold.server.routes import (
     agents,
     audit,
+    chat,
     dashboard,
     dreams,
+    events,
     health,
     items,
     keys,
@@ -18,9 +20,11 @@ from everfold.server.routes import (
     search,
     sessions,
     sources,
+    stream,
     system,
     topics,
     users,
+    windows,
 )
 
 ROUTERS: Sequence[APIRouter] = (
@@ -34,6 +38,10 @@ ROUTERS: Sequence[APIRouter] = (
     search.router,
     sessions.router,
     messages.router,
+    windows.router,
+    events.router,
+    chat.router,
+    stream.router,
     agents.router,
     sources.router,
     system.router,

@@ -18,13 +18,14 @@ class Given(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def _show_time(at: datetime) -> str:
+def show_time(at: datetime) -> str:
+    """A moment as JSON has it."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 Time = Annotated[
     datetime,
-    PlainSerializer(_show_time, return_type=str, when_used="json"),
+    PlainSerializer(show_time, return_type=str, when_used="json"),
     Field(examples=["2031-05-01T09:30:00Z"]),
 ]
 """A moment, in UTC.

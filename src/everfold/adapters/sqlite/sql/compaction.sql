@@ -110,3 +110,16 @@ WHERE id = :id;
 
 -- name: replace_record
 UPDATE events SET certificate = :certificate, layout = :layout WHERE id = :event_id;
+
+-- name: peek_layout
+SELECT substr(layout, 1, :bytes_count) FROM events WHERE id = :event_id;
+
+-- name: find_revision
+SELECT
+    events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
+    digest, extraction, problem, revises, draft
+FROM events
+JOIN sessions ON sessions.key = events.session_key
+WHERE revises = :event_id
+ORDER BY events.key DESC
+LIMIT 1;

@@ -54,17 +54,45 @@ JOIN agents ON agents.key = sessions.agent_key
 WHERE users.id = :user_id AND agents.id = :agent_id AND is_current = 1;
 
 -- name: list_sessions
+-- Each of the four ways to ask has an index of its own; those that are not asked cost nothing.
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings
-FROM sessions
+FROM (
+    SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key > :after_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND :agent_key IS NULL AND key > :after_key
+    UNION ALL
+    SELECT key FROM sessions WHERE :user_key IS NULL AND agent_key = :agent_key AND key > :after_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key > :after_key
+    ORDER BY key
+    LIMIT :limit_count
+) AS page
+JOIN sessions ON sessions.key = page.key
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
-WHERE (:user_id IS NULL OR users.id = :user_id)
-    AND (:agent_id IS NULL OR agents.id = :agent_id)
-    AND sessions.key > coalesce((SELECT key FROM sessions WHERE id = :after), 0)
-ORDER BY sessions.key
-LIMIT :limit_count;
+ORDER BY page.key;
+
+-- name: list_newest_sessions
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
+    lineage, settings
+FROM (
+    SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key < :before_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND :agent_key IS NULL AND key < :before_key
+    UNION ALL
+    SELECT key FROM sessions WHERE :user_key IS NULL AND agent_key = :agent_key AND key < :before_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key < :before_key
+    ORDER BY key DESC
+    LIMIT :limit_count
+) AS page
+JOIN sessions ON sessions.key = page.key
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+ORDER BY page.key DESC;
 
 -- name: list_owned_sessions
 SELECT
@@ -91,3 +119,8 @@ WHERE session_key = (SELECT key FROM sessions WHERE id = :session_id);
 
 -- name: find_keys
 SELECT key, user_key, agent_key FROM sessions WHERE id = :session_id;
+
+-- name: read_states
+SELECT sessions.id, state FROM sessions
+JOIN session_states ON session_states.session_key = sessions.key
+WHERE sessions.id IN (SELECT value FROM json_each(:ids));

@@ -262,7 +262,7 @@ export function Dialog({ title, onClose, children, size = "" }) {
   useLayoutEffect(() => {
     const dialog = ref.current, before = document.activeElement;
     dialog.showModal();
-    dialog.querySelector("[autofocus]")?.focus();
+    (dialog.querySelector("[autofocus]") || dialog.querySelector("h2")).focus();
     return () => {
       if (dialog.open) dialog.close();
       if (before && before.isConnected) before.focus();
@@ -271,7 +271,7 @@ export function Dialog({ title, onClose, children, size = "" }) {
   const cancel = event => { event.preventDefault(); onClose(); };
   return html`
     <dialog class=${size} ref=${ref} aria-labelledby=${id} onCancel=${cancel} onClick=${event => event.target === ref.current && onClose()}>
-      <div class="dialog-head"><h2 id=${id} class="line" dir="auto">${title}</h2>
+      <div class="dialog-head"><h2 id=${id} class="line" dir="auto" tabindex="-1">${title}</h2>
         <button type="button" class="quiet icon" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
       <div class="dialog-body">${children}</div>
     </dialog>`;

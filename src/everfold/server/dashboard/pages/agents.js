@@ -1,5 +1,151 @@
-import { Empty, html } from "../lib/ui.js";
+// Agents: what each is, how it remembers, and when its sessions fold.
 
-export default function Page() {
-  return html`<${Empty} title="Nothing here yet" hint="This page is being built." />`;
+import { useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { errorsByField, get, pathOf, send } from "../lib/api.js";
+import { number, words } from "../lib/format.js";
+import { Busy, Empty, Failure, Field, hrefTo, html, Line, Loaded, RailPage, Tag, toast, useAction, useLoad, useWho } from "../lib/ui.js";
+
+const SYSTEMS = [
+  ["summarization", "Summarization", "A long conversation folds into digests, and everything said stays readable and searchable. Nothing is carried from one session to the next."],
+  ["structured", "Structured", "What folds is also read for facts, preferences, decisions, tasks and open items. They live on in the user's memory, are made into topics by dreams, and are shown to the model in later sessions."],
+];
+const SUMMARY = Object.fromEntries(SYSTEMS.map(([name, title]) => [name, title]));
+
+export default function Page({ path }) {
+  const load = useLoad(({ signal }) => get("/api/agents", null, { signal }), []);
+  const [name] = path;
+  const saved = agent => load.setData(old => old && { ...old, agents: old.agents.map(one => (one.id === agent.id ? agent : one)) });
+  const rail = html`
+    <div class="rail-head"><h1 class="rail-title">Agents</h1></div>
+    <nav class="agent-list" aria-label="Agents"><${Loaded} load=${load}>${({ agents }) => agents.length === 0
+      ? html`<${Empty} title="No agents" hint="An [agents.NAME] in everfold.toml makes one; the first message to one makes it known." />`
+      : agents.map(agent => html`<${AgentRow} key=${agent.id} agent=${agent} isChosen=${agent.id === name} />`)}<//></nav>`;
+  return html`
+    <${RailPage} label="Agents" hasDetail=${Boolean(name)} backHref="#agents" backLabel="All agents" rail=${rail}>
+      ${name ? html`<${AgentDetail} key=${name} name=${name} onSaved=${saved} />` : html`<${Empty} title="Choose an agent" hint="Its model, its instructions, how it remembers, and when its sessions fold." />`}
+    <//>`;
 }
+
+const AgentRow = ({ agent, isChosen }) => html`
+  <a class="agent-row" href=${hrefTo("agents", agent.id)} aria-current=${isChosen ? "true" : undefined}>
+    <span class="row"><${Line} className="grow user-name" value=${agent.name || agent.id} />${agent.is_configured && html`<${Tag}>configured<//>`}</span>
+    <span class="small soft row"><span>${SUMMARY[agent.memory_system] || agent.memory_system}</span>${agent.model && html`<${Line} value=${agent.model} />`}</span>
+  </a>`;
+
+function AgentDetail({ name, onSaved }) {
+  const load = useLoad(({ signal }) => get(pathOf`/api/agents/${name}`, null, { signal }), [name]);
+  return html`<${Loaded} load=${load} lines=${8}>${agent => html`
+    <header class="user-head"><div class="grow"><h1><${Line} value=${agent.name || agent.id} /></h1>
+      <p class="small soft row wrap">${agent.is_configured ? html`<span>configured in the settings file</span>` : html`<span>as the settings for all agents say; saving writes an [agents.${String(agent.id).slice(0, 60)}] of its own</span>`}</p></div>
+      <div class="actions"><a class="button" href=${hrefTo("chat", agent.id)}>Chat</a><a class="button" href=${hrefTo("sessions", { agent: agent.id })}>Sessions</a></div></header>
+    <${AgentForm} key=${JSON.stringify(agent)} agent=${agent} onSaved=${changed => { load.setData(changed); onSaved(changed); }} />
+    <${Effective} agent=${agent} />`}<//>`;
+}
+
+const FIRST_OVERRIDES = ["trigger_ratio", "target_ratio", "keep_recent", "gap_secs", "continuous_interval", "model"];
+
+function begin(agent) {
+  return {
+    memory_system: agent.memory_system,
+    memory_inject: agent.memory_inject,
+    memory_review: agent.memory_review,
+    model: agent.model || "",
+    context_limit: agent.context_limit == null ? "" : String(agent.context_limit),
+    instructions: agent.instructions || "",
+    compaction: Object.entries(agent.compaction || {}).map(([key, value]) => ({ key, value: typeof value === "string" ? value : JSON.stringify(value) })),
+  };
+}
+
+/** What is different from the agent, as PATCH wants it; what is left empty goes back to the setting for all. */
+function changesOf(agent, form) {
+  const old = begin(agent), changes = {};
+  for (const name of ["memory_system", "memory_inject", "memory_review", "instructions"]) if (form[name] !== old[name]) changes[name] = form[name];
+  if (form.model.trim() !== old.model) changes.model = form.model.trim() || null;
+  if (form.context_limit !== old.context_limit) changes.context_limit = form.context_limit === "" ? null : Number(form.context_limit);
+  const overrides = Object.fromEntries(form.compaction.filter(one => one.key.trim()).map(one => [one.key.trim(), readValue(one.value)]));
+  if (JSON.stringify(overrides) !== JSON.stringify(agent.compaction || {})) changes.compaction = overrides;
+  return changes;
+}
+/** A number, true, a list: what is JSON is that; all else is text. */
+function readValue(text) {
+  try { return JSON.parse(text); } catch { return text; }
+}
+
+function AgentForm({ agent, onSaved }) {
+  const [form, setForm] = useState(() => begin(agent));
+  const { key } = useWho();
+  const changes = changesOf(agent, form);
+  const isChanged = Object.keys(changes).length > 0;
+  const isLocked = key.read_only || key.scope !== "admin";
+  const set = name => event => setForm({ ...form, [name]: event.target.type === "checkbox" ? event.target.checked : event.target.value });
+  const save = useAction(async () => {
+    const { data } = await send("PATCH", pathOf`/api/agents/${agent.id}/config`, changes);
+    toast("Saved");
+    onSaved(data);
+  });
+  const errors = errorsByField(save.problem);
+  const isPlaced = Object.keys(errors).some(field => ["memory_system", "model", "context_limit", "instructions", "memory_inject", "memory_review"].includes(field) || field.startsWith("compaction"));
+  return html`
+    <form class="stack" onSubmit=${event => { event.preventDefault(); if (isChanged) save.run(); }} aria-label="Configuration">
+      <fieldset disabled=${isLocked} class="plain stack">
+        <section class="card"><h2 id="memory-system">Memory system</h2>
+          <div class="choices" role="radiogroup" aria-labelledby="memory-system">${SYSTEMS.map(([name, title, text]) => html`
+            <label key=${name} class=${`choice ${form.memory_system === name ? "chosen" : ""}`}>
+              <input type="radio" name="memory_system" value=${name} checked=${form.memory_system === name} onChange=${set("memory_system")} />
+              <span><b>${title}</b><span class="small soft">${text}</span></span></label>`)}</div>
+          ${errors.memory_system && html`<p class="bad small" role="alert">${errors.memory_system}</p>`}
+          <div class="stack tight checks">
+            <label class="check"><input type="checkbox" checked=${form.memory_inject} onChange=${set("memory_inject")} /> <span>Recall for each message <span class="small soft">– search messages and items for what fits the newest user message, and show it at the end of the request</span></span></label>
+            <label class="check"><input type="checkbox" checked=${form.memory_review} onChange=${set("memory_review")} /> <span>Dreams wait for approval <span class="small soft">– topics change only when a person approves</span></span></label>
+          </div>
+        </section>
+        <section class="card"><h2>Model</h2>
+          <div class="form-row">
+            <${Field} label="Model" hint="provider:name; empty is the model for all." error=${errors.model}>${attrs => html`<input ...${attrs} name="model" autocomplete="off" spellcheck=${false} value=${form.model} onInput=${set("model")} />`}<//>
+            <${Field} label="Context limit" hint="In tokens; empty is the limit for all." error=${errors.context_limit}>${attrs => html`<input ...${attrs} name="context_limit" inputmode="numeric" pattern="[0-9]*" value=${form.context_limit} onInput=${set("context_limit")} />`}<//>
+          </div>
+          <${Field} className="spaced" label="Instructions" hint="The system prompt. A change counts for sessions that begin after it." error=${errors.instructions}>${attrs => html`
+            <textarea ...${attrs} name="instructions" dir="auto" rows="7" value=${form.instructions} onInput=${set("instructions")}></textarea>`}<//>
+          ${agent.tools?.length > 0 && html`<p class="row wrap small spaced"><span class="soft">Tools</span>${agent.tools.map(tool => html`<${Tag} key=${tool}>${String(tool).slice(0, 60)}<//>`)}</p>`}
+        </section>
+        <${Overrides} agent=${agent} rows=${form.compaction} errors=${errors} onChange=${compaction => setForm({ ...form, compaction })} />
+      </fieldset>
+      ${save.problem && !isPlaced && html`<${Failure} problem=${save.problem} title="It was not saved" />`}
+      <div class="actions save-bar">
+        <${Busy} type="submit" className="primary" isBusy=${save.isBusy} disabled=${!isChanged || isLocked}>Save<//>
+        <button type="button" disabled=${!isChanged} onClick=${() => { setForm(begin(agent)); save.clear(); }}>Discard changes</button>
+        ${isLocked && html`<span class="small soft">This key may not change agents.</span>`}
+        ${isPlaced && html`<span class="small bad" role="status">Not saved: see the marked field.</span>`}
+      </div>
+    </form>`;
+}
+
+/** Settings of compaction for this agent alone: a key and a value a row. */
+function Overrides({ agent, rows, errors, onChange }) {
+  const effective = agent.effective?.compaction || {};
+  const known = [...new Set([...FIRST_OVERRIDES, ...Object.keys(effective)])];
+  const setRow = (index, change) => onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
+  const errorOf = key => errors[`compaction.${key}`];
+  const loose = Object.entries(errors).filter(([field]) => field === "compaction" || (field.startsWith("compaction.") && !rows.some(row => `compaction.${row.key}` === field)));
+  return html`
+    <section class="card"><div class="card-head"><h2>Compaction</h2><span class="small soft">What differs from the settings for all</span></div>
+      <datalist id="compaction-keys">${known.map(key => html`<option key=${key} value=${key} />`)}</datalist>
+      ${rows.length === 0 && html`<p class="soft small">Nothing differs.</p>`}
+      <div class="stack tight">${rows.map((row, index) => html`
+        <div key=${index} class="override">
+          <${Field} label="Setting">${attrs => html`<input ...${attrs} list="compaction-keys" spellcheck=${false} autocomplete="off" value=${row.key} onInput=${event => setRow(index, { key: event.target.value })} />`}<//>
+          <${Field} label="Value" error=${errorOf(row.key)}>${attrs => html`<input ...${attrs} spellcheck=${false} autocomplete="off" placeholder=${row.key in effective ? JSON.stringify(effective[row.key]) : ""} value=${row.value} onInput=${event => setRow(index, { value: event.target.value })} />`}<//>
+          <button type="button" class="quiet danger" aria-label=${`Remove ${row.key || "the setting"}`} onClick=${() => onChange(rows.filter((_, at) => at !== index))}>Remove</button>
+        </div>`)}</div>
+      ${loose.map(([field, message]) => html`<p key=${field} class="bad small" role="alert">${message}</p>`)}
+      <p class="spaced"><button type="button" onClick=${() => onChange([...rows, { key: "", value: "" }])}>Add a setting</button></p>
+    </section>`;
+}
+
+const show = value => (value === null || value === undefined ? "–" : typeof value === "number" ? number(value) : typeof value === "string" ? value : JSON.stringify(value));
+
+const Effective = ({ agent }) => html`
+  <details class="card effective"><summary>What holds for this agent</summary>
+    ${["compaction", "memory"].map(section => html`<div key=${section}><h3>${section}</h3><dl class="facts small">${Object.entries(agent.effective?.[section] || {}).map(([key, value]) => html`
+      <dt key=${key}>${words(key)}</dt><dd class="mono">${show(value)}</dd>`)}</dl></div>`)}
+  </details>`;

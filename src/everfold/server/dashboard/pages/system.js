@@ -1,5 +1,119 @@
-import { Empty, html } from "../lib/ui.js";
+// System: what waits, what failed, what it costs, whom it asks, who may ask, and what holds.
+
+import { useEffect } from "../vendor/htm-preact-3.1.1.module.js";
+import { get, pathOf, send } from "../lib/api.js";
+import { number, plural, secs, usd, words } from "../lib/format.js";
+import { useHappenings } from "../lib/live.js";
+import { Bar, Busy, Empty, Failure, hrefTo, html, Line, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../lib/ui.js";
+import { Keys } from "./system/keys.js";
+import { Sources } from "./system/sources.js";
+
+const LOOK_AGAIN_MS = 30_000;
 
 export default function Page() {
-  return html`<${Empty} title="Nothing here yet" hint="This page is being built." />`;
+  const { key } = useWho();
+  const load = useLoad(({ signal }) => get("/api/system", null, { signal }), []);
+  useHappenings(null, load.reload, { waitMs: 1500 });
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || load.reload(), LOOK_AGAIN_MS); // what grows old makes no happening
+    return () => clearInterval(timer);
+  }, []);
+  if (key.scope !== "admin") return html`<div class="page"><${Empty} title="This key does not see the system" hint="It needs a key of the scope admin." /></div>`;
+  return html`
+    <div class="page stack">
+      <h1>System</h1>
+      <${Loaded} load=${load} lines=${8}>${system => html`
+        <${Figures} system=${system} />
+        <${Events} events=${system.events} onChanged=${load.reload} />
+        <${Spend} spend=${system.spend} />`}<//>
+      <${Sources} />
+      <${Keys} />
+      ${load.data && html`<${Settings} settings=${load.data.settings || []} />`}
+    </div>`;
 }
+
+function useHealth() {
+  return useLoad(async ({ signal }) => {
+    try {
+      await get("/health/ready", null, { signal });
+      return { isReady: true };
+    } catch (problem) {
+      if (problem.status === 0 || problem.name === "AbortError") throw problem;
+      return { isReady: false, detail: problem.detail };
+    }
+  }, []);
+}
+
+const Figure = ({ value, label, note, kind = "" }) => html`<li class="figure"><b class=${kind}>${value}</b><span>${label}</span>${note && html`<small>${note}</small>`}</li>`;
+
+function Figures({ system }) {
+  const { events, sweep, spend } = system;
+  const health = useHealth();
+  const sweptAt = sweep?.last_run_at ?? sweep?.last_at ?? sweep?.swept_at ?? null;
+  return html`
+    <ul class="figures" aria-label="Figures">
+      <${Figure} value=${health.data ? (health.data.isReady ? "ready" : "not ready") : "…"} kind=${health.data ? (health.data.isReady ? "good" : "bad") : ""} label=${`version ${system.version}`} note=${html`up since <${Time} at=${system.started_at} />`} />
+      <${Figure} value=${number(system.users_count)} label="users" note=${`${number(system.sessions_count)} sessions${system.messages_count != null ? `, ${number(system.messages_count)} messages` : ""}`} />
+      <${Figure} value=${number((events.waiting || []).length)} label="events waiting" note=${events.oldest_pending_secs != null ? `oldest for ${secs(events.oldest_pending_secs)}` : "nothing waits"} />
+      <${Figure} value=${number((events.failed || []).length)} kind=${(events.failed || []).length ? "bad" : ""} label="events failed" note=${Object.entries(events.counts || {}).map(([state, count]) => `${number(count)} ${state}`).join(", ") || null} />
+      <${Figure} value=${usd(spend?.today_usd ?? 0)} label="spent today" note=${spend?.per_day_usd != null ? `of ${usd(spend.per_day_usd)} a day` : "no limit a day"} />
+      <${Figure} value=${sweptAt ? html`<${Time} at=${sweptAt} />` : "–"} label="last sweep" note=${sweep?.every_secs != null ? `every ${secs(sweep.every_secs)}` : null} />
+    </ul>`;
+}
+
+function Events({ events, onChanged }) {
+  const rows = [...(events.failed || []).map(event => ({ ...event, isFailed: true })), ...(events.waiting || [])];
+  return html`
+    <section class="card" aria-label="Events">
+      <div class="card-head"><h2>Compactions that wait or failed</h2></div>
+      ${rows.length === 0 ? html`<${Empty} title="Nothing waits, nothing failed" hint="Each compaction is listed here until its digest is committed." />` : html`
+        <div class="table-box"><table>
+          <caption class="unseen">Compaction events that wait or failed</caption>
+          <thead><tr><th scope="col">State</th><th scope="col">Session</th><th scope="col">Messages</th><th scope="col">Trigger</th><th scope="col">Begun</th><th scope="col" class="number">Attempts</th><th scope="col">What failed</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
+          <tbody>${rows.map(event => html`<${EventRow} key=${`${event.session_id} ${event.id}`} event=${event} onChanged=${onChanged} />`)}</tbody>
+        </table></div>`}
+    </section>`;
+}
+
+function EventRow({ event, onChanged }) {
+  const { key } = useWho();
+  const retry = useAction(async () => {
+    await send("POST", pathOf`/api/sessions/${event.session_id}/events/${event.id}/retry`);
+    toast("It is tried again");
+    onChanged();
+  });
+  return html`
+    <tr><td><${Tag} kind=${event.isFailed ? "bad" : event.state === "running" ? "accent" : ""}>${words(event.state)}<//></td>
+      <td><a class="mono small" href=${hrefTo("sessions", event.session_id, "events", { event: event.id })}>${String(event.session_id).slice(-8)}</a></td>
+      <td>${number(event.first_seq)}–${number(event.last_seq)}</td><td>${words(event.trigger)}</td><td><${Time} at=${event.begun_at} /></td><td class="number">${number(event.attempts)}</td>
+      <td class="what-failed">${event.error ? html`<${Text} className="small" value=${event.error} maxHeight=${66} />` : html`<span class="soft">–</span>`}<${Failure} problem=${retry.problem} title="It was not retried" /></td>
+      <td>${event.isFailed && !key.read_only && html`<${Busy} isBusy=${retry.isBusy} onClick=${retry.run}>Retry<//>`}</td></tr>`;
+}
+
+const COLOURS = ["is-kept", "is-fine", "is-running", "is-refresh", "is-quote", "is-left", "is-fixed"];
+const costOf = one => one.cost_usd ?? one.usd ?? 0;
+
+function Spend({ spend }) {
+  const models = spend?.by_model || [];
+  const parts = models.map((one, index) => ({ label: one.model || "unknown model", value: costOf(one), className: COLOURS[index % COLOURS.length] }));
+  return html`
+    <section class="card" aria-label="Spend">
+      <div class="card-head"><h2>Spend</h2><span class="small soft">What Everfold's own calls of models cost</span></div>
+      <p>${usd(spend?.today_usd ?? 0)} today${spend?.per_day_usd != null && html` of ${usd(spend.per_day_usd)}`}</p>
+      ${models.length === 0 ? html`<p class="soft small">No model was called.</p>` : html`
+        <div class="spaced"><${Bar} label="Spend by model" parts=${parts} total=${spend.per_day_usd || null} format=${usd} hasLegend=${false} /></div>
+        <div class="table-box"><table><caption class="unseen">Spend by model</caption>
+          <thead><tr><th scope="col">Model</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Tokens in</th><th scope="col" class="number">Tokens out</th><th scope="col" class="number">Cost</th></tr></thead>
+          <tbody>${models.map((one, index) => html`<tr key=${one.model}><td><span class="row"><i class=${`dot ${COLOURS[index % COLOURS.length]}`}></i><${Line} value=${one.model} empty="unknown model" /></span></td><td class="number">${number(one.calls_count ?? one.calls)}</td><td class="number">${number(one.input_tokens)}</td><td class="number">${number(one.output_tokens)}</td><td class="number">${usd(costOf(one))}</td></tr>`)}</tbody></table></div>`}
+    </section>`;
+}
+
+const show = value => (typeof value === "string" ? value : JSON.stringify(value));
+
+const Settings = ({ settings }) => html`
+  <section class="card" aria-label="Settings">
+    <div class="card-head"><h2>Settings</h2><span class="small soft">${plural(settings.filter(one => one.from !== "default").length, "setting")} not at the default</span></div>
+    ${settings.length === 0 ? html`<${Empty} title="No settings are shown" />` : html`<div class="table-box"><table class="settings"><caption class="unseen">Settings in effect</caption>
+      <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
+      <tbody>${settings.map(one => html`<tr key=${one.key}><td class="mono small">${one.key}</td><td><${Line} className="mono small" value=${show(one.value)} max=${400} /></td><td>${one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`}</td></tr>`)}</tbody></table></div>`}
+  </section>`;

@@ -1,5 +1,130 @@
-import { Empty, html } from "../lib/ui.js";
+// Users: a rail of all of them, and what is known of one.
 
-export default function Page() {
-  return html`<${Empty} title="Nothing here yet" hint="This page is being built." />`;
+import { useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { download, errorsByField, get, pathOf, send } from "../lib/api.js";
+import { day, plural } from "../lib/format.js";
+import { VirtualList } from "../lib/virtual.js";
+import { Busy, Dialog, Empty, Failure, Field, goTo, hrefTo, html, Icon, Id, Line, Loaded, RailPage, Search, Tabs, Tag, Time, toast, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
+import { Dreams } from "./users/dreams.js";
+import { Extractions } from "./users/extractions.js";
+import { Memory } from "./users/memory.js";
+import { Quarantine } from "./users/quarantine.js";
+import { WipeDialog } from "./users/wipe.js";
+
+const TABS = [
+  ["memory", "Memory", Memory],
+  ["extractions", "Extraction audit", Extractions],
+  ["dreams", "Dreams", Dreams],
+  ["quarantine", "Quarantine", Quarantine],
+];
+
+export default function Page({ path, params }) {
+  const [isAdding, setAdding] = useState(false);
+  const [changes, setChanges] = useState(0);
+  const [id, tab = "memory"] = path;
+  const added = user => { setAdding(false); setChanges(changes + 1); goTo(hrefTo("users", user.id)); };
+  return html`
+    <${RailPage} label="Users" hasDetail=${Boolean(id)} backHref="#users" backLabel="All users"
+      rail=${html`<${Rail} selected=${id} changes=${changes} onAdd=${() => setAdding(true)} />`}>
+      ${id
+        ? html`<${UserDetail} key=${id} id=${id} tab=${tab} params=${params} onChanged=${() => setChanges(changes + 1)} />`
+        : html`<${Empty} title="Choose a user" hint="What is remembered of them, where it comes from, and what became of it. “/” searches." />`}
+    <//>
+    ${isAdding && html`<${UserForm} onClose=${() => setAdding(false)} onSaved=${added} />`}`;
+}
+
+function Rail({ selected, changes, onAdd }) {
+  const [query, setQuery] = useState("");
+  const asked = useDebounced(query.trim(), 180);
+  const [known, setKnown] = useState(null);
+  const [defaultId, setDefaultId] = useState(null);
+  const { key } = useWho();
+  const loadPage = async cursor => {
+    const page = await get("/api/users", { q: asked, cursor, limit: 100 });
+    setDefaultId(page.default_user_id);
+    return { items: page.users, nextCursor: page.next_cursor };
+  };
+  const chosen = selected === "default" ? defaultId : selected;
+  return html`
+    <div class="rail-head">
+      <div class="row between"><h1 class="rail-title">Users <span class="soft small" aria-live="polite">${known && (known.isAll ? plural(known.count, "user") : `${known.count}+`)}</span></h1>
+        ${key.scope === "admin" && !key.read_only && html`<button type="button" onClick=${onAdd}><${Icon} name="plus" />New</button>`}</div>
+      <${Search} label="Search users by name" placeholder="Search by name" value=${query} onInput=${setQuery} />
+    </div>
+    <${VirtualList} label="Users" rowHeight=${58} loadPage=${loadPage} listKey=${asked} reloadKey=${changes} selected=${chosen}
+      onSelect=${user => goTo(hrefTo("users", user.id))} onCount=${(count, isAll) => setKnown({ count, isAll })}
+      renderRow=${user => html`<${UserRow} user=${user} />`}
+      empty=${asked ? html`<${Empty} title="Nobody by this name" hint="The search looks at display names." />` : html`<${Empty} title="No users yet" hint="The first message of somebody makes them known." />`} />`;
+}
+
+const UserRow = ({ user }) => html`
+  <div class="user-row">
+    <div class="row"><${Line} className="grow user-name" value=${user.name} empty="No name" />${user.is_default && html`<span class="tag accent">default</span>`}</div>
+    <${Line} className="small soft" value=${user.bindings.length ? user.bindings.join(", ") : user.id} />
+  </div>`;
+
+function UserDetail({ id, tab, params, onChanged }) {
+  const load = useLoad(({ signal }) => get(pathOf`/api/users/${id}`, null, { signal }), [id]);
+  return html`<${Loaded} load=${load} lines=${6}>${user => html`
+    <${UserHead} user=${user} onChanged=${changed => { load.setData(changed); onChanged(); }} />
+    <${UserTabs} user=${user} id=${id} tab=${tab} params=${params} />`}<//>`;
+}
+
+function UserTabs({ user, id, tab, params }) {
+  const [, label, Shown] = TABS.find(([name]) => name === tab) || [];
+  const tabs = TABS.map(([name, title]) => ({ id: name, label: title, href: hrefTo("users", id, name) }));
+  return html`
+    <${Tabs} label="About this user" current=${tab} tabs=${tabs} />
+    ${Shown ? html`<div role="tabpanel" aria-label=${label}><${Shown} user=${user} id=${id} params=${params} /></div>` : html`<${Empty} title="There is no such tab" />`}`;
+}
+
+function UserHead({ user, onChanged }) {
+  const [open, setOpen] = useState("");
+  const { key } = useWho();
+  const save = useAction(async () => {
+    const fallback = `memory_${user.id}_${day(Date.now()).replaceAll("-", "")}.json`;
+    toast(`Saved ${await download(pathOf`/api/users/${user.id}/memory/export`, null, fallback)}`);
+  });
+  return html`
+    <header class="user-head">
+      <div class="grow">
+        <h1 class="row"><${Line} value=${user.name} empty="No name" />${user.is_default && html`<span class="tag accent" title="Whom “default” names">default</span>`}</h1>
+        <div class="row wrap small soft"><${Id} value=${user.id} label="user id" /><span>since <${Time} at=${user.created_at} /></span>
+          ${user.bindings.slice(0, 8).map(binding => html`<${Tag} key=${binding} title="Where they are reached">${binding.slice(0, 80)}<//>`)}
+          ${user.bindings.length > 8 && html`<span>and ${user.bindings.length - 8} more</span>`}</div>
+      </div>
+      <div class="actions">
+        ${key.scope === "admin" && !key.read_only && html`<button type="button" onClick=${() => setOpen("edit")}>Rename…</button>`}
+        <${Busy} isBusy=${save.isBusy} onClick=${save.run}>Export<//>
+        ${!key.read_only && html`<button type="button" class="danger" onClick=${() => setOpen("wipe")}>Delete all…</button>`}
+      </div>
+    </header>
+    <${Failure} problem=${save.problem} title="The export failed" />
+    ${open === "edit" && html`<${UserForm} user=${user} onClose=${() => setOpen("")} onSaved=${changed => { setOpen(""); onChanged(changed); }} />`}
+    ${open === "wipe" && html`<${WipeDialog} user=${user} onClose=${() => setOpen("")} />`}`;
+}
+
+/** Make a user known, or change one: name and bindings. */
+function UserForm({ user = null, onClose, onSaved }) {
+  const [name, setName] = useState(user?.name || "");
+  const [bindings, setBindings] = useState((user?.bindings || []).join("\n"));
+  const save = useAction(async () => {
+    const given = { bindings: bindings.split("\n").map(one => one.trim()).filter(Boolean) };
+    if (!user || name !== user.name) given.name = name;
+    const answer = user ? await send("PATCH", pathOf`/api/users/${user.id}`, given) : await send("POST", "/api/users", given);
+    toast(user ? "Saved" : "The user is known now");
+    onSaved(answer.data);
+  });
+  const errors = errorsByField(save.problem);
+  const bindingError = Object.entries(errors).find(([field]) => field.startsWith("bindings"))?.[1];
+  return html`
+    <${Dialog} title=${user ? "Name and bindings" : "New user"} onClose=${onClose} size="narrow">
+      <form class="form" onSubmit=${event => { event.preventDefault(); save.run(); }}>
+        <${Field} label="Name" error=${errors.name}>${attrs => html`<input ...${attrs} name="name" dir="auto" autofocus required maxlength="2000" value=${name} onInput=${event => setName(event.target.value)} />`}<//>
+        <${Field} label="Bindings" hint="Where they are reached, one a line: channel:id, such as telegram:12345." error=${bindingError}>${attrs => html`
+          <textarea ...${attrs} name="bindings" rows="3" spellcheck=${false} value=${bindings} onInput=${event => setBindings(event.target.value)}></textarea>`}<//>
+        ${save.problem && !errors.name && !bindingError && html`<${Failure} problem=${save.problem} />`}
+        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${save.isBusy}>Save<//></div>
+      </form>
+    <//>`;
 }

@@ -1,0 +1,53 @@
+"""Browsing in memory: sessions, events and messages as a person leafs through them."""
+
+from collections.abc import Sequence
+from itertools import dropwhile, islice
+
+from everfold.adapters.inmemory.sessions import give_record
+from everfold.adapters.inmemory.tables import TablesHolder
+from everfold.core.events import CompactionEvent
+from everfold.core.layout import EMPTY_LAYOUT
+from everfold.core.sessions import NO_END, AgentId, EventId, SessionId, SessionRecord, UserId
+from everfold.ports.browsing import SessionFigures
+
+
+class InMemoryBrowsing(TablesHolder):
+    """The browsing store's methods; see `everfold.ports.browsing.BrowsingStore`."""
+
+    async def list_newest_sessions(
+        self, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
+    ) -> list[SessionRecord]:
+        """Sessions against the order of their creation, those before the given one."""
+        tables = self._tables
+        records = reversed(tables.sessions.values())
+        if before is not None:
+            tables.get_session(before)
+            records = islice(dropwhile(lambda record: record.id != before, records), 1, None)
+        matching = (
+            give_record(record)
+            for record in records
+            if user_id in (None, record.user_id) and agent_id in (None, record.agent_id)
+        )
+        return list(islice(matching, limit_count))
+
+    async def read_figures(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:
+        """How far sessions are; unknown ones are left out."""
+        tables = self._tables
+        figures: dict[SessionId, SessionFigures] = {}
+        for id_ in session_ids:
+            if (state := tables.states.get(id_)) is not None:
+                layout = tables.layouts.get(EventId(state.event_id), EMPTY_LAYOUT)
+                figures[id_] = SessionFigures(
+                    last_seq=state.last_seq, watermark=layout.watermark, epoch=state.epoch, active_at=state.active_at
+                )
+        return figures
+
+    async def list_refreshes(self, session_id: SessionId) -> list[int]:
+        """The context refreshes of a session's log that are not erased, rising."""
+        rows = self._tables.walk(session_id, 1, NO_END)
+        return [row.note.seq for row in rows if row.source == "refresh" and not row.is_erased]
+
+    async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
+        """The newest event that replaced the digest of this one."""
+        revisions = (event for event in reversed(self._tables.events.values()) if event.revises == event_id)
+        return next(revisions, None)

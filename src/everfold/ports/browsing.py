@@ -1,0 +1,44 @@
+"""The store's part for browsing: what lists and pictures ask for, and no turn does.
+
+See `everfold.ports.stores` for what holds for every method of a store.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from everfold.core.events import CompactionEvent
+from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, UserId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFigures:
+    """How far a session is. Fields as in `SessionState` and `Layout`."""
+
+    last_seq: int
+    watermark: int
+    epoch: int
+    active_at: datetime | None
+
+
+class BrowsingStore(Protocol):
+    """Sessions, events and messages as a person leafs through them. No method takes longer for a longer log."""
+
+    async def list_newest_sessions(
+        self, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
+    ) -> list[SessionRecord]:
+        """Sessions against the order of their creation, those before the given one."""
+        ...
+
+    async def read_figures(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:
+        """How far sessions are; unknown ones are left out."""
+        ...
+
+    async def list_refreshes(self, session_id: SessionId) -> list[int]:
+        """The context refreshes of a session's log that are not erased, rising."""
+        ...
+
+    async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
+        """The newest event that replaced the digest of this one."""
+        ...

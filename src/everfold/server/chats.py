@@ -1,0 +1,121 @@
+"""The answers that are on their way: at most one a session, each stopped when whoever asked for it is gone.
+
+A chat is opened for one answer, and closed with it: what it says is in the log, so nothing is lost between two. Models
+keep their connections by themselves.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from everfold.agents.chat import Chat
+from everfold.agents.chat_events import ChatEvent
+from everfold.agents.open_chat import open_chat
+from everfold.config import Settings
+from everfold.core.sessions import AgentId, UserId
+from everfold.engine import Everfold
+from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.system import Clock, Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is said to an agent, and where.
+
+    Attributes:
+        text: None to have answered what was said last, where that was cut.
+        session_id: The session to talk in, which becomes the current one; None for the current one.
+        model: Instead of the agent's own.
+    """
+
+    user_id: UserId
+    agent_id: AgentId
+    text: str | None
+    session_id: str | None = None
+    model: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Chats:
+    """The chats of a server in which an answer is on its way."""
+
+    stopping: asyncio.Event
+    _talks: list["Talk"] = field(default_factory=list["Talk"])
+
+    @asynccontextmanager
+    async def open(
+        self, engine: Everfold, settings: Settings, question: Question, *, clock: Clock, ids: Ids
+    ) -> AsyncIterator["Talk"]:
+        """A chat that is ready to answer; leaving it stops the answer, once what was said of it is stored.
+
+        Raises:
+            ConflictError: an answer is on its way in the same session.
+            NotFoundError: the user has no such session with the agent.
+            InvalidInputError: the agent has no model or a tool cannot be had, or nothing waits for an answer.
+            BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
+        """
+        self._require_rest(question.session_id)
+        async with open_chat(
+            engine,
+            settings,
+            agent=question.agent_id,
+            user=question.user_id,
+            model=question.model,
+            clock=clock,
+            ids=ids,
+        ) as chat:
+            if question.session_id not in (None, chat.session.id):
+                await chat.resume(str(question.session_id))
+            if question.text is None:
+                await _require_open(chat)
+            self._require_rest(chat.session.id)
+            talk = Talk(chat=chat, question=question, first_id=chat.session.id)
+            self._talks.append(talk)
+            stopper = asyncio.create_task(self._cut_at_stop(chat), name="everfold chat stopper")
+            try:
+                yield talk
+            finally:
+                self._talks.remove(talk)
+                stopper.cancel()
+
+    def cut(self, session_id: str) -> bool:
+        """Stop the answer that is on its way in a session; False where there is none."""
+        talk = self._find(session_id)
+        return talk is not None and talk.chat.cut()
+
+    def _find(self, session_id: str) -> "Talk | None":
+        """A session may change its id within an answer, and is known by both."""
+        return next((talk for talk in self._talks if session_id in (talk.first_id, talk.chat.session.id)), None)
+
+    def _require_rest(self, session_id: str | None) -> None:
+        if session_id is not None and self._find(session_id) is not None:
+            raise ConflictError(
+                f"session {session_id}: an answer is on its way; wait for it, or cut it", session=session_id
+            )
+
+    async def _cut_at_stop(self, chat: Chat) -> None:
+        await self.stopping.wait()
+        chat.cut()
+
+
+async def _require_open(chat: Chat) -> None:
+    cut = await chat.find_cut()
+    if cut is None or not cut.is_open:
+        raise InvalidInputError(
+            f"session {chat.session.id}: nothing waits for an answer; say something", session=chat.session.id
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """One answer."""
+
+    chat: Chat
+    question: Question
+    first_id: str
+
+    def answer(self) -> AsyncIterator[ChatEvent]:
+        """What happens until the answer is there. Raises as `Chat.send`."""
+        text = self.question.text
+        return self.chat.answer() if text is None else self.chat.send(text)

@@ -1,0 +1,169 @@
+// Chat: a playground with an agent. What is said streams in; the window that the model sees is beside it.
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { connection, get, pathOf, send } from "../lib/api.js";
+import { number, plural } from "../lib/format.js";
+import { Empty, Failure, goTo, hrefTo, html, Id, Loading, toast, useLoad, useWho } from "../lib/ui.js";
+import { Entry } from "./chat_entries.js";
+import { useTurn } from "./chat_turn.js";
+import { AgentPicker, UserPicker } from "./pickers.js";
+import { sessionHref } from "./session.js";
+import { WindowInspector } from "./session_window.js";
+
+const PAGE = 60;
+const LOOK_MS = 5000;
+
+export default function Chat({ path, params }) {
+  const who = useWho(), scope = who?.key.scope || "";
+  const own = scope.startsWith("user:") ? scope.slice(5) : who?.default_user_id || "default";
+  const agent = path[0] || (scope.startsWith("agent:") ? scope.slice(6) : "default"), user = params.user || own, model = params.model || "";
+  const turnTo = (change) => {
+    const next = { agent, user, model, ...change };
+    goTo(hrefTo("chat", next.agent || "default", { user: next.user === own ? "" : next.user, model: next.model }), { replace: true });
+  };
+  return html`<${Room} key=${`${agent}|${user}`} agent=${agent} user=${user} model=${model} turnTo=${turnTo} />`;
+}
+
+/** The session that is talked in; null where there is none yet. */
+async function findCurrent(user, agent) {
+  let cursor;
+  do {
+    const page = await get("/api/sessions", { user, agent, limit: 200, cursor });
+    const found = page.sessions.find((session) => session.is_current);
+    if (found) return found;
+    cursor = page.next_cursor;
+  } while (cursor);
+  return null;
+}
+
+async function loadRoom(user, agent) {
+  const session = await findCurrent(user, agent);
+  if (!session) return { session: null, messages: [], lastSeq: 0 };
+  const page = await readLast(session.id, Infinity);
+  return { session, ...page };
+}
+
+/** The newest messages up to one, with the number of the newest of all. */
+async function readLast(id, before) {
+  let last = before - 1;
+  if (before === Infinity) last = (await get(pathOf`/api/sessions/${id}`)).messages_count ?? 0;
+  if (last < 1) return { messages: [], lastSeq: 0 };
+  const page = await get(pathOf`/api/sessions/${id}/messages`, { first: Math.max(1, last - PAGE + 1), last });
+  return { messages: page.messages, lastSeq: page.last_seq ?? last };
+}
+
+function Room({ agent, user, model, turnTo }) {
+  const room = useLoad(() => loadRoom(user, agent), [user, agent]);
+  const [hasWindow, showWindow] = useState(innerWidth > 1000);
+  const [tick, setTick] = useState(0);
+  const session = room.data?.session || null;
+  const turn = useTurn({ agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => room.reload() });
+  useEffect(() => connection.onBack(() => turn.settle()), []);
+  useEffect(() => { // somebody else may talk in the same session
+    const timer = setInterval(async () => {
+      if (document.visibilityState !== "visible" || turn.isOn || !session) return;
+      const found = await get(pathOf`/api/sessions/${session.id}`).catch(() => null);
+      if (found && (found.messages_count !== room.data.lastSeq || !found.is_current)) { room.reload(); setTick((old) => old + 1); }
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [session?.id, room.data?.lastSeq, turn.isOn]);
+  const begin = async () => {
+    try {
+      await send("POST", "/api/sessions", { user, agent, new: true });
+      turn.clear();
+      room.reload();
+      setTick((old) => old + 1);
+      toast("A new session was begun; the old one stays as it is.");
+    } catch (problem) { toast(problem.detail, "bad"); }
+  };
+  return html`<div class=${`chat-page${hasWindow ? " with-window" : ""}`}>
+    <section class="talk" aria-label="Chat">
+      <header class="chat-head">
+        <div class="filters">
+          <${UserPicker} value=${user} onPick=${(id) => id && turnTo({ user: id })} />
+          <${AgentPicker} value=${agent} onPick=${(name) => turnTo({ agent: name })} />
+          <${ModelField} value=${model} onPick=${(name) => turnTo({ model: name })} />
+        </div>
+        <div class="actions">
+          ${session && html`<span class="soft small">Session <a href=${sessionHref(session.id)}>open</a> <${Id} value=${session.id} /></span>`}
+          <span class="grow"></span>
+          <button type="button" disabled=${turn.isOn || !session} onClick=${begin}>New session</button>
+          <button type="button" aria-expanded=${String(hasWindow)} title="What the model sees" class=${hasWindow ? "is-on" : ""} onClick=${() => showWindow(!hasWindow)}>Window</button>
+        </div>
+      </header>
+      ${room.problem && !room.data ? html`<${Failure} problem=${room.problem} retry=${room.reload} />`
+        : !room.data ? html`<div class="card-pad"><${Loading} /></div>`
+        : html`<${Conversation} room=${room.data} turn=${turn} agent=${agent} />`}
+      <${Composer} turn=${turn} isReady=${room.data !== null} />
+    </section>
+    ${hasWindow && html`<aside class="beside-window" aria-label="What the model sees">
+      <h2>What the model sees</h2>
+      ${session ? html`<${WindowInspector} key=${session.id} sessionId=${session.id} isNarrow=${true} tick=${tick} onJump=${(seq) => goTo(sessionHref(session.id, "log", seq))} />`
+        : html`<${Empty} title="No window yet" hint="It fills with the first message." />`}
+    </aside>`}
+  </div>`;
+}
+
+function ModelField({ value, onPick }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return html`<form class="picker" onSubmit=${(event) => { event.preventDefault(); onPick(text.trim()); }}>
+    <label>Model<input value=${text} spellcheck=${false} autocomplete="off" placeholder="the agent's own" title="Such as openai:gpt-5-mini, ollama:llama3.2 or script:FILE; the agent's own where it is empty"
+      onInput=${(event) => setText(event.target.value)} onChange=${() => onPick(text.trim())} /></label>
+  </form>`;
+}
+
+function Conversation({ room, turn, agent }) {
+  const [earlier, setEarlier] = useState([]), [isLoading, setLoading] = useState(false);
+  const box = useRef(), isAtEnd = useRef(true);
+  const id = room.session?.id;
+  useEffect(() => setEarlier([]), [id]);
+  const stored = [...earlier, ...room.messages];
+  const first = stored.length ? stored[0].seq : 1;
+  const entries = turn.join(stored);
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (node && isAtEnd.current) node.scrollTop = node.scrollHeight;
+  });
+  const more = async () => {
+    setLoading(true);
+    const node = box.current, fromEnd = node.scrollHeight - node.scrollTop;
+    try {
+      const page = await readLast(id, first);
+      isAtEnd.current = false;
+      setEarlier((old) => [...page.messages, ...old]);
+      requestAnimationFrame(() => requestAnimationFrame(() => { node.scrollTop = node.scrollHeight - fromEnd; }));
+    } catch (problem) { toast(problem.detail, "bad"); } finally { setLoading(false); }
+  };
+  return html`<div class="flow" role="log" aria-label="Conversation" aria-busy=${String(turn.isOn)} tabindex="0" ref=${box}
+      onScroll=${(event) => { const node = event.currentTarget; isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 60; }}>
+    ${first > 1 && html`<p class="earlier"><button type="button" disabled=${isLoading} onClick=${more}>${isLoading ? "Loading…" : `Show earlier messages (${number(first - 1)})`}</button></p>`}
+    ${!entries.length && html`<${Empty} title=${`Talk to ${agent}`} hint="What you say and what it answers is stored as it happens. The model's window is shown beside it." />`}
+    ${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} sessionId=${id} turn=${turn} />`)}
+    ${turn.isOn && html`<p class="soft small at-work" role="status"><i class="spinner" aria-hidden="true"></i> ${turn.doing}</p>`}
+  </div>`;
+}
+
+function Composer({ turn, isReady }) {
+  const [text, setText] = useState("");
+  const area = useRef();
+  const say = async (event) => {
+    event?.preventDefault();
+    if (turn.isOn || !text.trim()) return;
+    const said = text;
+    setText("");
+    await turn.say(said);
+    area.current?.focus();
+  };
+  return html`<form class="composer" onSubmit=${say}>
+    <label class="unseen" for="say">Message</label>
+    <textarea id="say" name="message" ref=${area} rows="2" dir="auto" data-search placeholder="Say something …" title="Enter sends, Shift+Enter breaks the line, Esc cuts the answer" value=${text} disabled=${!isReady}
+      onInput=${(event) => setText(event.target.value)}
+      onKeyDown=${(event) => {
+        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) say(event);
+        else if (event.key === "Escape" && turn.isOn) { event.preventDefault(); turn.cut(); }
+      }}></textarea>
+    ${turn.isOn ? html`<button type="button" class="danger" onClick=${turn.cut} title="Esc">Cut</button>`
+      : html`<button type="submit" class="primary" disabled=${!isReady || !text.trim()}>Send</button>`}
+    ${text.length > 20000 && html`<p class="soft small">${plural(text.length, "character")}</p>`}
+  </form>`;
+}

@@ -1,0 +1,21 @@
+// Names of users, asked for once each: sessions carry ids only.
+import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { get, pathOf } from "../lib/api.js";
+
+const SEEN_MS = 120;
+const known = new Map();
+
+/** The name of a user as soon as it is known; until then, and where it may not be read, what `given` says or the id. */
+export function useUserName(id, given = null) {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    if (!id || given || known.has(id)) return undefined;
+    const timer = setTimeout(async () => { // rows that only pass by ask nothing
+      known.set(id, null);
+      try { known.set(id, (await get(pathOf`/api/users/${id}`)).name || null); } catch { known.set(id, null); }
+      redraw((old) => old + 1);
+    }, SEEN_MS);
+    return () => clearTimeout(timer);
+  }, [id, given]);
+  return given || known.get(id) || id;
+}

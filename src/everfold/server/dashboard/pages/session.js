@@ -1,0 +1,161 @@
+// One session: what it is, what can be done with it, and its four views.
+import { useCallback, useEffect, useMemo, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { get, pathOf, send } from "../lib/api.js";
+import { number, plural } from "../lib/format.js";
+import { Confirm, Empty, Failure, goTo, hrefTo, html, Id, Loading, Tabs, Time, toast, useLoad } from "../lib/ui.js";
+import { FateChip } from "./fates.js";
+import { useUserName } from "./names.js";
+import { EventsTab, loadEvents } from "./session_events.js";
+import { LogTab } from "./session_log.js";
+import { MessagePanel, describeCounts } from "./session_message.js";
+import { useNews } from "./session_news.js";
+import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
+import { WindowInspector } from "./session_window.js";
+
+const TABS = [["strips", "Strips"], ["log", "Log"], ["events", "Events"], ["window", "Window"]];
+const LOOK_MS = 5000;
+const POINTED_MS = 120;
+const NEAR = 20;
+
+/** The address of a session, of one of its views, and of a message there. */
+export const sessionHref = (id, tab = "strips", seq = null) => (tab === "strips" ? hrefTo("sessions", id, { seq }) : hrefTo("sessions", id, tab, { seq }));
+
+export function SessionPage({ id, tab, seq, openEvent }) {
+  const session = useLoad(() => get(pathOf`/api/sessions/${id}`), [id]);
+  const [tick, setTick] = useState(0);
+  const lastSeq = useRef(0);
+  useNews(id, session.reload);
+  useEffect(() => { // what is said makes no happening of its own, so a page in view looks after it
+    const timer = setInterval(() => document.visibilityState === "visible" && session.reload(), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [id]);
+  const size = session.data ? session.data.messages_count ?? session.data.state?.last_seq ?? 0 : 0;
+  useEffect(() => {
+    if (lastSeq.current && lastSeq.current !== size) setTick((old) => old + 1);
+    lastSeq.current = size;
+  }, [size]);
+  const changed = () => { session.reload(); setTick((old) => old + 1); };
+  if (session.problem && !session.data) return html`<div class="page"><${Back} /><${Failure} problem=${session.problem} retry=${session.reload} /></div>`;
+  if (!session.data) return html`<div class="page"><${Back} /><${Loading} /></div>`;
+  const chosen = TABS.some(([name]) => name === tab) ? tab : "strips";
+  const jump = (to, view = chosen === "log" ? "log" : "strips") => goTo(sessionHref(id, view, to));
+  return html`<div class="page session-page">
+    <${Back} />
+    <${SessionHead} session=${session.data} onChanged=${changed} />
+    <${Tabs} label="Views of the session" tabs=${TABS.map(([name, label]) => ({ id: name, label, href: sessionHref(id, name) }))} current=${chosen} />
+    <div class="tab-body" role="tabpanel" aria-label=${TABS.find(([name]) => name === chosen)[1]}>
+      ${chosen === "strips" && html`<${StripsTab} key=${id} sessionId=${id} seq=${seq} tick=${tick} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
+      ${chosen === "log" && html`<${LogTab} key=${id} session=${session.data} seq=${seq} count=${size} tick=${tick} onJump=${(to) => jump(to, "log")}
+        onClose=${() => goTo(sessionHref(id, "log"))} onChanged=${changed} onSession=${(made) => made && goTo(sessionHref(made.id))} />`}
+      ${chosen === "events" && html`<${EventsTab} key=${id} sessionId=${id} tick=${tick} openEvent=${openEvent} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
+      ${chosen === "window" && html`<${WindowInspector} key=${id} sessionId=${id} tick=${tick} onJump=${(to) => jump(to, "log")} />`}
+    </div>
+  </div>`;
+}
+
+const Back = () => html`<p class="crumbs"><a href="#sessions">← All sessions</a></p>`;
+
+function SessionHead({ session, onChanged }) {
+  const state = session.state || {}, name = useUserName(session.user_id, session.user_name);
+  return html`<header class="session-head">
+    <div class="session-title">
+      <h1>Session <${Id} value=${session.id} label="session" />${session.is_current && html`<span class="tag accent">current</span>`}</h1>
+      <${SessionActions} session=${session} onChanged=${onChanged} />
+    </div>
+    <p class="inline-facts">
+      <span><span class="soft">user</span><a href=${hrefTo("users", session.user_id, "memory")} dir="auto">${name}</a></span>
+      <span><span class="soft">agent</span><a href=${hrefTo("agents", session.agent)} dir="auto">${session.agent}</a></span>
+      <span><span class="soft">begun</span><${Time} at=${session.created_at} /></span>
+      <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<span class="soft">, decided up to ${number(session.watermark ?? state.watermark ?? 0)}</span></span>
+      <span><span class="soft">limit</span>${number(session.limit_tokens)} tokens</span>
+      ${session.parent_id && html`<span><a href=${sessionHref(session.parent_id)}>the session before</a></span>`}
+    </p>
+  </header>`;
+}
+
+function SessionActions({ session, onChanged }) {
+  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(null);
+  const act = async (verb, said) => {
+    setBusy(true);
+    try {
+      const { data } = await send("POST", pathOf`/api/sessions/${session.id}/${verb}`);
+      toast(said);
+      if (data && data.id && data.id !== session.id) goTo(sessionHref(data.id)); else onChanged();
+    } catch (problem) { toast(problem.detail || problem.message, "bad"); } finally { setBusy(false); }
+  };
+  const erase = async () => {
+    const { data } = await send("DELETE", pathOf`/api/sessions/${session.id}`);
+    toast(`The session was erased: ${describeCounts(data)}.`);
+    goTo("#sessions");
+  };
+  return html`<p class="actions session-actions">
+    ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "It is the current session again.")}>Resume</button>`}
+    <button type="button" disabled=${isBusy} title="A new, empty session follows this one" onClick=${() => act("new", "A new session was begun.")}>New</button>
+    <button type="button" disabled=${isBusy} title="A new, empty session, which learns anew how the provider counts" onClick=${() => act("reset", "A new session was begun, and what was learnt of token counts is learnt anew.")}>Reset</button>
+    <a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>
+    <button type="button" class="danger" disabled=${isBusy} onClick=${() => setAsked("erase")}>Erase…</button>
+    ${asked === "erase" && html`<${Confirm} title="Erase this session?" danger=${true} typed=${session.id.slice(-6)} confirmLabel="Erase the session"
+      text="Every message of it goes, with its digests and what memory learnt from it alone. This cannot be undone." onConfirm=${erase} onClose=${() => setAsked(null)} />`}
+  </p>`;
+}
+
+/** The strips with the message that is read below or beside them. */
+function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
+  const [limit, setLimit] = useState(20);
+  const strips = useLoad(() => get(pathOf`/api/sessions/${sessionId}/strips`, { limit }), [sessionId, limit]);
+  const events = useLoad(() => loadEvents(sessionId), [sessionId]);
+  const under = useUnder(sessionId);
+  const [row, setRow] = useState(null);
+  const panel = useRef(null);
+  useNews(sessionId, () => { strips.reload(); events.reload(); }, tick);
+  const list = strips.data ? strips.data.strips : null;
+  const ranges = useMemo(() => new Map((events.data || []).map((event) => [event.id, Object.assign([event.first_seq, event.last_seq], { isRevision: Boolean(event.revises) })])), [events.data]);
+  const strip = useMemo(() => {
+    if (!list || !list.length) return null;
+    const found = (row && list.find((it) => it.event_id === row)) || list.find((it) => it.event_id === null) || list[list.length - 1];
+    return indexStrip(found);
+  }, [list, row]);
+  const choose = useCallback((chosen, to) => {
+    setRow(chosen.event_id);
+    onJump(to);
+    if (innerWidth <= 720) requestAnimationFrame(() => panel.current?.scrollIntoView({ block: "start", behavior: "auto" }));
+  }, [onJump]);
+  if (strips.problem && !list) return html`<${Failure} problem=${strips.problem} retry=${strips.reload} />`;
+  if (!list) return html`<${Loading} />`;
+  if (!strip || strip.count === 0) return html`<${Empty} title="Nothing was said yet" hint="Strips grow with the log: one cell a message." />`;
+  return html`<div class="strips-tab">
+    <${StripBoard} strips=${list} ranges=${ranges} chosen=${seq} under=${under.text} onPoint=${under.point} onChoose=${choose} />
+    ${strips.data.next_cursor || (events.data || []).length > limit ? html`<p><button type="button" onClick=${() => setLimit(Math.min(1000, limit * 4))}>Show older compactions</button> <span class="soft">${number(Math.min(limit, list.length))} newest of ${number((events.data || []).length)}</span></p>` : ""}
+    <div ref=${panel}>
+      ${seq && seq <= strip.count ? html`<${MessagePanel} sessionId=${sessionId} seq=${seq} strip=${strip} fate=${fateAt(strip, seq)} events=${events.data || []} onJump=${onJump}
+          onClose=${() => goTo(sessionHref(sessionId))} onErased=${onChanged} onSession=${(made) => made && goTo(sessionHref(made.id))} />`
+        : html`<p class="soft hint-read">Choose a message to read it beside the digest that read it.</p>`}
+    </div>
+  </div>`;
+}
+
+/** What is under the pointer, in words: its fate at once, and who said what as soon as it is loaded. */
+function useUnder(sessionId) {
+  const [text, setText] = useState(null);
+  const known = useRef(new Map()), timer = useRef(0), last = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const say = (strip, seq) => {
+    const fate = fateAt(strip, seq), message = known.current.get(seq);
+    setText(html`<b>#${number(seq)}</b> <${FateChip} fate=${fate} /> <span class="soft">${strip.event_id === null ? "now" : `compaction ${strip.ordinal}`}</span>${" "}
+      ${message ? html`<span class="under-text" dir="auto">${message.is_erased ? "erased" : `${message.role}: ${(message.text || "").replace(/\s+/g, " ").slice(0, 200) || "no text"}`}</span>` : ""}`);
+  };
+  const point = useCallback((strip, seq) => {
+    last.current = seq;
+    say(strip, seq);
+    clearTimeout(timer.current);
+    if (known.current.has(seq)) return;
+    timer.current = setTimeout(async () => {
+      try {
+        const page = await get(pathOf`/api/sessions/${sessionId}/messages`, { around: seq, before: NEAR, after: NEAR });
+        for (const message of page.messages) known.current.set(message.seq, message);
+        if (last.current === seq) say(strip, seq);
+      } catch { /* the panel tells of it when the message is chosen */ }
+    }, POINTED_MS);
+  }, [sessionId]);
+  return { text, point };
+}

@@ -1,0 +1,188 @@
+// One message: the original, whole, beside the digest that has read it, with that digest's lines of this message marked.
+import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { get, pathOf, send } from "../lib/api.js";
+import { number, plural } from "../lib/format.js";
+import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad } from "../lib/ui.js";
+import { FateChip, READ, fateMeaning } from "./fates.js";
+
+const AUTHORITIES = ["0, from outside", "1 of 4", "2 of 4", "3 of 4", "4, the system"];
+const NUMBERED = /#(\d+)/g;
+
+/** The digest that had read a message by the time of a strip; null where it cannot be found any more. */
+export async function findDigest(sessionId, { strip, seq, fate, events }) {
+  if (!READ.has(fate)) return null;
+  if (strip.event_id === null) return findShown(sessionId, seq);
+  const past = events.filter((event) => event.ordinal <= strip.ordinal && event.is_committed !== false);
+  const joined = past.findLast((event) => event.joined_through >= seq);
+  const own = past.findLast((event) => event.first_seq <= seq && seq <= event.last_seq);
+  const maker = joined || own;
+  if (!maker) return findShown(sessionId, seq);
+  const detail = await get(pathOf`/api/sessions/${sessionId}/events/${maker.id}`);
+  const kind = joined ? "coarse" : "fine", found = (detail.digests || []).filter((digest) => digest.kind === kind);
+  // A model's digest that came later was not there yet: then the provisional one had read it.
+  const isLater = events.some((event) => event.revises === maker.id && event.ordinal > strip.ordinal);
+  return (isLater && found.find((digest) => digest.maker === "extractive")) || found[0] || findShown(sessionId, seq);
+}
+
+/** The digest of the window as it is now that has read a message. */
+async function findShown(sessionId, seq) {
+  const { digests } = await get(pathOf`/api/sessions/${sessionId}/digests`);
+  const isOfIt = (digest) => digest.first_seq <= seq && seq <= digest.last_seq;
+  return digests.find((digest) => isOfIt(digest) && (digest.kind === "coarse" || digest.read_seqs.includes(seq))) || digests.find(isOfIt) || null;
+}
+
+/** A digest's text, line by line. Lines that come from the message `seq` are marked; numbers of messages can be followed. */
+export function DigestText({ text, seq, onJump, id }) {
+  const [isWhole, setWhole] = useState(false);
+  const lines = useMemo(() => text.split("\n"), [text]);
+  const bound = 400, shown = isWhole ? lines : lines.slice(0, bound);
+  return html`<div class="digest-text" dir="auto" id=${id}>
+    ${shown.map((line, index) => {
+      const numbers = [...line.matchAll(NUMBERED)].map((match) => Number(match[1]));
+      const isOfIt = seq !== undefined && numbers.includes(seq);
+      return html`<div key=${index} class=${`digest-line${isOfIt ? " of-it" : ""}`}>
+        ${isOfIt && html`<span class="unseen">of this message: </span>`}${linkNumbers(line, onJump)}
+      </div>`;
+    })}
+    ${lines.length > bound && !isWhole && html`<button type="button" onClick=${() => setWhole(true)}>Show all ${number(lines.length)} lines</button>`}
+  </div>`;
+}
+
+function linkNumbers(line, onJump) {
+  if (!onJump) return line || "\u00a0";
+  const parts = [];
+  let at = 0;
+  for (const match of line.matchAll(NUMBERED)) {
+    parts.push(line.slice(at, match.index));
+    const seq = Number(match[1]);
+    parts.push(html`<button type="button" class="seq-link" aria-label=${`Read message ${seq}`} onClick=${() => onJump(seq)}>${match[0]}</button>`);
+    at = match.index + match[0].length;
+  }
+  return [...parts, line.slice(at)].filter((part) => part !== "").length ? [...parts, line.slice(at)] : "\u00a0";
+}
+
+/** The panel beside the strips, or under a row of the log. */
+export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0, isStacked = false, onJump, onClose, onErased, onSession }) {
+  const message = useLoad(() => get(pathOf`/api/sessions/${sessionId}/messages/${seq}`), [sessionId, seq, version]);
+  const digest = useLoad(
+    () => (strip ? findDigest(sessionId, { strip, seq, fate, events }) : Promise.resolve(null)),
+    [sessionId, seq, strip && strip.event_id, fate, version],
+  );
+  const when = strip && strip.event_id !== null ? `after compaction ${strip.ordinal}` : "now";
+  return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>
+    <header class="panel-head">
+      <h3 tabindex="-1">Message ${number(seq)}</h3>
+      ${fate && html`<${FateChip} fate=${fate} /><span class="soft">${when}: ${fateMeaning(fate)}</span>`}
+      ${onClose && html`<button type="button" class="quiet icon close" aria-label="Close the message" onClick=${onClose}><${Icon} name="close" /></button>`}
+    </header>
+    <div class=${`beside${isStacked ? " stacked" : ""}`}>
+      <article aria-label="The original">
+        <h4>The original</h4>
+        ${message.problem ? html`<${Failure} problem=${message.problem} retry=${message.reload} />`
+          : !message.data || message.data.seq !== seq ? html`<${Loading} />`
+          : html`<${Original} sessionId=${sessionId} message=${message.data} onErased=${onErased} onSession=${onSession} />`}
+      </article>
+      ${fate && READ.has(fate) && html`<article aria-label="The digest that read it">
+        <h4>The digest that read it</h4>
+        ${digest.problem ? html`<${Failure} problem=${digest.problem} retry=${digest.reload} />`
+          : digest.isLoading ? html`<${Loading} />`
+          : digest.data ? html`<${ReadBy} digest=${digest.data} seq=${seq} onJump=${onJump} />`
+          : html`<p class="soft">The digest of that time has given way to a later one and is not shown any more.</p>`}
+      </article>`}
+    </div>
+  </section>`;
+}
+
+function ReadBy({ digest, seq, onJump }) {
+  const isMarked = useMemo(() => [...digest.text.matchAll(NUMBERED)].some((match) => Number(match[1]) === seq), [digest, seq]);
+  return html`<div>
+    <p class="soft small">${digest.kind} · messages ${number(digest.first_seq)}–${number(digest.last_seq)}${digest.tokens ? ` · ${plural(digest.tokens, "token")}` : ""}${digest.maker ? ` · ${digest.maker}` : ""}</p>
+    <p class="soft small">${isMarked ? "Its lines of this message are marked." : "It has read this message, and quotes no line of it."}</p>
+    <${DigestText} text=${digest.text} seq=${seq} onJump=${onJump} id="digest-text" />
+  </div>`;
+}
+
+/** A message as it was said, with all that is known of it. */
+export function Original({ sessionId, message, onErased, onSession }) {
+  if (message.is_erased) {
+    return html`<p class="soft">It was erased${message.said_at ? html` (<${Time} at=${message.said_at} />)` : ""}; what stays is its number.</p>`;
+  }
+  const facts = [
+    ["role", message.role], ["origin", message.origin], ["source", message.source], ["authority", AUTHORITIES[message.authority] || message.authority],
+    ["tokens", message.visible_tokens !== undefined && message.visible_tokens !== message.tokens
+      ? `${number(message.tokens)}, shows ${number(message.visible_tokens)}` : number(message.tokens || 0)],
+  ].filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return html`<div class="original">
+    <p class="inline-facts">
+      ${facts.map(([name, value]) => html`<span key=${name}><span class="soft">${name}</span>${value}</span>`)}
+      <span><span class="soft">said</span><${Time} at=${message.said_at} /></span>
+    </p>
+    <${Parts} message=${message} />
+    <${ExtractLines} lines=${message.extract_lines || []} />
+    <details class="wire"><summary>As it was stored</summary><${Text} value=${JSON.stringify(message.wire, null, 2)} className="code" /></details>
+    <${MessageActions} sessionId=${sessionId} seq=${message.seq} onErased=${onErased} onSession=${onSession} />
+  </div>`;
+}
+
+function Parts({ message }) {
+  const parts = (message.parts || []).filter((part) => part.kind !== "text");
+  return html`<div class="parts">
+    ${(message.text || "") !== "" ? html`<div class="said-text" id="message-text"><${Text} value=${message.text} maxHeight=${420} /></div>` : !parts.length && html`<p class="soft">No text.</p>`}
+    ${parts.length > 0 && html`<ul class="part-list" aria-label="Its parts">
+      ${parts.map((part, index) => html`<li key=${index}><span class="tag">${part.kind}</span> <span dir="auto">${describePart(part)}</span></li>`)}
+    </ul>`}
+  </div>`;
+}
+
+function describePart(part) {
+  if (part.kind === "call") return `${part.name} (${part.id})`;
+  if (part.kind === "result") return `answers ${part.call_id}${part.is_error ? ", an error" : ""}${part.image_count ? `, with ${plural(part.image_count, "image")}` : ""}`;
+  if (part.kind === "image") return part.url || part.media_type || "an image";
+  if (part.kind === "document") return part.title || "a document";
+  if (part.kind === "thinking") return part.is_signed ? "signed by its provider" : "not signed";
+  return part.type || "";
+}
+
+function ExtractLines({ lines }) {
+  if (!lines.length) return html`<p class="soft small">Nothing of it was noted for digests.</p>`;
+  return html`<details class="extracts" open>
+    <summary>Noted when it arrived (${number(lines.length)})</summary>
+    <ul>${lines.map((line, index) => html`<li key=${index}>
+      <span class="tag">${line.kind}</span>${line.is_standing && html`<span class="tag standing">standing</span>`}
+      <q dir="auto">${line.quote}</q> <span class="soft small score" title="How much a careful person would want to keep it, 0 to 100">${line.score}</span>
+    </li>`)}</ul>
+  </details>`;
+}
+
+function MessageActions({ sessionId, seq, onErased, onSession }) {
+  const [asked, setAsked] = useState(null);
+  const turn = async (verb) => {
+    try {
+      const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/${verb}`, { seq });
+      toast(verb === "branch" ? "A branch was made." : "The session was rewound: the branch is the current session now.");
+      onSession?.(data);
+    } catch (problem) { toast(problem.detail || problem.message, "bad"); }
+  };
+  const erase = async () => {
+    const { data } = await send("DELETE", pathOf`/api/sessions/${sessionId}/messages/${seq}`);
+    toast(`Message ${seq} was erased: ${describeCounts(data)}.`);
+    onErased?.(seq, data);
+  };
+  return html`<p class="actions">
+    <button type="button" onClick=${() => turn("branch")}>Branch from here</button>
+    <button type="button" onClick=${() => turn("rewind")}>Rewind to here</button>
+    <button type="button" class="danger" onClick=${() => setAsked("erase")}>Erase…</button>
+    ${asked === "erase" && html`<${Confirm} title=${`Erase message ${seq}?`} danger=${true} confirmLabel="Erase"
+      text="The message goes, and all that was derived from it: extract lines, items, search rows. Digests that read it are made again without it. This cannot be undone; the original stays in backups and exports."
+      onConfirm=${erase} onClose=${() => setAsked(null)} />`}
+  </p>`;
+}
+
+/** The counts of an answer, in words: only what is not zero. */
+export function describeCounts(counts) {
+  const said = Object.entries(counts || {}).flatMap(([name, value]) => {
+    const size = Array.isArray(value) ? value.length : value;
+    return typeof size === "number" && size > 0 && name !== "seq" ? [`${number(size)} ${name.replace(/_(count|ids)$/, "").replaceAll("_", " ")}`] : [];
+  });
+  return said.length ? said.join(", ") : "nothing else hung on it";
+}

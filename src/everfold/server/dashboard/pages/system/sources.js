@@ -1,0 +1,37 @@
+// Sources that a context refresh may ask, each with a test.
+
+import { get, pathOf, send } from "../../lib/api.js";
+import { secs } from "../../lib/format.js";
+import { Busy, Empty, Failure, html, Line, Loaded, Tag, Text, useAction, useLoad, useWho } from "../../lib/ui.js";
+import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
+
+export function Sources() {
+  const load = useLoad(({ signal }) => get("/api/sources", null, { signal }), []);
+  return html`
+    <section class="card" aria-label="Sources">
+      <div class="card-head"><h2>Sources</h2><span class="small soft">What a context refresh asks: hands, calendars, mailboxes, pages</span></div>
+      <${Loaded} load=${load}>${({ sources }) => sources.length === 0
+        ? html`<${Empty} title="No sources" hint="A [sources.NAME] or a [hands.NAME] in everfold.toml makes one." />`
+        : html`<ul class="source-list">${sources.map(source => html`<li key=${source.name}><${Source} source=${source} /></li>`)}</ul>`}<//>
+    </section>`;
+}
+
+function Source({ source }) {
+  const { key } = useWho();
+  const [answer, setAnswer] = useState(null);
+  const test = useAction(async () => {
+    setAnswer(null);
+    setAnswer((await send("POST", pathOf`/api/sources/${source.name}/test`)).data);
+  });
+  return html`
+    <div class="row wrap between">
+      <span class="row grow"><b class="row"><${Line} value=${source.name} /></b><${Tag}>${source.kind}<//>${!source.is_allowed && html`<${Tag} kind="warn" title="No agent asks it: it is in no compaction.context_sources">not asked<//>`}</span>
+      ${!key.read_only && html`<${Busy} isBusy=${test.isBusy} aria-label=${`Test ${source.name}`} onClick=${test.run}>${test.isBusy ? "Asking …" : "Test"}<//>`}
+    </div>
+    ${source.prompt && html`<${Text} className="small soft" value=${source.prompt} maxHeight=${60} />`}
+    <div aria-live="polite">
+      ${answer && html`<div class="answer stack tight"><span class="row"><${Tag} kind=${answer.ok ? "good" : "bad"}>${answer.ok ? "it answers" : "it failed"}<//><span class="small soft">${secs(answer.secs)}</span></span>
+        ${answer.problem && html`<${Text} className="bad small" value=${answer.problem} maxHeight=${120} />`}${answer.text && html`<${Text} className="small" value=${answer.text} maxHeight=${200} />`}</div>`}
+      <${Failure} problem=${test.problem} title="It could not be asked" />
+    </div>`;
+}

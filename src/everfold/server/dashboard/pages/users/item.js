@@ -1,0 +1,120 @@
+// One item: what it says, why it is believed, how it came to be, and what can be done with it.
+
+import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { errorsByField, get, getTagged, pathOf, send } from "../../lib/api.js";
+import { percent, words } from "../../lib/format.js";
+import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../../lib/ui.js";
+import { StatusTag } from "./items.js";
+import { TierTag } from "./memory.js";
+
+export function ItemDialog({ user, item: id, onClose, onChanged }) {
+  const path = pathOf`/api/users/${user.id}/items/${id}`;
+  const load = useLoad(({ signal }) => getTagged(path, null, { signal }), [path]);
+  const [mode, setMode] = useState("");
+  const { key } = useWho();
+  const changed = () => { setMode(""); onChanged(); load.reload(); };
+  const undo = useAction(async () => {
+    await send("POST", `${path}/undo`, null, { etag: load.data.etag ?? load.data.data.revision });
+    toast("Undone");
+    changed();
+  });
+  return html`
+    <${Dialog} title="Item" onClose=${onClose}>
+      <${Loaded} load=${load}>${({ data: item, etag }) => html`
+        ${mode === "edit"
+          ? html`<${Edit} path=${path} item=${item} etag=${etag ?? item.revision} onClose=${() => setMode("")} onSaved=${changed} />`
+          : html`
+            <${Text} className="item-text" value=${item.statement} />
+            <div class="row wrap"><${StatusTag} status=${item.status} /><${Tag}>${words(item.kind)}<//><${TierTag} tier=${item.tier} agent=${item.agent} />
+              ${item.is_block && html`<${Tag} kind="accent">always shown<//>`}${(item.threats || []).map(threat => html`<${Tag} key=${threat} kind="bad">${words(threat)}<//>`)}</div>
+            ${!key.read_only && item.status !== "erased" && html`<div class="actions">
+              ${item.status === "active" && html`<button type="button" class="primary" onClick=${() => setMode("edit")}>Edit</button>`}
+              <${Busy} isBusy=${undo.isBusy} disabled=${(item.revisions || []).length < 2 && !item.supersedes} onClick=${undo.run}>Undo the last change<//>
+              <button type="button" class="danger" onClick=${() => setMode("delete")}>Delete…</button></div>`}
+            <${Failure} problem=${undo.problem} title="It was not undone" retry=${undo.problem?.status === 409 ? load.reload : null} />`}
+        <${Why} path=${path} />
+        <${Facts} item=${item} />
+        <${Revisions} item=${item} />
+        ${mode === "delete" && html`<${DeleteItem} path=${path} etag=${etag ?? item.revision} onClose=${() => setMode("")} onGone=${() => { onChanged(); onClose(); }} />`}`}<//>
+    <//>`;
+}
+
+const DeleteItem = ({ path, etag, onClose, onGone }) => html`
+  <${Confirm} title="Delete this item?" confirmLabel="Delete" onClose=${onClose}
+    text="It is forgotten, with what was made of it. The words that it was taken from stay in the session, unless they are erased there."
+    onConfirm=${async () => { await send("DELETE", path, null, { etag }); toast("Forgotten"); onGone(); }} />`;
+
+/** Change what an item says. When somebody else was quicker, both versions are shown, and nothing is lost. */
+function Edit({ path, item, etag, onClose, onSaved }) {
+  const [statement, setStatement] = useState(item.statement);
+  const [theirs, setTheirs] = useState(null);
+  const save = useAction(async tag => {
+    try {
+      await send("PATCH", path, { statement }, { etag: tag });
+    } catch (problem) {
+      if (problem.status !== 409 || !problem.current) throw problem;
+      setTheirs(problem.current);
+      return;
+    }
+    toast("Saved");
+    onSaved();
+  });
+  const errors = errorsByField(save.problem);
+  const submit = event => { event.preventDefault(); save.run(theirs ? String(theirs.revision) : etag); };
+  return html`
+    <form class="form" onSubmit=${submit}>
+      ${theirs && html`
+        <div class="card race stack tight" role="alert">
+          <h3 class="warn">Somebody changed this item meanwhile</h3>
+          <p class="small">Nothing has been saved. Theirs is revision ${theirs.revision}; yours was begun from an older one.</p>
+          <div class="versions">
+            <div><h4 class="small soft">Theirs, now stored</h4><${Text} value=${theirs.statement} maxHeight=${160} /></div>
+            <div><h4 class="small soft">Yours</h4><${Text} value=${statement} maxHeight=${160} /></div>
+          </div>
+          <div class="actions"><button type="button" onClick=${onSaved}>Keep theirs</button><button type="button" onClick=${() => setStatement(theirs.statement)}>Edit from theirs</button></div>
+        </div>`}
+      <${Field} label="Statement" error=${errors.statement}>${attrs => html`
+        <textarea ...${attrs} name="statement" dir="auto" rows="4" autofocus required value=${statement} onInput=${event => setStatement(event.target.value)}></textarea>`}<//>
+      ${save.problem && !errors.statement && html`<${Failure} problem=${save.problem} />`}
+      <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button>
+        <${Busy} type="submit" className="primary" isBusy=${save.isBusy}>${theirs ? "Save mine over theirs" : "Save"}<//></div>
+    </form>`;
+}
+
+/** The quotes that an item rests on, each with the way to where it was said. */
+function Why({ path }) {
+  const load = useLoad(({ signal }) => get(`${path}/why`, null, { signal }), [path]);
+  return html`
+    <section class="stack tight" aria-label="Why"><h3>Why</h3>
+      <${Loaded} load=${load} lines=${2}>${({ because }) => because.length === 0
+        ? html`<p class="soft small">It rests on no message: a person wrote it here or over the API.</p>`
+        : html`<ul class="stack tight">${because.map((one, index) => html`<li key=${index}><${Because} one=${one} /></li>`)}</ul>`}<//>
+    </section>`;
+}
+
+const Because = ({ one }) => html`
+  <blockquote class="because">
+    ${one.quote ? html`<${Text} value=${one.quote} maxHeight=${160} />` : html`<p class="soft">The words are gone.</p>`}
+    <p class="small soft row wrap">
+      ${one.message
+        ? html`<a href=${hrefTo("sessions", one.session_id, "log", { seq: one.seq })}>Message ${one.seq}</a><span>${one.message.role}</span>`
+        : html`<span>message ${one.seq}</span><${Tag}>erased<//>`}
+      <span>in</span><${Id} value=${one.session_id} label="session id" /><${Time} at=${one.said_at} /></p>
+  </blockquote>`;
+
+const Facts = ({ item }) => html`
+  <dl class="facts small">
+    <dt>From</dt><dd>${item.origin}${item.confidence != null && html`, ${percent(item.confidence)} sure`}</dd>
+    <dt>Recorded</dt><dd><${Time} at=${item.recorded_at} />, last seen <${Time} at=${item.last_seen_at} /></dd>
+    ${(item.valid_from || item.valid_to) && html`<dt>Valid</dt><dd><${Time} at=${item.valid_from} empty="ever" /> to <${Time} at=${item.valid_to} empty="further notice" /></dd>`}
+    <dt>Id</dt><dd><${Id} value=${item.id} label="item id" /> revision ${item.revision}</dd>
+    ${item.supersedes && html`<dt>Supersedes</dt><dd><${Id} value=${item.supersedes} label="item id" /></dd>`}
+  </dl>`;
+
+const Revisions = ({ item }) => (item.revisions || []).length > 1 && html`
+  <details><summary>${item.revisions.length} revisions</summary>
+    <ol class="revisions">${item.revisions.map(revision => html`
+      <li key=${`${revision.id} ${revision.revision}`}><span class="row wrap small soft"><b>${revision.revision}</b><${StatusTag} status=${revision.status} /><${Time} at=${revision.recorded_at} /></span>
+        <${Text} value=${revision.statement} maxHeight=${140} /></li>`)}</ol>
+  </details>`;
+

@@ -1,0 +1,86 @@
+// What is remembered of a user: the share that is always shown, topics, and items.
+
+import { useEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { get, pathOf } from "../../lib/api.js";
+import { number, plural } from "../../lib/format.js";
+import { useHappenings } from "../../lib/live.js";
+import { Bar, Empty, goTo, hrefTo, html, Line, Loaded, Tag, Time, useLoad, useWho } from "../../lib/ui.js";
+import { ItemDialog } from "./item.js";
+import { Items } from "./items.js";
+import { TopicDialog } from "./topic.js";
+import { memoryChanged, WipeAgentDialog } from "./wipe.js";
+
+export const WRITES_MEMORY = ["compaction_committed", "compaction_revised", "swept"];
+
+export function Memory({ user, id, params }) {
+  const [changes, setChanges] = useState(0);
+  const changed = () => setChanges(count => count + 1);
+  useEffect(() => memoryChanged.on(changed), []);
+  useHappenings(WRITES_MEMORY, changed, { filter: one => !one.user_id || one.user_id === user.id, waitMs: 800 });
+  const close = () => goTo(hrefTo("users", id, "memory"));
+  return html`
+    <div class="stack">
+      <${Budgets} user=${user} changes=${changes} />
+      <${Topics} user=${user} id=${id} changes=${changes} />
+      <${Items} user=${user} id=${id} changes=${changes} onChanged=${changed} />
+    </div>
+    ${params.item && html`<${ItemDialog} key=${params.item} user=${user} item=${params.item} onClose=${close} onChanged=${changed} />`}
+    ${params.topic && html`<${TopicDialog} key=${params.topic} user=${user} id=${id} topic=${params.topic} tier=${params.tier} agent=${params.agent} onClose=${close} onChanged=${changed} />`}`;
+}
+
+/** Load again, in place, when `changes` grows. */
+export function useReloads(load, changes) {
+  useEffect(() => { if (changes) load.reload(); }, [changes]);
+}
+
+function Budgets({ user, changes }) {
+  const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/budgets`, null, { signal }), [user.id]);
+  const [forgetting, setForgetting] = useState(null);
+  const { key } = useWho();
+  useReloads(load, changes);
+  return html`
+    <section class="card" aria-label="What is always shown to the model">
+      <div class="card-head"><h2>Always shown to the model</h2><span class="small soft">What does not fit stays reachable by recall</span></div>
+      <${Loaded} load=${load} lines=${2}>${budgets => html`
+        <div class="budgets">
+          <${Budget} name="Who the person is" budget=${budgets.user} />
+          ${budgets.agents.map(budget => html`<${Budget} key=${budget.agent} name="Noted by" agent=${budget.agent} budget=${budget}
+            onForget=${key.read_only ? null : () => setForgetting(budget.agent)} />`)}
+        </div>`}<//>
+    </section>
+    ${forgetting && html`<${WipeAgentDialog} user=${user} agent=${forgetting} onClose=${() => setForgetting(null)} />`}`;
+}
+
+function Budget({ name, agent, budget, onForget }) {
+  const isOver = budget.used_chars > budget.limit_chars;
+  const parts = [{ label: "used", value: budget.used_chars, className: isOver ? "is-over" : agent ? "is-running" : "is-kept" }];
+  return html`
+    <div class="budget">
+      <div class="row wrap"><h3 class="grow row"><span>${name}</span>${agent && html`<${Line} value=${agent} />`}</h3>
+        <span class="small soft figures-line">${number(budget.used_chars)} of ${number(budget.limit_chars)} characters · ${plural(budget.items_count, "item")}</span>
+        ${onForget && html`<button type="button" class="quiet danger small" aria-label=${`Delete what ${agent} noted`} onClick=${onForget}>Delete…</button>`}</div>
+      <${Bar} label=${`${name} ${agent || ""}`} parts=${parts} total=${budget.limit_chars} hasLegend=${false} />
+    </div>`;
+}
+
+function Topics({ user, id, changes }) {
+  const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/topics`, null, { signal }), [user.id]);
+  useReloads(load, changes);
+  return html`
+    <section class="card" aria-label="Topics">
+      <div class="card-head"><h2>Topics ${load.data && html`<span class="soft small">${number(load.data.topics.length)}</span>`}</h2>
+        <span class="small soft">What dreams made of the items</span></div>
+      <${Loaded} load=${load}>${({ topics }) => topics.length === 0
+        ? html`<${Empty} title="No topics" hint="A dream makes them out of items; it runs when the user has been away, or on demand under Dreams." />`
+        : html`<ul class="topics">${topics.map(topic => html`
+          <li key=${`${topic.id} ${topic.tier} ${topic.agent}`}><a class="topic" href=${hrefTo("users", id, "memory", { topic: topic.name, tier: topic.tier, agent: topic.agent })}>
+            <span class="row"><${Line} className="topic-name grow" value=${topic.name} /><${TierTag} tier=${topic.tier} agent=${topic.agent} /></span>
+            <${Line} className="small" value=${topic.summary} max=${400} empty="No summary" />
+            <span class="small soft"><${Time} at=${topic.updated_at} />${topic.expires_at && html` · ends <${Time} at=${topic.expires_at} />`}</span>
+          </a></li>`)}</ul>`}<//>
+    </section>`;
+}
+
+export const TierTag = ({ tier, agent }) => tier === "agent"
+  ? html`<${Tag} title="What an agent noted about its work">noted by ${String(agent || "").slice(0, 40)}<//>`
+  : html`<${Tag} title="Who the person is; shared between agents">about the person<//>`;

@@ -1,0 +1,38 @@
+// Quarantine: items that the threat scan hit. Their owner sees them; no model does.
+
+import { useEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { get, pathOf, send } from "../../lib/api.js";
+import { words } from "../../lib/format.js";
+import { Confirm, Empty, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
+import { TierTag } from "./memory.js";
+import { memoryChanged } from "./wipe.js";
+
+export function Quarantine({ user, id }) {
+  const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/quarantine`, null, { signal }), [user.id]);
+  useEffect(() => memoryChanged.on(load.reload), []);
+  return html`
+    <${Loaded} load=${load}>${({ items }) => items.length === 0
+      ? html`<section class="card"><${Empty} title="Nothing is held back" hint="What looks like an attempt to steer the model, to leak, or a secret is held here and never shown to a model until somebody releases it." /></section>`
+      : html`<ul class="stack">${items.map(item => html`<li key=${item.id}><${Held} user=${user} id=${id} item=${item} onDone=${load.reload} /></li>`)}</ul>`}<//>`;
+}
+
+function Held({ user, id, item, onDone }) {
+  const [asked, setAsked] = useState("");
+  const { key } = useWho();
+  const path = pathOf`/api/users/${user.id}/quarantine/${item.id}`;
+  const release = async () => { await send("POST", `${path}/release`, null, { etag: item.revision }); toast("Released"); onDone(); };
+  const erase = async () => { await send("DELETE", path, null, { etag: item.revision }); toast("Erased"); onDone(); };
+  return html`
+    <article class="card stack tight held" aria-label="Held item">
+      <div class="row wrap">${(item.threats || []).map(threat => html`<${Tag} key=${nameOf(threat)} kind="bad">${words(nameOf(threat))}<//>`)}<${Tag}>${words(item.kind)}<//><${TierTag} tier=${item.tier} agent=${item.agent} /><span class="small soft"><${Time} at=${item.recorded_at} /></span></div>
+      <${Text} value=${item.statement} maxHeight=${200} />
+      <div class="row wrap between">
+        <span class="row wrap small soft">from ${item.origin} ${(item.evidence || []).slice(0, 3).map((one, index) => html`<a key=${index} href=${hrefTo("sessions", one.session_id, "log", { seq: one.seq })}>message ${one.seq}</a>`)} <${Id} value=${item.id} label="item id" /></span>
+        ${!key.read_only && html`<div class="actions"><button type="button" onClick=${() => setAsked("release")}>Release…</button><button type="button" class="danger" onClick=${() => setAsked("erase")}>Erase…</button></div>`}
+      </div>
+      ${asked === "release" && html`<${Confirm} title="Release this item?" confirmLabel="Release" danger=${false} onConfirm=${release} onClose=${() => setAsked("")} text="It becomes an item like any other: it may be shown to a model. Release only what you would say to the model yourself." />`}
+      ${asked === "erase" && html`<${Confirm} title="Erase this item?" confirmLabel="Erase" onConfirm=${erase} onClose=${() => setAsked("")} text="It is gone for good." />`}
+    </article>`;
+}
+
+const nameOf = threat => (typeof threat === "string" ? threat : threat.kind || threat.name || "threat");

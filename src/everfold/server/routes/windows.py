@@ -1,0 +1,56 @@
+"""Windows: what the model is shown next, what is in it and why, and what makes room in it."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from everfold.server.access import OfSession, OfTurn
+from everfold.server.answers import ExactAnswer
+from everfold.server.routing import make_router
+from everfold.server.shapes.windows import (
+    AskedCompaction,
+    AskedWindow,
+    Folds,
+    RefreshedShape,
+    ReportShape,
+    WindowShape,
+    show_folds,
+    show_refreshed,
+    show_report,
+    show_window,
+)
+
+router = make_router("windows")
+
+
+@router.get("/api/sessions/{session}/window", response_model=WindowShape)
+async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query()]) -> ExactAnswer:
+    """What the model would be shown next, exactly as it would be sent; nothing is written."""
+    window = await opened.window(limit=asked.limit, volatile=asked.volatile, preview=True)
+    return ExactAnswer(show_window(window, opened, provider=asked.provider))
+
+
+@router.post("/api/sessions/{session}/window", response_model=WindowShape)
+async def take_window(turn: OfTurn, asked: AskedWindow) -> ExactAnswer:
+    """What the model is shown next, compacted first when that is due."""
+    window = await turn.window(limit=asked.limit, volatile=asked.volatile)
+    return ExactAnswer(show_window(window, turn, provider=asked.provider))
+
+
+@router.get("/api/sessions/{session}/report")
+async def get_report(opened: OfSession) -> ReportShape:
+    """What fills the window now, slice by slice, before anything that is due is folded."""
+    standing = await opened.inspector.standing()
+    return show_report(standing.report, standing.room, standing.calibration.factor)
+
+
+@router.post("/api/sessions/{session}/compact")
+async def compact_session(opened: OfSession, asked: AskedCompaction) -> Folds:
+    """Compact now, whatever is due; waits for the digest, the extractive one after the time-out."""
+    return show_folds(await opened.compact(keep_recent=asked.keep_recent, focus=asked.focus, dry_run=asked.dry_run))
+
+
+@router.post("/api/sessions/{session}/refresh")
+async def refresh_session(opened: OfSession) -> RefreshedShape:
+    """Ask the context sources now, and store what they say."""
+    return show_refreshed(await opened.refresh())

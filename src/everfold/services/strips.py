@@ -1,0 +1,132 @@
+"""Strips: the log as the newest compactions left it and as it is now, without reading the log."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from everfold.core.events import CompactionEvent
+from everfold.core.layout import EMPTY_LAYOUT, Layout
+from everfold.core.sessions import NO_END, EventId
+from everfold.core.strips import Strip, make_strip, measure_reach
+from everfold.ports.stores import Store
+from everfold.services.live import LiveSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatedStrip:
+    """A strip with the compaction that left it; the strip of now has none.
+
+    Attributes:
+        at: When the compaction ended, or began where it has not ended; None for now.
+        last_seq: The newest message that there was.
+    """
+
+    event_id: EventId | None
+    ordinal: int | None
+    trigger: str | None
+    at: datetime | None
+    last_seq: int
+    strip: Strip
+
+
+async def list_strips(store: Store, live: LiveSession, *, limit_count: int) -> list[DatedStrip]:
+    """The strips of the newest compactions that are in force, oldest first, and the one of now.
+
+    O(what they show); a log's length counts by its logarithm only.
+    """
+    await live.reload(store)
+    refreshes = await store.list_refreshes(live.record.id)
+    first_ordinal = max(live.state.events_count - limit_count, 0)
+    events = await _list_committed(store, live, after_ordinal=max(first_ordinal - 1, 0))
+    strips: list[DatedStrip] = []
+    before = EMPTY_LAYOUT
+    for event in events:
+        after = await store.read_layout(event.id)
+        if event.ordinal > first_ordinal:
+            strips.append(await _trace_event(store, live, event, before, after, refreshes))
+        before = after
+    return [*strips, _trace_now(live, refreshes)]
+
+
+async def get_strip(store: Store, live: LiveSession, event: CompactionEvent) -> list[DatedStrip]:
+    """The strip that one compaction left; none where it is not in force."""
+    await live.reload(store)
+    events = await _list_committed(store, live, after_ordinal=max(event.ordinal - 2, 0), last_ordinal=event.ordinal)
+    if not events or events[-1].id != event.id:
+        return []
+    before = await store.read_layout(events[0].id) if len(events) > 1 else EMPTY_LAYOUT
+    refreshes = await store.list_refreshes(live.record.id)
+    return [await _trace_event(store, live, event, before, await store.read_layout(event.id), refreshes)]
+
+
+async def _list_committed(
+    store: Store, live: LiveSession, *, after_ordinal: int, last_ordinal: int = NO_END
+) -> list[CompactionEvent]:
+    """The committed events of a stretch; none of those that were cancelled, which have the ordinal of another."""
+    events = await store.list_events(live.record.id, after_ordinal=after_ordinal, limit_count=NO_END)
+    return [event for event in events if event.is_committed and event.ordinal <= last_ordinal]
+
+
+async def _trace_event(
+    store: Store,
+    live: LiveSession,
+    event: CompactionEvent,
+    before: Layout,
+    after: Layout,
+    refreshes: Sequence[int],
+) -> DatedStrip:
+    if event.report is None or event.certificate is None:
+        raise ValueError(f"event {event.id} has not been committed")
+    sum_tokens = measure_reach(before, event.report.tokens_before)
+    last_seq = await _find_reach(store, live, sum_tokens, from_seq=after.watermark)
+    left = [] if event.revises else [covered.seq for covered in event.certificate.left]
+    return DatedStrip(
+        event_id=event.id,
+        ordinal=event.ordinal,
+        trigger=event.report.trigger,
+        at=event.ended_at or event.begun_at,
+        last_seq=last_seq,
+        strip=make_strip(
+            after,
+            left=left,
+            fixed_seq=live.state.fixed_seq,
+            safe_seq=last_seq,
+            last_seq=last_seq,
+            refreshes=refreshes,
+        ),
+    )
+
+
+async def _find_reach(store: Store, live: LiveSession, sum_tokens: int, *, from_seq: int) -> int:
+    """The newest message from one on whose prefix sum is not above a bound; that one itself where none is.
+
+    Looks ever further ahead, then between: O(log of how far it is).
+    """
+    low, high, step = from_seq, live.state.last_seq, 1
+    while low < high:
+        seq = min(low + step, high)
+        [note] = await store.read_notes(live.record.id, [seq])
+        if note.sum_tokens <= sum_tokens:
+            low, step = seq, step * 2
+        else:
+            high, step = seq - 1, max((seq - 1 - low) // 2, 1)
+    return low
+
+
+def _trace_now(live: LiveSession, refreshes: Sequence[int]) -> DatedStrip:
+    state = live.state
+    return DatedStrip(
+        event_id=None,
+        ordinal=None,
+        trigger=None,
+        at=None,
+        last_seq=state.last_seq,
+        strip=make_strip(
+            live.layout,
+            left=(),
+            fixed_seq=state.fixed_seq,
+            safe_seq=state.safe_seq,
+            last_seq=state.last_seq,
+            refreshes=refreshes,
+        ),
+    )
