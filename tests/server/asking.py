@@ -73,18 +73,19 @@ async def ask(
     path: str,
     *,
     secret: str | None = None,
-    query: Mapping[str, object] | None = None,
+    query: Mapping[str, object] | str = "",
     body: object = None,
-    content: bytes | None = None,
     headers: Mapping[str, str] | None = None,
     stream_secs: float = 0.05,
 ) -> Answer:
     """Ask, and give the whole answer; of a stream without an end what came in so many seconds.
 
+    A body that is bytes is sent as it is, any other as JSON.
+
     Raises:
         TimeoutError: it did not answer, or a stream went on when its reader had left.
     """
-    content = content if content is not None else b"" if body is None else json.dumps(body).encode("ascii")
+    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode("ascii")
     given = {"host": "everfold.test", "content-length": str(len(content))}
     if content:
         given["content-type"] = "application/json"
@@ -100,7 +101,7 @@ async def ask(
         "path": unquote(path),
         "raw_path": quote(path, safe="/%").encode("ascii"),
         "root_path": "",
-        "query_string": urlencode(query or {}, doseq=True).encode("ascii"),
+        "query_string": (query if isinstance(query, str) else urlencode(query, doseq=True)).encode("latin-1"),
         "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given.items()],
         "client": ("127.0.0.1", 1),
         "server": ("everfold.test", 80),

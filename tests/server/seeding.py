@@ -6,12 +6,13 @@ agent may know holds the agent's marker. An answer that holds a marker that its 
 
 import shutil
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypedDict
 
+import apsw
 from tests.server.conftest import Served
 
 from everfold.core.sessions import AgentId, UserId
@@ -103,9 +104,20 @@ class Seed:
         async with open_runtime(f"sqlite:///{folder / 'seed.db'}", config=folder / "seed.toml") as runtime:
             yield Served(app=make_app(runtime), runtime=runtime)
 
+    def restore(self, served: Served, folder: Path) -> None:
+        """Have a server's store be as it was sown, without the time that opening another one takes."""
+        with (
+            closing(apsw.Connection(str(self.folder / "seed.db"))) as source,
+            closing(apsw.Connection(str(folder / "seed.db"))) as target,
+            target.backup("main", source, "main") as backup,
+        ):
+            backup.step(-1)
+        served.runtime.handles.clear()
+
 
 def write_settings(folder: Path, digests: str | None) -> Path:
     """Settings in a folder, with what the model answers that writes digests; None for no such model."""
+    folder.mkdir(exist_ok=True)
     (folder / "digests.jsonl").write_text(digests or "", "utf-8")
     (folder / "answers.jsonl").write_text('{"text": "All is well."}\n', "utf-8")
     path = folder / "seed.toml"
@@ -115,8 +127,7 @@ def write_settings(folder: Path, digests: str | None) -> Path:
 
 
 async def sow(folder: Path) -> Seed:
-    """Fill a store: first what is said, while a model refuses every digest, so that events are degraded; then memory."""
-    folder.mkdir()
+    """Fill a store in a new folder: first what is said, while a model refuses every digest, so that events are degraded."""
     url, pairs = f"sqlite:///{folder / 'seed.db'}", [(name, agent) for name in USERS for agent in AGENTS]
     async with open_runtime(url, config=write_settings(folder, BAD)) as runtime:
         for name in USERS:
@@ -148,9 +159,14 @@ async def _talk(engine: Everfold, name: str, agent: str) -> None:
         f"I prefer {of_user} tea to coffee.",
         f"Remember that my {of_user} boat is called Kestrel of {agent}.",
         HOSTILE.format(marker=f"{of_user} {agent}"),
-        *(f"How does the {of_user} sea look today, and what of the wind over hill {number}? " * 4 for number in range(24)),
+        *(
+            f"How does the {of_user} sea look today, and what of the wind over hill {number}? " * 4
+            for number in range(24)
+        ),
     ]
-    pairs = [(user(text), assistant(f"The {of_agent} note {number} of it is made. " * 3)) for number, text in enumerate(said)]
+    pairs = [
+        (user(text), assistant(f"The {of_agent} note {number} of it is made. " * 3)) for number, text in enumerate(said)
+    ]
     await session.append([wire for pair in pairs for wire in pair])
     await session.window()
     await session.append([user(f"My {of_user} berth is number 17."), assistant(f"{of_agent}: I see.")])
