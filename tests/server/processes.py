@@ -69,6 +69,7 @@ def serving(
         cwd=folder or config.parent,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(config.parent), *sys.path]), "PYTHONWARNINGS": "ignore"},
         stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
     try:
