@@ -27,6 +27,7 @@ PARTS = [
     usage.UsageStore,
     memory.LedgerStore,
     memory.TopicStore,
+    memory.ExtractionStore,
     memory.DreamLeaseStore,
     memory.MemoryRecordStore,
     vectors.VectorStore,

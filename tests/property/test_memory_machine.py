@@ -244,10 +244,13 @@ class MemoryMachine(RuleBasedStateMachine):
             await store.list_dreams(user_id, None, limit_count=999),
             await store.list_extractions(user_id, None, after_ordinal=0, limit_count=999),
             await store.list_extractions(user_id, GUIDE, after_ordinal=1, limit_count=2),
+            await store.list_latest_extractions(user_id, None, before_ordinal=None, limit_count=2),
+            await store.list_latest_extractions(user_id, GUIDE, before_ordinal=3, limit_count=9),
             [await store.read_cursor(user_id, agent_id) for agent_id in (GUIDE, CLERK)],
             await store.read_session_memory(SessionId(f"ses_{user_id}")),
             await store.list_audit(user_id, limit_count=999),
             await store.list_audit(user_id, before=AuditPlace(minute(3)), limit_count=2),
+            await store.list_audit(user_id, action="erase", limit_count=3),
         )
 
     @invariant()

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 import httpx2
-from tests.server.conftest import Served
+from tests.server.conftest import Served, Settings
 
 from everfold.core.items import Item
 from everfold.core.sessions import AgentId, UserId
@@ -16,7 +16,7 @@ ADA: Final = UserId("6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b")
 BEN: Final = UserId("0b8f5a4e-1c2d-4e3f-8a9b-7c6d5e4f3a2b")
 SHOP: Final = AgentId("shop")
 DESK: Final = AgentId("desk")
-STRUCTURED: Final = {"compaction": {"synchronous": True}, "memory": {"system": "structured"}}
+STRUCTURED: Final[Settings] = {"compaction": {"synchronous": True}, "memory": {"system": "structured"}}
 
 
 def store_of(served: Served) -> Store:

@@ -78,13 +78,13 @@ async def test_the_second_of_two_edits_is_told_the_first(admin: httpx2.AsyncClie
     path = (await add(admin, "The berth costs 17 euros.")).headers["location"]
     first = await admin.patch(path, json={"statement": "The berth costs 19 euros."}, headers={"If-Match": '"1"'})
     assert (first.status_code, first.headers["etag"]) == (200, '"2"')
-    for send, options in (
-        (admin.patch, {"json": {"statement": "The berth costs 20 euros."}}),
-        (admin.delete, {}),
+    old = {"If-Match": '"1"'}
+    for lost in (
+        await admin.patch(path, json={"statement": "The berth costs 20 euros."}, headers=old),
+        await admin.delete(path, headers=old),
     ):
-        lost = await send(path, headers={"If-Match": '"1"'}, **options)
         assert (lost.status_code, lost.json()["expected"], lost.json()["current"]) == (409, "1", first.json())
-    lost = await admin.post(f"{path}/undo", headers={"If-Match": '"1"'})
+    lost = await admin.post(f"{path}/undo", headers=old)
     assert (lost.status_code, lost.json()["current"]["revision"]) == (409, 2)
     assert (await admin.get(path)).json()["revision"] == 2
 
@@ -164,13 +164,14 @@ async def test_items_are_listed_by_status_agent_and_words(served: Served, admin:
 
 
 async def test_an_agents_key_writes_as_its_agent(served: Served) -> None:
-    """What comes with a key of an agent has the authority of the agent: the user's own words it neither changes nor erases."""
+    """What comes with a key of an agent has the authority of the agent: the user's own words it leaves as they are."""
     async with await act_as(served, "admin") as client:
         said = (await add(client, "The berth costs 17 euros.")).json()
     async with await act_as(served, "agent:shop") as client:
         path = f"{ITEMS}/{said['id']}"
         assert (await client.patch(path, json={"statement": "It is free."})).status_code == 403
         assert (await client.delete(path)).status_code == 403
+        assert (await client.post(f"{path}/undo")).status_code == 403
         made = (await add(client, "The tests need the database.", tier="agent")).json()
         assert (made["origin"], made["agent"], made["written_by"]) == ("assistant", "shop", "agent")
         assert (await add(client, "Desk needs nothing at all.", tier="agent", agent="desk")).status_code == 403

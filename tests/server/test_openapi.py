@@ -30,6 +30,16 @@ async def test_every_operation_is_described(admin: httpx2.AsyncClient) -> None:
     assert "Problem" in document["components"]["schemas"]
 
 
+async def test_every_write_may_be_named(admin: httpx2.AsyncClient) -> None:
+    """Every write of the API takes an idempotency key, and no read does; edits of what has revisions take `If-Match`."""
+    document = (await admin.get("/api/openapi.json")).json()
+    for name, operation in list_operations(document):
+        named = {one["name"] for one in operation.get("parameters", ())}  # type: ignore[attr-defined]  # a list of objects
+        assert ("Idempotency-Key" in named) == (not name.startswith("get ")), name
+        if "ETag" in str(operation["responses"]) and not name.startswith("get "):
+            assert "If-Match" in named, name
+
+
 async def test_every_reference_is_resolved(admin: httpx2.AsyncClient) -> None:
     """What the document refers to is in it."""
     answer = await admin.get("/api/openapi.json")

@@ -79,7 +79,10 @@ def test_host_and_port_say_where_it_listens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("drain_secs", "is_answered"), [(20, True), (0.2, False)])
 def test_stopping_waits_for_what_is_on_its_way(tmp_path: Path, drain_secs: float, *, is_answered: bool) -> None:
     """A request that takes two seconds is answered where stopping waits for longer, and is cut off where it does not."""
-    (tmp_path / "slow.py").write_text("import asyncio\nasync def ask(**_):\n    await asyncio.sleep(2)\n    return 'x'\n")
+    (tmp_path / "slow.py").write_text(
+        "import asyncio, pathlib\n"
+        "async def ask(**_):\n    pathlib.Path('asked').touch()\n    await asyncio.sleep(2)\n    return 'x'\n"
+    )
     (tmp_path / "everfold.toml").write_text(
         f'[server]\ndrain_secs = {drain_secs}\n[sources.slow]\nkind = "callable"\nfunction = "slow:ask"\n', "utf-8"
     )
@@ -89,7 +92,8 @@ def test_stopping_waits_for_what_is_on_its_way(tmp_path: Path, drain_secs: float
             headers = {"Authorization": f"Bearer {ready['key']}"}
             async with httpx2.AsyncClient(headers=headers, timeout=30) as client:
                 asked = asyncio.ensure_future(client.post(ready["address"] + "api/sources/slow/test"))
-                await asyncio.sleep(0.7)
+                while not (asked.done() or (tmp_path / "asked").exists()):  # noqa: ASYNC110 - another process makes it
+                    await asyncio.sleep(0.05)
                 process.send_signal(signal.SIGTERM)
                 try:
                     return "tokens" in (await asked).json()

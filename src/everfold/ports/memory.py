@@ -12,7 +12,15 @@ from datetime import datetime
 from typing import Protocol
 
 from everfold.core.items import Item, ItemId, ItemStatus
-from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import (
+    AuditAction,
+    AuditEntry,
+    AuditPlace,
+    Extraction,
+    MemoryChange,
+    MemoryHead,
+    SessionMemory,
+)
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
@@ -188,11 +196,17 @@ class MemoryRecordStore(Protocol):
         ...
 
     async def list_audit(
-        self, user_id: UserId, *, before: AuditPlace | None = None, limit_count: int
+        self,
+        user_id: UserId,
+        *,
+        action: AuditAction | None = None,
+        before: AuditPlace | None = None,
+        limit_count: int,
     ) -> list[AuditEntry]:
         """Entries by their time, newest first, of one time the last written first; only those before a place.
 
-        The place of a page's last entry gives the next page, without a gap.
+        The place of a page's last entry gives the next page, without a gap. With an action only entries of it, for which
+        every one that is newer may be looked at.
         """
         ...
 

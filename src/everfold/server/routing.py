@@ -15,12 +15,20 @@ from fastapi.routing import APIRoute
 from starlette.responses import StreamingResponse
 
 from everfold.core.access import AccessKey
-from everfold.core.repeats import KeptAnswer, KnownRequest, hash_request
+from everfold.core.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request
 from everfold.server.problems import PROBLEMS, make_problem, request_id_of
 from everfold.server.runtime import runtime_of
 
 HEADER: Final = "idempotency-key"
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_PARAMETER: Final[dict[str, object]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Names this write: sent again, it is answered as before and carried out once.",
+    "schema": {"type": "string", "pattern": "^[ -~]+$", "maxLength": MOST_KEY_CHARS},
+    "example": "3f6d1c1e-5b0a-4f8e-9a53-0c1d2e3f4a5b",
+}
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -32,6 +40,9 @@ class OnceRoute(APIRoute):
         first, _, rest = inspect.cleandoc(endpoint.__doc__ or "").partition("\n")
         self.summary = self.summary or first.rstrip(".")
         self.description = rest.strip()
+        if not _READS.issuperset(self.methods or ()):
+            extra = self.openapi_extra or {}
+            self.openapi_extra = {**extra, "parameters": [*extra.get("parameters", ()), _PARAMETER]}
 
     def get_route_handler(self) -> Handler:
         """What carries out a request."""

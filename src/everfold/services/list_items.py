@@ -10,7 +10,7 @@ from everfold.core.searching import plan_query
 from everfold.core.sessions import AgentId, UserId
 from everfold.ports.memory import LedgerStore
 
-MOST_READ: Final = 5_000
+MOST_READ: Final = 2_000
 """How many items one page looks through; one that found less says where to go on."""
 _PAGE_COUNT: Final = 500
 _ACTIVE: Final[Sequence[ItemStatus]] = ("active",)
@@ -31,6 +31,11 @@ class ItemQuery:
     kind: ItemKind | None = None
     tier: Tier | None = None
     text: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether every item of its statuses is looked for."""
+        return not (self.kind or self.tier or self.text)
 
     def matches(self, item: Item) -> bool:
         """Whether kind and tier of an item are those that are looked for."""
@@ -66,18 +71,19 @@ async def list_matching_items(
         NotFoundError: no item has the id `after`.
     """
     if query.text.strip() and tuple(query.statuses) == _ACTIVE:
-        ranked = await store.search_items(plan_query(query.text), user_id, agent_id, limit_count=MOST_READ)
+        most_count = MOST_READ if query.kind or query.tier else limit_count
+        ranked = await store.search_items(plan_query(query.text), user_id, agent_id, limit_count=most_count)
         return ItemPage(items=tuple([item for item, _ in ranked if query.matches(item)][:limit_count]))
     items: list[Item] = []
-    for _ in range(0, MOST_READ, _PAGE_COUNT):
-        page = await store.list_items(
-            user_id, agent_id, statuses=query.statuses, after=after, limit_count=max(limit_count, _PAGE_COUNT)
-        )
+    read_count, page_count = 0, limit_count + 1 if query.is_wide else _PAGE_COUNT
+    while read_count < MOST_READ:
+        page = await store.list_items(user_id, agent_id, statuses=query.statuses, after=after, limit_count=page_count)
+        read_count += len(page)
         for item in filter(query.holds, page):
             if len(items) == limit_count:
                 return ItemPage(items=tuple(items), next_id=items[-1].id)
             items.append(item)
-        if len(page) < max(limit_count, _PAGE_COUNT):
+        if len(page) < page_count:
             return ItemPage(items=tuple(items))
         after = page[-1].id
     return ItemPage(items=tuple(items), next_id=after)

@@ -2,15 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from everfold.core.memory import AuditAction, AuditEntry, AuditPlace
 from everfold.core.sessions import SessionId, UserId
 from everfold.ports.stores import Store
-
-MOST_READ: Final = 10_000
-"""How many entries one page looks through for an action; one that found less says where to go on."""
-_PAGE_COUNT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,23 +31,13 @@ class AuditPage:
 async def read_audit(
     store: Store, user_id: UserId, *, action: AuditAction | None, before: AuditPlace | None, limit_count: int
 ) -> AuditPage:
-    """Entries of a user from the newest on, of one action where it is given.
-
-    A page that is not full may have a next one: no more than `MOST_READ` entries are looked through at once.
-    """
-    entries: list[AuditEntry] = []
-    read_count, asked_count = 0, limit_count if action is None else _PAGE_COUNT
-    while read_count < MOST_READ:
-        page = await store.list_audit(user_id, before=before, limit_count=asked_count)
-        read_count += len(page)
-        for entry in page:
-            before = AuditPlace(entry.at, entry.ordinal)
-            entries += [entry] if action in (None, entry.action) else []
-            if len(entries) == limit_count:
-                return AuditPage(entries=await _tell_sessions(store, entries), next_place=before)
-        if len(page) < asked_count:
-            return AuditPage(entries=await _tell_sessions(store, entries))
-    return AuditPage(entries=await _tell_sessions(store, entries), next_place=before)
+    """Entries of a user from the newest on, of one action where it is given."""
+    entries = await store.list_audit(user_id, action=action, before=before, limit_count=limit_count)
+    is_full = len(entries) == limit_count
+    return AuditPage(
+        entries=await _tell_sessions(store, entries),
+        next_place=AuditPlace(entries[-1].at, entries[-1].ordinal) if is_full else None,
+    )
 
 
 async def _tell_sessions(store: Store, entries: Sequence[AuditEntry]) -> tuple[Audited, ...]:

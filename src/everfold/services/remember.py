@@ -22,6 +22,7 @@ from everfold.core.ledger_edits import (
     plan_edit,
     plan_expiry,
     plan_undo,
+    require_authority,
     require_revision,
 )
 from everfold.core.ledger_operations import Add, Operation, enter_finding, plan_add, plan_operations
@@ -246,6 +247,8 @@ class Rememberer:
 
         async def decide(head: MemoryHead) -> _Decision:
             revisions = await self._read(item_id, user_id, agent_id, expected_revision)
+            if written_by == "agent":
+                require_authority(revisions[-1], written_by)
             author = self._sign(user_id, agent_id or revisions[-1].agent_id, written_by)
             linked = await load_linked(self.store, revisions)
             undone = plan_undo(revisions, linked, now=author.now, written_by=written_by)

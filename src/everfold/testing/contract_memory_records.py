@@ -295,6 +295,19 @@ class MemoryRecordContract:
         assert await store.list_audit(ADA, before=AuditPlace(minute(2)), limit_count=9) == listed[3:]
         assert await store.list_audit(UserId("usr_nobody"), limit_count=9) == []
 
+    async def test_the_audit_is_narrowed_to_an_action(self, store: Store) -> None:
+        """With an action only its entries come, in the same order and page by page, whatever else they hold."""
+        odd = replace(audit("erase", at=3, about="\ud83d"), actor='"action":"write"')
+        await store.record_audit(
+            [audit("erase", at=1), audit(at=2, about="erase"), odd, audit("erase", at=3), audit(at=4)]
+        )
+        await store.record_audit([audit("erase", at=9, user_id=BEN)])
+        newest = await store.list_audit(ADA, action="erase", limit_count=2)
+        assert newest == [audit("erase", at=3), odd]
+        place = AuditPlace(newest[-1].at, newest[-1].ordinal)
+        assert await store.list_audit(ADA, action="erase", before=place, limit_count=2) == [audit("erase", at=1)]
+        assert await store.list_audit(ADA, action="wipe", limit_count=2) == []
+
     async def test_the_audit_is_paged_without_a_gap(self, store: Store) -> None:
         """From the place of a page's last entry the next page goes on, also among entries of one time and new ones."""
         await store.record_audit([audit(at=at // 5, about=f"e{at}") for at in range(12)])

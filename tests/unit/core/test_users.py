@@ -1,14 +1,20 @@
 """Users: what a text names, which texts are refused, and what settings may say of them."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everfold.core.sessions import UserId
 from everfold.core.users import (
     Binding,
+    User,
     UserEntry,
     UserReference,
     bind_name,
+    fold_name,
     fold_reference,
     join_bindings,
     parse_binding,
@@ -162,3 +168,20 @@ def test_a_name_that_means_somebody_is_none(name: str) -> None:
     """What names a user by itself cannot be bound to another one."""
     with pytest.raises(InvalidInputError):
         bind_name(name)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("ILSE", "ilse"), ("\u00c5nn", "a\u030aNN"), ("\uff21da", "Ada"), ("Stra\u00dfe", "STRASSE")],
+)
+def test_names_that_read_alike_are_searched_alike(one: str, other: str) -> None:
+    """Case, composed letters, wide forms and the sharp s make no difference to a search."""
+    assert fold_name(one) == fold_name(other)
+
+
+def test_a_change_of_a_user_is_another_version() -> None:
+    """Name and bindings make the version; who is the default and when they became known do not."""
+    user = User(id=UserId(OWN), name="Ilse", bindings=(CHAT,), created_at=datetime(2031, 5, 1, tzinfo=UTC))
+    assert user.version == replace(user, is_default=True, created_at=datetime(2032, 5, 1, tzinfo=UTC)).version
+    others = {replace(user, name="Ben").version, replace(user, bindings=()).version, replace(user, name="").version}
+    assert len(others | {user.version}) == 4

@@ -10,7 +10,15 @@ from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
 from everfold.core.items import Item, ItemId, ItemStatus, index_item
-from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import (
+    AuditAction,
+    AuditEntry,
+    AuditPlace,
+    Extraction,
+    MemoryChange,
+    MemoryHead,
+    SessionMemory,
+)
 from everfold.core.searching import SearchQuery, SearchText, rank_documents
 from everfold.core.sessions import NO_END, AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
@@ -235,13 +243,18 @@ class InMemoryMemory(TablesHolder):
         self._tables.memory.audit.extend(entries)
 
     async def list_audit(
-        self, user_id: UserId, *, before: AuditPlace | None = None, limit_count: int
+        self,
+        user_id: UserId,
+        *,
+        action: AuditAction | None = None,
+        before: AuditPlace | None = None,
+        limit_count: int,
     ) -> list[AuditEntry]:
         """Entries, newest first, before a place."""
         numbered = [replace(entry, ordinal=at) for at, entry in enumerate(self._tables.memory.audit, 1)]
         newest = sorted(numbered, key=_read_place, reverse=True)
-        found = (one for one in newest if one.user_id == user_id and (before is None or _read_place(one) < before))
-        return list(islice(found, limit_count))
+        own = (one for one in newest if one.user_id == user_id and action in (None, one.action))
+        return list(islice((one for one in own if before is None or _read_place(one) < before), limit_count))
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket."""

@@ -8,7 +8,7 @@ from everfold.adapters.sqlite.codec import blob_to_text, text_to_blob, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
 from everfold.adapters.sqlite.memory_items import check_follows, find_place
 from everfold.adapters.sqlite.owners import find_agent_key, find_user_key, get_agent_key, get_user_key
-from everfold.core.memory import AuditEntry, AuditPlace, Extraction, SessionMemory
+from everfold.core.memory import AuditAction, AuditEntry, AuditPlace, Extraction, SessionMemory
 from everfold.core.memory_rows import (
     audit_from_bytes,
     audit_to_bytes,
@@ -331,13 +331,20 @@ def record_audit(database: Database, entries: Sequence[AuditEntry]) -> None:
         database.run("insert_audit", user_key=user_key, at=to_micros(entry.at), content=audit_to_bytes(entry))
 
 
-def list_audit(database: Database, user_id: UserId, before: AuditPlace | None, limit_count: int) -> list[AuditEntry]:
+def list_audit(
+    database: Database, user_id: UserId, action: AuditAction | None, before: AuditPlace | None, limit_count: int
+) -> list[AuditEntry]:
     """See `MemoryRecordStore.list_audit`."""
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
     before_micros, ordinal = (NO_MOMENT, 0) if before is None else (to_micros(before.at), before.ordinal)
     rows = database.rows(
-        "list_audit", user_key=user_key, before=before_micros, ordinal=ordinal, limit_count=limit_count
+        "list_audit" if action is None else "list_audit_of_action",
+        user_key=user_key,
+        action=action,
+        before=before_micros,
+        ordinal=ordinal,
+        limit_count=limit_count,
     )
     return [audit_from_bytes(cast("bytes", content), ordinal=cast("int", key)) for content, key in rows]

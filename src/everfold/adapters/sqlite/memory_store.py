@@ -6,7 +6,15 @@ from datetime import datetime
 from everfold.adapters.sqlite import memory, memory_items, memory_records
 from everfold.adapters.sqlite.lanes import Lanes
 from everfold.core.items import Item, ItemId, ItemStatus
-from everfold.core.memory import AuditEntry, AuditPlace, Extraction, MemoryChange, MemoryHead, SessionMemory
+from everfold.core.memory import (
+    AuditAction,
+    AuditEntry,
+    AuditPlace,
+    Extraction,
+    MemoryChange,
+    MemoryHead,
+    SessionMemory,
+)
 from everfold.core.searching import SearchQuery
 from everfold.core.sessions import AgentId, SessionId, UserId
 from everfold.core.topics import Dream, DreamId, Topic
@@ -140,10 +148,15 @@ class SqliteMemory(Lanes):
         await self._write(memory_records.record_audit, entries)
 
     async def list_audit(
-        self, user_id: UserId, *, before: AuditPlace | None = None, limit_count: int
+        self,
+        user_id: UserId,
+        *,
+        action: AuditAction | None = None,
+        before: AuditPlace | None = None,
+        limit_count: int,
     ) -> list[AuditEntry]:
         """See the port."""
-        return await self._read(memory_records.list_audit, user_id, before, limit_count)
+        return await self._read(memory_records.list_audit, user_id, action, before, limit_count)
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
         """See the port. The write-ahead log is emptied too, unless a reader holds on to it."""

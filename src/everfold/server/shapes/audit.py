@@ -28,7 +28,7 @@ class AuditShape(Shape):
 
 
 class AuditPageShape(Shape):
-    """Entries from the newest on. A page that is not full may have a next one."""
+    """Entries from the newest on."""
 
     entries: list[AuditShape]
     next_cursor: NextCursor

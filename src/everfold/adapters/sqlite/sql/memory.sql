@@ -278,6 +278,12 @@ WHERE user_key = :user_key AND (at, key) < (:before, :ordinal)
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 
+-- name: list_audit_of_action
+SELECT content, key FROM memory_audit
+WHERE user_key = :user_key AND (at, key) < (:before, :ordinal) AND CAST(content AS TEXT) ->> '$.action' = :action
+ORDER BY at DESC, key DESC
+LIMIT :limit_count;
+
 -- name: count_wiped_words
 -- How many rows of the index a user has, and about how many all have.
 SELECT

@@ -44,7 +44,13 @@ LIMIT :limit_count;
 
 -- name: list_users_named
 -- place: 0 where the name begins with the text, 1 where it stands inside; fold_name is `everfold.core.users.fold_name`.
-WITH folded AS MATERIALIZED (SELECT key, instr(fold_name(name), :folded) AS at FROM users),
+-- What is ASCII SQLite folds by itself, which is ten times as quick.
+WITH folded AS MATERIALIZED (
+    SELECT
+        key,
+        instr(CASE WHEN octet_length(name) = length(name) THEN lower(name) ELSE fold_name(name) END, :folded) AS at
+    FROM users
+),
 found AS (SELECT key, at > 1 AS place FROM folded WHERE at > 0),
 last AS (SELECT at <> 1 AS place FROM folded WHERE key = :after)
 SELECT

@@ -42,7 +42,7 @@ function AgentDetail({ name, onSaved }) {
     <${Effective} agent=${agent} />`}<//>`;
 }
 
-const FIRST_OVERRIDES = ["trigger_ratio", "target_ratio", "keep_recent", "gap_secs", "continuous_interval", "model"];
+const FIRST_OVERRIDES = ["trigger_ratio", "target_ratio", "keep_recent", "gap_secs", "continuous_interval"];
 
 /** What the form holds: an own setting's value, else "" (text) or the value for all (what is chosen). */
 function begin(agent) {
@@ -135,8 +135,9 @@ function Overrides({ agent, rows, errors, onChange }) {
   const effective = agent.effective?.compaction || {};
   const known = [...new Set([...FIRST_OVERRIDES, ...Object.keys(effective)])];
   const setRow = (index, change) => onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
-  const errorOf = key => errors[`compaction.${key}`];
-  const loose = Object.entries(errors).filter(([field]) => field === "compaction" || (field.startsWith("compaction.") && !rows.some(row => `compaction.${row.key}` === field)));
+  // What contradicts another setting is told of the section: it belongs to the rows that it names.
+  const errorOf = key => key && (errors[`compaction.${key}`] || (errors.compaction?.includes(key) ? errors.compaction : null));
+  const loose = Object.entries(errors).filter(([field, message]) => field.split(".")[0] === "compaction" && !rows.some(row => errorOf(row.key) === message));
   return html`
     <section class="card"><div class="card-head"><h2>Compaction</h2><span class="small soft">What differs from the settings for all</span></div>
       <datalist id="compaction-keys">${known.map(key => html`<option key=${key} value=${key} />`)}</datalist>
