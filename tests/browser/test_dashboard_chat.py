@@ -36,7 +36,7 @@ def read_kiln(kiln: str) -> str:
     return f"The kiln {kiln} has 900 degrees. <b onclick='window.broken = 1'>hot</b>"
 '''
 WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
-expect.set_options(timeout=20_000)  # a machine under load is slow, and no slower test passes for it
+expect.set_options(timeout=20_000)  # a machine that does other things beside is slow
 
 
 @pytest.fixture(scope="module")
