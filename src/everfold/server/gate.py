@@ -136,7 +136,7 @@ class Gate:
         return make_problem(request_id, 413, _tell_limit(self._body_limit_bytes))
 
 
-_OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login"})
+_OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login", "/api/logout"})
 """Where a browser with an old cookie gets a new one."""
 
 

@@ -39,7 +39,9 @@ async def show_system(runtime: Runtime) -> SystemShape:
         ),
         sweep=SweepOverview.model_validate(settings.sweep),
         spend=await _show_spend(runtime),
-        settings=[SettingLine(key=key, value=value, place=place) for key, value, place in rows],
+        settings=[
+            SettingLine.model_validate({"key": key, "value": value, "from": place}) for key, value, place in rows
+        ],
     )
 
 

@@ -35,7 +35,7 @@ HTTP_CODES: Mapping[int, str] = {
 }
 """The word for programs of what HTTP itself refuses; an error of ours brings its own word and status."""
 
-_DOCUMENTED = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503)
+_DOCUMENTED = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 502, 503)
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {

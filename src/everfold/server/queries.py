@@ -9,6 +9,8 @@ from everfold.core.memory import AuditAction
 
 ItemText = Annotated[str, Path(description="The item's id.", examples=["itm_01"])]
 TopicText = Annotated[str, Path(description="The topic's name.", examples=["work"])]
+KeyText = Annotated[str, Path(description="The key's id.", examples=["key_01"])]
+SourceText = Annotated[str, Path(description="The source's name in the settings.", examples=["calendar"])]
 DreamText = Annotated[str, Path(description="The dream's id.", examples=["drm_01"])]
 
 NameQuery = Annotated[

@@ -8,6 +8,7 @@ from everfold.core.access import AccessKey
 from everfold.server.access import AnyKey, AsAdmin, Context, let_anybody
 from everfold.server.gate import COOKIE
 from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor
+from everfold.server.queries import KeyText
 from everfold.server.routing import make_router
 from everfold.server.runtime import Runtime
 from everfold.server.shapes.keys import KeyPage, KeyShape, MadeKeyShape, NewKey, SignIn, Who, show_key, show_made_key
@@ -62,7 +63,7 @@ async def make_key(_: AsAdmin, runtime: Context, new: NewKey) -> MadeKeyShape:
 
 
 @router.delete("/api/keys/{key}")
-async def revoke_key(_: AsAdmin, runtime: Context, key: str) -> KeyShape:
+async def revoke_key(_: AsAdmin, runtime: Context, key: KeyText) -> KeyShape:
     """End a key, by its id, at once and for ever; one that has ended stays as it is."""
     return show_key(await runtime.engine.keys.revoke(key))
 

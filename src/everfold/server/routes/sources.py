@@ -7,6 +7,7 @@ from fastapi import Query
 
 from everfold.agents.described_sources import ask_source, list_sources
 from everfold.server.access import AsAdmin, Context
+from everfold.server.queries import SourceText
 from everfold.server.routing import make_router
 from everfold.server.shapes.sources import SourceList, TriedShape, show_source, show_tried
 
@@ -23,7 +24,7 @@ async def read_sources(_: AsAdmin, runtime: Context) -> SourceList:
 async def try_one(
     _: AsAdmin,
     runtime: Context,
-    source: str,
+    source: SourceText,
     hours: Annotated[float, Query(gt=0, le=8_760, description="How far back it is asked.")] = 24.0,
 ) -> TriedShape:
     """Ask one source now, allowed or not, and show what a model would see of it. Nothing is stored.

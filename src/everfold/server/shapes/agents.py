@@ -24,8 +24,8 @@ class Manifest(Shape):
 class Effective(Shape):
     """What the agent's new sessions and its memory go by, all settings together."""
 
-    compaction: dict[str, object]
-    memory: dict[str, object]
+    compaction: dict[str, object] = Field(examples=[{"trigger_ratio": 0.8}])
+    memory: dict[str, object] = Field(examples=[{"system": "structured"}])
 
 
 class AgentShape(Shape):
@@ -60,8 +60,8 @@ class AgentChange(Given):
     model: str | None = Field(default=None, pattern=MODEL_PATTERN, examples=["openai:gpt-5-mini"])
     context_limit: int | None = Field(default=None, gt=0, examples=[64_000])
     instructions: str | None = Field(default=None, examples=["You help in a shop."])
-    memory_inject: bool | None = None
-    memory_review: bool | None = None
+    memory_inject: bool | None = Field(default=None, description="Recall beside each turn.", examples=[True])
+    memory_review: bool | None = Field(default=None, description="A person approves each dream.", examples=[False])
     compaction: dict[str, object] | None = Field(
         default=None, description="All of them: what is not named goes back.", examples=[{"trigger_ratio": 0.7}]
     )

@@ -85,7 +85,7 @@ class NewDream(Given):
 class NoDream(Shape):
     """There was nothing to dream of, or a dream is on its way or waits for approval."""
 
-    dream: None = None
+    dream: None = Field(default=None, description="Always null.")
 
 
 def show_dream(dream: Dream) -> DreamShape:

@@ -25,7 +25,7 @@ class KeyPage(Shape):
     """Keys in the order of their making, revoked and expired ones too."""
 
     keys: list[KeyShape]
-    next_cursor: str | None
+    next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last one.")
 
 
 class NewKey(Given):
@@ -63,7 +63,7 @@ class Who(Shape):
 
     key: KeyShape
     version: str = Field(description="Of the server.", examples=["0.1.0"])
-    default_user_id: str
+    default_user_id: str = Field(description="Whom `default` names.", examples=["6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"])
 
 
 def show_key(key: AccessKey) -> KeyShape:

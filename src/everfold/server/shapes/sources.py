@@ -14,7 +14,7 @@ class SourceShape(Shape):
     kind: str = Field(description="One of the kinds of `[sources.NAME]`, or `hand`.", examples=["calendar"])
     source: str = Field(description="What its fence says; empty where its settings do not fit.")
     is_allowed: bool = Field(description="A refresh asks it.")
-    prompt: str
+    prompt: str = Field(description="What a refresh asks it for.", examples=["what is new"])
     problem: str = Field(description="What does not fit; empty for nothing.")
 
 
@@ -30,9 +30,9 @@ class TriedShape(Shape):
     ok: bool
     text: str = Field(description="What a model would see, fence included; empty where nothing was said.")
     tokens: int = Field(description="What its answer costs, before it is cut.")
-    budget_tokens: int
+    budget_tokens: int = Field(description="What it may say at most.", examples=[2_000])
     is_cut: bool
-    secs: float
+    secs: float = Field(description="How long it took.", examples=[0.4])
     from_at: Time
     to_at: Time
 

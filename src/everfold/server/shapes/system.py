@@ -10,15 +10,15 @@ from everfold.server.shapes.shape import Shape, Time
 class OpenEvent(Shape):
     """A compaction that waits or failed."""
 
-    id: str
-    session_id: str
-    ordinal: int
-    state: str
-    trigger: str
-    first_seq: int
-    last_seq: int
+    id: str = Field(examples=["evt_01"])
+    session_id: str = Field(examples=["ses_01"])
+    ordinal: int = Field(description="Its place among the session's compactions, from 1 on.", examples=[3])
+    state: str = Field(examples=["pending"])
+    trigger: str = Field(examples=["tokens"])
+    first_seq: int = Field(examples=[256])
+    last_seq: int = Field(examples=[279])
     begun_at: Time
-    attempts: int
+    attempts: int = Field(description="How often it was tried.", examples=[1])
     problem: str = Field(description="What went wrong with the last attempt; empty when nothing did.")
 
 
@@ -34,21 +34,21 @@ class EventsOverview(Shape):
 class SweepOverview(Shape):
     """How work that was left behind is taken up again."""
 
-    grace_secs: float
-    lookback_secs: float
-    attempts: int
-    every_secs: float
+    grace_secs: float = Field(description="How long a failed event waits for its next attempt.", examples=[600.0])
+    lookback_secs: float = Field(description="Older events are left to a person.", examples=[604_800.0])
+    attempts: int = Field(description="How often an event is tried.", examples=[3])
+    every_secs: float = Field(description="How often to look.", examples=[120.0])
 
 
 class ModelSpend(Shape):
     """What the calls of one model for one purpose came to today."""
 
-    model: str
-    purpose: str
-    calls_count: int
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
+    model: str = Field(examples=["openai:gpt-5-mini"])
+    purpose: str = Field(examples=["digest"])
+    calls_count: int = Field(examples=[12])
+    input_tokens: int = Field(examples=[48_000])
+    cached_tokens: int = Field(description="Of the input, what the provider read from its cache.", examples=[30_000])
+    output_tokens: int = Field(examples=[9_000])
     cost_usd: float = Field(description="Of the calls whose price is known.")
     uncounted_count: int = Field(description="Calls of unknown price that a spend cap does not see.")
 
@@ -56,9 +56,9 @@ class ModelSpend(Shape):
 class SpendOverview(Shape):
     """What models cost since midnight UTC."""
 
-    today_usd: float
+    today_usd: float = Field(examples=[1.25])
     per_day_usd: float | None = Field(description="The cap; null for none.")
-    per_event_usd: float | None
+    per_event_usd: float | None = Field(description="The cap of one compaction; null for none.")
     by_model: list[ModelSpend]
 
 
@@ -66,18 +66,18 @@ class SettingLine(Shape):
     """One setting."""
 
     key: str = Field(examples=["compaction.trigger_ratio"])
-    value: object
-    place: str = Field(serialization_alias="from", description="argument, environment, file or default.")
+    value: object = Field(description="As the settings file would have it.", examples=[0.8])
+    place: str = Field(alias="from", description="argument, environment, file or default.", examples=["file"])
 
 
 class SystemShape(Shape):
     """How the system is."""
 
-    version: str
+    version: str = Field(description="Of the server.", examples=["0.1.0"])
     started_at: Time
     store: str = Field(description="What kind of store, and its file's name.", examples=["sqlite: everfold.db"])
-    users_count: int
-    sessions_count: int
+    users_count: int = Field(examples=[3])
+    sessions_count: int = Field(examples=[12])
     events: EventsOverview
     sweep: SweepOverview
     spend: SpendOverview
