@@ -25,6 +25,7 @@ NAMES = (
     "digests",
     "threats",
     "vectors",
+    "server",
 )
 _MODULES = {"import": "batch_import"}
 _SCRIPTS = ("tokens", "statements", "digests")

@@ -1,0 +1,68 @@
+"""A server in a process of its own over a file, as `everfold serve` starts it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+SETTINGS = """\
+[compaction]
+synchronous = true
+
+[memory]
+system = "structured"
+
+[server]
+requests_per_minute = 0
+"""
+"""As `bench.opening.INLINE_SETTINGS`; memory is there to be listed, and no key is held to a rate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where it is, and the key of an admin."""
+
+    url: str
+    secret: str
+
+    def client(self) -> httpx2.Client:
+        """A client that keeps its connection."""
+        return httpx2.Client(base_url=self.url, headers={"Authorization": f"Bearer {self.secret}"}, timeout=60)
+
+
+@contextmanager
+def serving(database: Path) -> Iterator[Address]:
+    """A server over a file that has no key yet; stopped at the end."""
+    config = database.with_suffix(".toml")
+    config.write_text(SETTINGS, "utf-8")
+    command = ["-m", "everfold.cli.main", "--config", str(config), "serve", "--db", str(database), "--port", "0"]
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield _read_address(process)
+    finally:
+        process.terminate()
+        process.wait(30)
+        if process.stdout:
+            process.stdout.close()
+
+
+def _read_address(process: "subprocess.Popen[str]") -> Address:
+    secret = ""
+    for line in process.stdout or ():
+        if made := re.search(r"\bef_[\w-]{43}", line):
+            secret = made[0]
+        if ready := re.search(r"http://127\.0\.0\.1:\d+/", line):
+            return Address(url=ready[0], secret=secret)
+    raise RuntimeError("the server ended before it was ready")
