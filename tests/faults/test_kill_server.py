@@ -199,7 +199,7 @@ async def _kill_within(
         group.create_task(keep_doing(act, hands))
         for client in clients:
             group.create_task(client.say_until_cut())
-        while any(len(client.said) < count + 5 for client, count in zip(clients, said, strict=True)):
+        while any(len(client.said) < count + 5 for client, count in zip(clients, said, strict=True)):  # noqa: ASYNC110 - five more of each are to be on their way
             await asyncio.sleep(0.05)
         await asyncio.sleep(0.2)
         process.kill()

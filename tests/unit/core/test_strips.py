@@ -28,8 +28,12 @@ def judge(
     fixed_seq: int,
     safe_seq: int,
     refreshes: list[int],
+    erased: set[int],
+    noted: list[tuple[int, int]],
 ) -> Fate:
     """The fate of one message, by what the fates mean, in their order of precedence."""
+    if seq in erased:
+        return "erased"
     if seq <= fixed_seq:
         return "fixed"
     if refreshes and seq == refreshes[-1]:
@@ -38,6 +42,11 @@ def judge(
         return "replaced"
     if seq > layout.watermark:
         return "tail" if seq <= safe_seq else "open"
+    return judge_past(seq, layout, left=left, noted=noted)
+
+
+def judge_past(seq: int, layout: Layout, *, left: set[int], noted: list[tuple[int, int]]) -> Fate:
+    """The same for a message that compaction has decided about."""
     for held in layout.held:
         if held.seq == seq:
             return held.hold if held.hold in {"head", "running"} else "kept"
@@ -45,7 +54,9 @@ def judge(
         return "quote"
     if seq in left:
         return "left"
-    return "coarse" if layout.coarse and seq <= layout.coarse.last_seq else "fine"
+    if layout.coarse and seq <= layout.coarse.last_seq:
+        return "coarse"
+    return "note" if any(first <= seq <= last for first, last in noted) else "fine"
 
 
 @given(data=st.data())
@@ -69,13 +80,31 @@ def test_every_message_has_the_fate_of_its_definition(data: st.DataObject) -> No
         ),
         standing=tuple(line(seq) for seq in data.draw(SEQS)),
     )
-    left, refreshes = data.draw(SEQS), sorted(data.draw(SEQS))
+    left, refreshes, erased = data.draw(SEQS), sorted(data.draw(SEQS)), data.draw(SEQS)
+    ends = sorted(data.draw(st.sets(st.integers(1, watermark), max_size=4))) if watermark else []
+    noted = list(zip(ends[::2], ends[1::2], strict=False))
     strip = make_strip(
-        layout, left=left, fixed_seq=fixed_seq, safe_seq=safe_seq, last_seq=last_seq, refreshes=refreshes
+        layout,
+        left=left,
+        fixed_seq=fixed_seq,
+        safe_seq=safe_seq,
+        last_seq=last_seq,
+        refreshes=refreshes,
+        erased=erased,
+        noted=noted,
     )
     known = [seq for seq in refreshes if seq <= last_seq]
     assert strip.fates == [
-        judge(seq, layout, left=left, fixed_seq=fixed_seq, safe_seq=safe_seq, refreshes=known)
+        judge(
+            seq,
+            layout,
+            left=left,
+            fixed_seq=fixed_seq,
+            safe_seq=safe_seq,
+            refreshes=known,
+            erased=erased,
+            noted=noted,
+        )
         for seq in range(1, last_seq + 1)
     ]
     assert all(one[0] != after[0] for one, after in zip(strip.runs, strip.runs[1:], strict=False))
