@@ -396,13 +396,16 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
 def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     whole = _read_output(text)
+    lowered, outcomes = whole.lowered, whole.outcomes
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
     if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
         rest = [
             span
             for at, span in enumerate(rest, 1)
-            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole.lowered, *span, whole.outcomes)
+            if at % _ROW_SPACING == 0
+            or len(rest) - at < _LAST_UNITS
+            or (outcomes and _may_tell(lowered, *span, outcomes))
         ]
     found += _judge_units(whole, rest)
     _raise_last(found)

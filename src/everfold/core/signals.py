@@ -4,6 +4,7 @@ Source: DESIGN 3.4, the list of what an extractive digest keeps.
 """
 
 import re
+from functools import lru_cache
 from itertools import filterfalse
 from typing import Final, Literal, cast
 
@@ -127,7 +128,12 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
 
 def count_shapes(shapes: list[str]) -> tuple[HardKind | None, int] | None:
     """What `find_hard` finds, told by the shapes of the pieces alone; None where one of them must be read itself."""
-    found = sum(map(_KNOWN_SHAPES.__getitem__, shapes))
+    return _tell_shapes(sum(map(_KNOWN_SHAPES.__getitem__, shapes)))
+
+
+@lru_cache(maxsize=4_096)
+def _tell_shapes(found: int) -> tuple[HardKind | None, int] | None:
+    """The same by the sum of what the shapes count as; rows of output have few sums."""
     if not found:
         return None, 0
     if found >= _UNTOLD:

@@ -34,7 +34,9 @@ _MARKS = ".,!?;:()[]{}'\"*`~"
 _CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
 _JOINT_BYTES = bytes(code for code in range(128) if not chr(code).isalnum())
 _MOST_PRICE_CHARS = 21
-_CODE = re.compile(r"([A-Z]{2,20})-([0-9]{1,20})")
+_SHORT_PRICE_CHARS = 5
+"""There are so few prices of this length that they come again, and fill nothing."""
+_match_code = re.compile(r"([A-Z]{2,20})-([0-9]{1,20})").fullmatch
 """`81.58` and `ORD-66543`, the two composites that logs are full of, are read in one step; a test holds it to the long way."""
 _MOST_CHUNKS = 131_072
 _APOSTROPHE = re.compile(r"['\u2019]")
@@ -72,25 +74,26 @@ def read_matter(text: str) -> str:
 class _Matter(dict[str, str]):
     """What was read of the chunks met so far: most chunks of a log have been seen before.
 
-    What is read in one step is not kept, nor long chunks (links, data): they would only fill it.
+    What is read in one step is not kept, unless it is short, nor long chunks (links, data): they would only fill it.
     """
 
     def __missing__(self, chunk: str) -> str:
         bare = chunk.strip(_MARKS)
-        if _is_plain(bare):
-            word = stem(bare.lower()[:MAX_WORD_CHARS])
-            return self._keep(chunk, "" if word in STOP_WORDS else word)
-        first, _, second = bare.partition(".")
-        if first.isdigit() and second.isdigit() and bare.isascii() and len(bare) <= _MOST_PRICE_CHARS:
-            return f"{first} {second} {first}{second}"
-        if (code := _CODE.fullmatch(bare)) is not None:
-            return _join_code(code)
-        whole = bare.replace("-", "").replace("_", "")
-        if whole.isalnum() and not bare.isalpha() and whole.isascii() and len(bare) <= MAX_WORD_CHARS:
-            matter = self._join_parts(bare, whole.lower())
-        else:
-            matter = " ".join([word for word in _read_pieces(chunk) if word not in STOP_WORDS])
-        return self._keep(chunk, matter)
+        if bare.isalpha():
+            if bare.isascii() and (bare.islower() or bare[1:].islower()):
+                word = stem(bare.lower()[:MAX_WORD_CHARS])
+                return self._keep(chunk, "" if word in STOP_WORDS else word)
+        elif bare.isascii() and len(bare) <= MAX_WORD_CHARS:
+            first, point, second = bare.partition(".")
+            if point and first.isdigit() and second.isdigit() and len(bare) <= _MOST_PRICE_CHARS:
+                price = f"{first} {second} {first}{second}"
+                return price if len(chunk) > _SHORT_PRICE_CHARS else self._keep(chunk, price)
+            if (code := _match_code(bare)) is not None:
+                return _join_code(code)
+            whole = bare.replace("-", "").replace("_", "")
+            if whole.isalnum():
+                return self._keep(chunk, self._join_parts(bare, whole.lower()))
+        return self._keep(chunk, " ".join([word for word in _read_pieces(chunk) if word not in STOP_WORDS]))
 
     def _keep(self, chunk: str, matter: str) -> str:
         if len(chunk) <= MAX_WORD_CHARS:
