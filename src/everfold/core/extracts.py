@@ -67,8 +67,10 @@ LineKind = Literal[
     "lead",
 ]
 LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
-_ROW: Final = "[%d,%d,%d,%s,%d%s]"
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
+_ROW_HEADS: Final = {kind: f"[{number}," for kind, number in _KIND_NUMBERS.items()}
+_SCORE_TEXTS: Final = {score: str(score) for score in range(101)}
+"""What begins a row of `to_text`: writing a number takes longer than finding it written."""
 
 QUOTE_CHARS: Final = MOST_QUOTE_CHARS
 PASTE_CHARS: Final = 6000
@@ -221,18 +223,15 @@ def to_text(lines: Sequence[ExtractLine], origin: Origin) -> str:
     A line of another origin than the one given names it behind the rest.
     """
     rows = [
-        _ROW
-        % (
-            _KIND_NUMBERS[kind],
-            score,
-            start,
-            encode_basestring(quote),
-            1 if standing else 2 * lasting,
-            "" if own == origin else f',"{own}"',
-        )
+        f"{_ROW_HEADS[kind]}{_SCORE_TEXTS.get(score, score)},{start},{encode_basestring(quote)}"
+        f"{',1' if standing else ',2' if lasting else ',0'}{']' if own == origin else _name_origin(own)}"
         for _, own, kind, score, quote, start, standing, _, lasting in lines
     ]
     return f"[{','.join(rows)}]"
+
+
+def _name_origin(origin: Origin) -> str:
+    return f',"{origin}"]'
 
 
 def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> ExtractLine:

@@ -30,6 +30,7 @@ _ASCII_PIECE = re.compile(rf"[A-Za-z0-9]+(?:(?:{_JOINT}|'(?=[A-Za-z0-9]))[A-Za-z
 """The same for a text of ASCII only: in half the time, since no character is looked up."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 _SEGMENT_END = re.compile(r"[./:@\\#&+]+")
+_ASCII_SEGMENTS = bytes(32 if _SEGMENT_END.match(chr(code)) else code for code in range(256))
 _MARKS = ".,!?;:()[]{}'\"*`~"
 _CONTRACTION = re.compile(r"['\u2019](?:s|d|m|ll|re|ve)$", re.IGNORECASE)
 _JOINT_BYTES = bytes(code for code in range(128) if not chr(code).isalnum())
@@ -174,10 +175,11 @@ def _pairs(run: str) -> list[str]:
 
 def _parts(piece: str) -> list[str]:
     """A word alone, or a composite's parts, then its segments and its whole, each squeezed to one word."""
-    plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece)) if _APOSTROPHE.search(piece) else piece
+    has_apostrophe = "'" in piece or "\u2019" in piece
+    plain = _APOSTROPHE.sub("", _CONTRACTION.sub("", piece)) if has_apostrophe else piece
     if plain.isdigit():
         return [plain[:MAX_WORD_CHARS]]
-    segments = [segment for segment in _SEGMENT_END.split(plain) if segment]
+    segments = _list_segments(plain)
     if len(plain) > MAX_COMPOSITE_CHARS:
         return [word for segment in segments if (word := _squeeze(segment))]
     words: list[str] = []
@@ -191,8 +193,17 @@ def _parts(piece: str) -> list[str]:
     return words
 
 
+def _list_segments(composite: str) -> list[str]:
+    """What stands between the joints that are no hyphen and no underscore; of ASCII through bytes, in a tenth of the time."""
+    if composite.isascii():
+        return composite.encode().translate(_ASCII_SEGMENTS).decode().split()
+    return [segment for segment in _SEGMENT_END.split(composite) if segment]
+
+
 def _squeeze(composite: str) -> str:
     lowered = composite.lower()
     if lowered.isascii():
+        if lowered.isalnum():
+            return lowered[:MAX_WORD_CHARS]
         return lowered.encode().translate(None, _JOINT_BYTES).decode()[:MAX_WORD_CHARS]
     return "".join(character for character in lowered if character.isalnum())[:MAX_WORD_CHARS]
