@@ -28,6 +28,8 @@ from everfold.core.signals import (
     is_free_of_hard,
     may_hold_hard,
     shape_pieces,
+    tell_shapes,
+    weigh_shape,
 )
 from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
@@ -426,7 +428,7 @@ def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
     found: list[_Found] = []
     for start, end in spans:
         unit = text[start:end]
-        told = count_shapes(shapes[start:end].split()) if shapes else None
+        told = tell_shapes(sum(map(weigh_shape, shapes[start:end].split()))) if shapes else None
         hard, count = _count_hard(unit) if told is None else told
         kind: LineKind = hard or "lead"
         at = -1
