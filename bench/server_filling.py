@@ -94,4 +94,3 @@ def _copy_audit(connection: apsw.Connection, size: Size) -> None:
         "SELECT a.user_key, a.at + n.i, a.content FROM n, (SELECT * FROM memory_audit LIMIT 1) AS a",
         (size.audit_count,),
     )
-

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,6 +53,8 @@ class Client:
     session: str
     said: list[str] = field(default_factory=list)
     pending: str | None = None
+    goal: int = 0
+    enough: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def say_until_cut(self) -> None:
         """Append, until the server is gone."""
@@ -81,6 +83,8 @@ class Client:
         assert answer.status_code == 201, answer.text
         self.said.append(text)
         self.pending = None
+        if len(self.said) >= self.goal:
+            self.enough.set()
         return answer
 
 
@@ -194,13 +198,14 @@ async def _kill_within(
     process: Process, act: Callable[[Hands], Awaitable[None]], hands: Hands, clients: list[Client]
 ) -> None:
     await _fill(hands)
-    said = [len(client.said) for client in clients]
+    for client in clients:
+        client.goal, client.enough = len(client.said) + 5, asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(keep_doing(act, hands))
         for client in clients:
             group.create_task(client.say_until_cut())
-        while any(len(client.said) < count + 5 for client, count in zip(clients, said, strict=True)):  # noqa: ASYNC110 - five more of each are to be on their way
-            await asyncio.sleep(0.05)
+        for client in clients:
+            await client.enough.wait()
         await asyncio.sleep(0.2)
         process.kill()
 
@@ -286,10 +291,12 @@ async def test_told_to_stop_it_stores_what_was_said(config: Path, tmp_path: Path
         assert (await session.verify()).is_sound
 
 
-async def _hear(events: "object", heard: list[str], until: int | None = None) -> None:
+async def _hear(events: AsyncIterator[str], heard: list[str], until: int | None = None) -> None:
     """Read what streams, until so much was heard or it ends."""
-    async for line in events:  # type: ignore[attr-defined]  # an iterator of lines
-        if line.startswith("data:") and (text := json.loads(line[5:]).get("text")):
-            heard.append(text)
+    name = ""
+    async for line in events:
+        name = line.removeprefix("event: ") if line.startswith("event: ") else name
+        if line.startswith("data:") and name == "text_delta":
+            heard.append(json.loads(line[5:])["text"])
         if until is not None and len(heard) >= until:
             return

@@ -105,7 +105,14 @@ async def let_admin(caller: AnyKey) -> Caller:
 
 
 AsAdmin = Annotated[Caller, Depends(let_admin)]
-Context = Annotated[Runtime, Depends(runtime_of)]
+
+
+async def give_runtime(request: Request) -> Runtime:
+    """What the app works on. Not a plain function, which would be called in a thread of its own for each request."""
+    return runtime_of(request)
+
+
+Context = Annotated[Runtime, Depends(give_runtime)]
 
 UserText = Annotated[
     str,

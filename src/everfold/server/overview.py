@@ -1,10 +1,10 @@
 """What an operator sees of a server at one glance."""
 
-from importlib.metadata import version
 from pathlib import PurePath
 
 from everfold.config import explain_settings
 from everfold.core.overview import sum_usd
+from everfold.server.reference import read_version
 from everfold.server.runtime import Runtime
 from everfold.server.shapes.system import (
     EventsOverview,
@@ -26,7 +26,7 @@ async def show_system(runtime: Runtime) -> SystemShape:
     settings = runtime.settings
     rows = explain_settings(settings, path=runtime.config, overrides=runtime.overrides)
     return SystemShape(
-        version=version("everfold"),
+        version=read_version(),
         started_at=runtime.started_at,
         store=_name_store(runtime.url),
         users_count=counts.users_count,

@@ -16,6 +16,7 @@ from starlette.responses import StreamingResponse
 
 from everfold.core.access import AccessKey
 from everfold.core.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request
+from everfold.server.answers import ExactAnswer
 from everfold.server.problems import PROBLEMS, make_problem, request_id_of
 from everfold.server.runtime import runtime_of
 
@@ -60,7 +61,7 @@ class OnceRoute(APIRoute):
 
 def make_router(tag: str) -> APIRouter:
     """A router for one subject, by whose name the reference groups its routes."""
-    return APIRouter(tags=[tag], route_class=OnceRoute, responses=PROBLEMS)
+    return APIRouter(tags=[tag], route_class=OnceRoute, responses=PROBLEMS, default_response_class=ExactAnswer)
 
 
 async def _answer_once(request: Request, key: AccessKey, name: str, handle: Handler) -> Response:

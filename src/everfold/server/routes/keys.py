@@ -1,7 +1,5 @@
 """Keys: who may ask, and signing the dashboard in with one."""
 
-from importlib.metadata import version
-
 from fastapi import Depends, Response
 
 from everfold.core.access import AccessKey
@@ -9,6 +7,7 @@ from everfold.server.access import AnyKey, AsAdmin, Context, let_anybody
 from everfold.server.gate import COOKIE
 from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor
 from everfold.server.queries import KeyText
+from everfold.server.reference import read_version
 from everfold.server.routing import make_router
 from everfold.server.runtime import Runtime
 from everfold.server.shapes.keys import KeyPage, KeyShape, MadeKeyShape, NewKey, SignIn, Who, show_key, show_made_key
@@ -70,4 +69,4 @@ async def revoke_key(_: AsAdmin, runtime: Context, key: KeyText) -> KeyShape:
 
 async def _tell_who(runtime: Runtime, key: AccessKey) -> Who:
     default = await runtime.engine.get_user()
-    return Who(key=show_key(key), version=version("everfold"), default_user_id=default.id)
+    return Who(key=show_key(key), version=read_version(), default_user_id=default.id)
