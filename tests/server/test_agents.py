@@ -93,6 +93,7 @@ async def test_null_goes_back_to_what_holds_for_all(tmp_path: Path, config: Path
     [
         ({"memory_system": "big"}, "body.memory_system"),
         ({"context_limit": -1}, "body.context_limit"),
+        ({"context_limit": 10}, "body.context_limit"),
         ({"model": "no provider"}, "body.model"),
         ({"colour": "red"}, "body.colour"),
         ({"compaction": {"trigger_rato": 0.7}}, "body.compaction.trigger_rato"),

@@ -5,6 +5,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,11 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
 from everfold.config import CONFIG_FILE, Overrides, Settings, load_settings
-from everfold.errors import InvalidInputError
+from everfold.core.calibration import Calibration
+from everfold.core.room import require_room, share_room
+from everfold.core.snapshots import reserve_snapshot
+from everfold.core.window import Prompt
+from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 from everfold.server.problems import FieldProblem, FieldsError
 
 _KEY: Final = re.compile(r"agents\.(?:\"[^\"]*\"|[^.'\s]+)\.([\w.]+)")
@@ -45,6 +50,7 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
             file.flush()
             os.fsync(file.fileno())
         settings = _read(draft, overrides, list(changes))
+        _require_room(settings, agent)
         if place.is_file():
             shutil.copymode(place, draft)
         draft.replace(place)
@@ -84,6 +90,22 @@ def _fill(section: Table, key: str, values: Mapping[str, object]) -> None:
             inner[name] = value
     if not values:
         section.pop(key)
+
+
+def _require_room(settings: Settings, agent: str) -> None:
+    """Refuse a limit in which the agent's instructions and memory leave no room for a conversation.
+
+    Raises:
+        FieldsError: names the smallest limit that works.
+    """
+    own, session = settings.agents[agent], settings.session_settings(agent)
+    policy = replace(session.policy, snapshot_tokens=reserve_snapshot(settings.memory_policy(agent)))
+    session = replace(session, policy=policy, prompt=Prompt(system=own.instructions))
+    room = share_room(session.limit_tokens, policy, prompt_tokens=session.prompt_tokens, calibration=Calibration())
+    try:
+        require_room(room, policy, calibration=Calibration(), session=f"of agent {agent}")
+    except BudgetUnsatisfiableError as error:
+        raise FieldsError(str(error), [FieldProblem(field="body.context_limit", message=str(error))]) from error
 
 
 def _read(draft: Path, overrides: Overrides | None, changed: Sequence[str]) -> Settings:
