@@ -14,7 +14,7 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check proofs bench peers weak lock upgrade format api pages browser mailserver clean
+.PHONY: help demo test check proofs bench peers weak lock upgrade format api pages pictures browser mailserver clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps t
 
 upgrade: $(VENV)/.uv ## Rewrite requirements/ with the newest versions that fit
 	@$(MAKE) --no-print-directory lock COMPILE='$(COMPILE) --upgrade'
+
+pictures: $(VENV)/.dev ## Take the pictures of docs/dashboard.md anew, with Chromium
+	@PYTHONPATH=. $(BIN)/python tests/pictures.py
 
 browser: ## Install Debian's Chromium for the browser tests, where it is missing and you are root
 	@if command -v chromium >/dev/null; then echo "browser: chromium is there"; \
