@@ -32,16 +32,18 @@ _HARD: Final = re.compile(
 """The shape of one piece between blanks; a number has two digits or more, or a unit. The lookaheads and possessive
 repeats only keep the time linear where a piece is a run of encoded data."""
 _COMMON: Final = re.compile(
-    r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d\d:\d\d(?::\d\d)?|(?:19|20)\d\d)"
+    r"(?:(?P<date>\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?|\d{1,2}:\d\d(?::\d\d)?(?:[ap]m)?|\d{1,2}[ap]m|(?:19|20)\d\d)"
     r"|(?P<identifier>[A-Za-z][A-Za-z_-]*+\d[\w-]*+|\d{7,}|(?!\d+[A-Za-z]{1,3}[.:!?…]*$)\d(?=[\w-]*[A-Za-z])[\w-]*+)"
-    r"|(?P<number>\d+\.\d+|\d\d+))[.:!?…]*$"
+    r"|(?P<number>\d+\.\d+|\d\d+|[$€£]\d[\d.]*|\d+(?:%|(?:[kKMGT]i?B?|ms|kg|km)(?=[.:!?]*$)))"
+    r"|(?P<none>\d|\d+[A-Za-z]{1,3}(?=[.:!?]*$)))[.:!?…]*$"
 )
-"""The commonest of these shapes, tried first: the same kinds in a third of the time."""
+"""The commonest of these shapes, tried first, and of what is none of them: the same kinds in a third of the time."""
 _SHAPES: Final = bytes(ord(re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code)))) for code in _PIECE_ENDS)
 _match_shape: Final = re.compile(
     r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
+    r"|(?P<path>~?\.{0,2}/[a0_]\S+|(?!0)[a0_.@-]+/[a0_./@-]*(?:/|\.[a0_])[a0_./:-]*)"
     r"|(?P<identifier>a[a_-]*0[\w-]*|0{7,}|(?!0+a{1,3}[.:!?]*$|0000-00-00a)0[0_-]*a[\w-]*)"
-    r"|(?P<number>0+\.0+|00|000|00000|000000|\$0[0.]*|0+%)|(?P<none>0(?:-0+)*))[.:!?]*$"
+    r"|(?P<number>0+\.0+|00|000|00000|000000|\$0[0.]*|0+%)|(?P<none>0(?:-0+)*|[a_-]+/[a_-]*))[.:!?]*$"
 ).match
 """The shapes that tell alone what they are; four digits may be a year, and a day with letters behind it a moment."""
 _match_hard: Final = _HARD.match
@@ -49,10 +51,10 @@ _match_common: Final = _COMMON.match
 _is_telling: Final = re.compile(r"[\d@/\\]|\.\w").search
 """A mark that each of these shapes needs, looked for first: most pieces of a line have none."""
 _RANK: Final[dict[HardKind, int]] = {"identifier": 3, "path": 2, "number": 1, "date": 0}
-_PLACES: Final = {"identifier": 1 << 32, "number": 1 << 16, "date": 1, "none": 0}
-"""One piece of a kind, in one sum that counts a unit's pieces of all kinds."""
-_MOST_PIECES: Final = 0xFFFF
-_UNTOLD: Final = 1 << 48
+_PLACES: Final = {"identifier": 1 << 45, "path": 1 << 30, "number": 1 << 15, "date": 1, "none": 0}
+"""One piece of a kind, in one sum that counts a unit's pieces of all kinds; of no text so many are read that they meet."""
+_MOST_PIECES: Final = 0x7FFF
+_UNTOLD: Final = 1 << 60
 _MOST_SHAPES: Final = 8_192
 _ENOUGH: Final = 6
 
@@ -114,11 +116,9 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
     """The most telling identifier, path, number or date of a text's pieces: its kind, how many (up to 6), and itself."""
     best: HardKind | None = None
     rank, count, shown = -1, 0, ""
-    for piece in filterfalse(str.isalpha, pieces):
-        if _is_telling(piece) is None or len(piece) == 1:
-            continue
+    for piece in filter(_is_telling, filterfalse(str.isalpha, pieces)):
         found = _match_common(piece) or _match_hard(piece)
-        if found is None:
+        if found is None or found.lastgroup == "none":
             continue
         count += 1
         kind = cast("HardKind", found.lastgroup)
@@ -136,8 +136,10 @@ def count_shapes(shapes: list[str]) -> tuple[HardKind | None, int] | None:
         return None, 0
     if found >= _UNTOLD:
         return None
-    identifiers, numbers, dates = found >> 32, found >> 16 & _MOST_PIECES, found & _MOST_PIECES
-    return ("identifier" if identifiers else "number" if numbers else "date"), identifiers + numbers + dates
+    identifiers, paths = found // _PLACES["identifier"], found // _PLACES["path"] & _MOST_PIECES
+    numbers, dates = found // _PLACES["number"] & _MOST_PIECES, found & _MOST_PIECES
+    kind: HardKind = "identifier" if identifiers else "path" if paths else "number" if numbers else "date"
+    return kind, identifiers + paths + numbers + dates
 
 
 class _Shapes(dict[str, int]):

@@ -179,7 +179,7 @@ def _join_bits(words: str) -> int:
 
 _MAY_REMEMBER: Final = _join_bits("remember note mind memorize forget")
 _MAY_STAY_OPEN: Final = _join_bits("still undecided answer")
-_CUED: Final = frozenset(_CUES)
+_is_cue: Final = frozenset(_CUES).__contains__
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 
 
@@ -208,7 +208,7 @@ def collect_cues(lowered: str, words: list[str]) -> int:
 def collect_word_cues(lowered: str, words: Iterable[str]) -> int:
     """The same by the words of a text, those that marks enclose set free."""
     cues = 0
-    for word in _CUED.intersection(words):
+    for word in filter(_is_cue, words):
         bits, parts = _CUES[word]
         cues |= bits
         for part, more in parts:

@@ -63,8 +63,9 @@ TASK_RULES: Final[tuple[RuleRow, ...]] = (
         "commitment",
         "will shall gonna",
         "",
-        r"^(?:ok |okay |alright |sure |yes |yep |and |cool )*(?:will|shall|gonna) (?!you\b|u\b|it\b|that\b|this\b|the\b|be\b|there\b|he\b|she\b|they\b|we\b|i\b|do[.!]?$|see\b)[a-z]+ \w|@(?:i|we) shall (?!see|be\b|have to|need)\w",
+        r"^(?:ok |okay |alright |sure |yes |yep |and |cool )*(?:will|shall|gonna) (?!you\b|u\b|it\b|that\b|this\b|the\b|be\b|there\b|he\b|she\b|they\b|we\b|i\b|do[.!]?$|see\b)[a-z]+ \w",
     ),
+    ("commitment", "shall", "", r"@(?:i|we) shall (?!see|be\b|have to|need)\w"),
     (
         "commitment",
         "il",

@@ -194,7 +194,9 @@ _READINGS: Final[tuple[tuple[str, _Reading], ...]] = (
 )
 """By first word. Of German, Spanish, French, Italian and Dutch only the first person and what is its own are read."""
 _BY_FIRST: Final = {first: reading for firsts, reading in reversed(_READINGS) for first in firsts.split()}
-_BEGINNINGS: Final = _OPENERS.union(_BY_FIRST)
+FACT_READINGS: Final = (_tell_it, _tell_dropped)
+"""Readings that tell nothing where there is no time, name or number."""
+_BEGINNINGS: Final = _OPENERS.union(first for first, reading in _BY_FIRST.items() if reading not in FACT_READINGS)
 """What a sentence that holds no fact begins with, if it tells anything."""
 _match_value: Final = re.compile(
     r"(?:[\w'#/-]+ ){0,3}[\w'#/-]+(?::| ?=|'s| is| are| has| lives?| runs?| sits?| works?| no\.?) ?\S"

@@ -36,7 +36,7 @@ def cut_prose(text: str, low: int, high: int) -> list[Span]:
         cut, end = boundary.span(1)
         after = boundary.end()
         mark = text[cut]
-        if mark in ".!?" and after == end < high:
+        if after == end and end < high and mark in ".!?":
             continue
         if (
             mark == "."
