@@ -34,6 +34,7 @@ from everfold.services.digest_event import digest_event
 from everfold.services.dream import Dreamer
 from everfold.services.dream_loop import DreamLoop
 from everfold.services.embed import Embedding
+from everfold.services.live import Handover
 from everfold.services.observers import Observers, make_observers
 from everfold.services.refresh import Refresher, RefreshPolicy
 from everfold.services.sweep import Sweeper
@@ -203,6 +204,7 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
         grace_secs=sweep.grace_secs,
         is_synchronous=settings.compaction.synchronous,
     )
+    refresher = make_refresher(memories, settings, sources)
     worker = Worker(
         store=store,
         clock=clock,
@@ -212,7 +214,8 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
         write_digest=None if caller is None else partial(digest_event, caller),
         extract=None if caller is None else memories.extract,
         extracts=memories.is_on,
-        refresher=make_refresher(memories, settings, sources),
+        refresher=refresher,
+        handover=Handover() if refresher is None else refresher.handover,
         observers=observers,
     )
 

@@ -171,6 +171,7 @@ class Session:
         ]
         if not incoming:
             return []
+        self._background.worker.handover.pick_up(self._live)
         attendant = self._attendant
         head = None if attendant is None else await attendant.begin(self._live)
         stored, plan = await append_once(self._store, self._live, incoming)
@@ -191,6 +192,7 @@ class Session:
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         """
+        self._background.worker.handover.pick_up(self._live)
         live = await self._preview_copy() if preview else self._live
         with self._observers.tracer.span(WINDOW) as span:
             window = await show_window(

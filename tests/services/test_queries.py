@@ -10,6 +10,7 @@ import pytest
 
 import everfold
 from everfold import Everfold, Session
+from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.adapters.sqlite.queries import load_queries
 from everfold.errors import ModelUnavailableError
 from everfold.services.work import Task, Written
@@ -285,6 +286,65 @@ async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: 
             await session.append(wire)
             await session.window()
         assert trace.take()[0] == [*APPEND, *GLANCE] * 8
+
+
+async def rest(engine: Everfold) -> None:
+    """Wait until nothing is at work beside the turns."""
+    dispatcher = engine._background.dispatcher
+    assert isinstance(dispatcher, InProcessDispatcher)
+    while names := list(dispatcher._tasks):
+        for name in names:
+            await dispatcher.join(name)
+
+
+@pytest.mark.parametrize("is_folding", [False, True])
+async def test_what_is_done_beside_the_turns_costs_them_no_statement(
+    trace: Trace, file_url: str, *, is_folding: bool
+) -> None:
+    """A turn after a refresh, or a fold, that its own process has stored plans once and reads none of it again."""
+    compaction = {"synchronous": False, "continuous_interval": 2, "enabled": is_folding, "min_fold_tokens": 0}
+    told: set[str] = set()
+    async with everfold.open(file_url, settings={"compaction": compaction}, sources=[FakeSource()]) as engine:
+        session = await engine.session(limit=32_000)
+        await session.append(TALK[:4])
+        await session.window()
+        for number in range(4, 28, 2):
+            await rest(engine)
+            trace.take()
+            await session.append(TALK[number])
+            assert trace.take() == (APPEND, 1)
+            window = await session.window()
+            assert trace.take() == (GLANCE, 1)
+            told |= {one.reason for one in window.report.breaks}
+            await rest(engine)
+            await session.append(TALK[number + 1])
+    assert told == {"refresh", "compaction: cadence"} if is_folding else {"refresh"}
+
+
+async def test_who_writes_after_the_background_is_not_overlooked(file_url: str) -> None:
+    """What the background has left of a session is no more than what was so then: who wrote since then is seen."""
+    compaction = {"synchronous": False, "continuous_interval": 2, "min_fold_tokens": 0}
+    async with (
+        everfold.open(file_url, settings={"compaction": compaction}, sources=[FakeSource()]) as engine,
+        everfold.open(file_url, settings={"compaction": compaction}) as other,
+    ):
+        session = await engine.session(limit=32_000)
+        beside = await other.get_session(session.id)
+        for number in range(0, 40, 4):
+            await session.append(TALK[number : number + 2])
+            await session.window()
+            await rest(engine)  # a refresh and a fold are left, where the occasion has come
+            await beside.append(TALK[number + 2])
+            if number % 8:
+                await session.append(TALK[number + 3])
+            await beside.window()
+            for one in (engine, other):
+                await rest(one)
+            shown, read = await session.window(), await beside.window()
+            assert shown.render("openai") == read.render("openai")
+        said = [message for message in await session.history(1, 60) if message.source == "said"]
+    order = [n for number in range(0, 40, 4) for n in range(number, number + (4 if number % 8 else 3))]
+    assert [message.view.text for message in said] == [TALK[n]["content"] for n in order]
 
 
 async def test_work_that_is_put_off_is_not_claimed(trace: Trace, tmp_path: Path) -> None:

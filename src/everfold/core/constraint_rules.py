@@ -85,7 +85,13 @@ CONSTRAINT_RULES: Final[tuple[RuleRow, ...]] = (
         "constraint",
         "no",
         "",
-        r"^no (?!problem|idea|worr|thank|need|way|one |doubt|wonder|luck|clue|rush|matter|no\b|not|i\b|it|that|longer|he|she|we\b|the |you|biggie|big deal|big|kidding|joke)[a-z].*(?:\bplease\b|\bpls\b|\bever\b|\bin \w+|\bafter\b|\bbefore\b|\bfor\b|\d|\bon \w+)|@no (?:more|less|fewer|later|longer) than\b|@no exceptions\b|@under no circumstances\b",
+        r"^no (?!problem|idea|worr|thank|need|way|one |doubt|wonder|luck|clue|rush|matter|no\b|not|i\b|it|that|longer|he|she|we\b|the |you|biggie|big deal|big|kidding|joke)[a-z].*(?:\bplease\b|\bpls\b|\bever\b|\bin \w+|\bafter\b|\bbefore\b|\bfor\b|\d|\bon \w+)",
+    ),
+    (
+        "constraint",
+        "no",
+        " than|exceptions|circumstances",
+        r"@no (?:more|less|fewer|later|longer) than\b|@no exceptions\b|@under no circumstances\b",
     ),
     ("constraint", "must", "", r"@(?:every|each|all|any) [\w ]{1,30}?must\b|@must (?:not|never|always|only|no)\b"),
     (

@@ -91,7 +91,7 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "correction",
         "actually",
         "",
-        r"{open}actually,? (?!that's|that is|good|great|i (?:like|love|enjoy|think|was|went|had|just|did)|just|my )(?=.*(?:\d|\bnot\b|\binstead\b|\brather\b|\bmake\b|\bchange\b|\buse\b|\blet's\b|\bit's\b|\bon\b))",
+        r"{open}actually,? (?!that's|that is|good|great|i (?:like|love|enjoy|think|was|went|had|just|did)|just|my )(?=.*(?:\d|\b(?:not|instead|rather|make|change|use|let's|it's|on)\b))",
     ),
     (
         "correction",
@@ -109,7 +109,13 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "correction",
         "not",
         "",
-        r"^not (?:the |a |in |on |at )?[\w.:-]+(?: \w+)?[,;:]? (?:but )?(?:the |a |in |on |at )?[\w.:-]+[!.]?$|@(?:is|it's|are|was|on|at) [^,]*?[\w$€£.:]+(?:,| and) not (?:the |a |on |at |in )?[\w$€£.:-]+[.!]?$",
+        r"^not (?:the |a |in |on |at )?[\w.:-]+(?: \w+)?[,;:]? (?:but )?(?:the |a |in |on |at )?[\w.:-]+[!.]?$",
+    ),
+    (
+        "correction",
+        "not",
+        ", not | and not ",
+        r"@(?:is|it's|are|was|on|at) [^,]*?[\w$€£.:]+(?:,| and) not (?:the |a |on |at |in )?[\w$€£.:-]+[.!]?$",
     ),
     (
         "correction",

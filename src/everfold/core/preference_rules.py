@@ -12,7 +12,13 @@ PREFERENCE_RULES: Final[tuple[RuleRow, ...]] = (
         "preference",
         "love hate prefer luv adore detest loathe dislike h8 prefers",
         "",
-        r"^(?:really |also |btw |honestly |personally |always |absolutely )*(?:love|hate|prefer|luv|adore|detest|loathe|dislike|h8) (?!it\b|that\b|this\b|you|your|when|how|to (?:see|hear|know|have|bother|say)|u\b|him|her)\w|@(?:i|we) (?:\w+ly )?(?:luv|adore|detest|loathe|h8) (?!it\b|that\b|this\b|you|u\b|them\b)\w",
+        r"^(?:really |also |btw |honestly |personally |always |absolutely )*(?:love|hate|prefer|luv|adore|detest|loathe|dislike|h8) (?!it\b|that\b|this\b|you|your|when|how|to (?:see|hear|know|have|bother|say)|u\b|him|her)\w",
+    ),
+    (
+        "preference",
+        "luv adore detest loathe h8",
+        "",
+        r"@(?:i|we) (?:\w+ly )?(?:luv|adore|detest|loathe|h8) (?!it\b|that\b|this\b|you|u\b|them\b)\w",
     ),
     ("preference", "rather", "", r"@we would (?:much )?rather\b"),
     (
@@ -67,7 +73,7 @@ PREFERENCE_RULES: Final[tuple[RuleRow, ...]] = (
         "preference",
         "prefer prefers favour favor dislike dislikes hate hates like likes love loves enjoy enjoys",
         "",
-        r"@(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)|not to say|how|you\b|when you|what|so\b|these|those|\.|what|when\b|where\b|that\b)\w|@(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b|@(?:we|i) would like to have\b",
+        r"@(?=[iwmosht])(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)|not to say|how|you\b|when you|what|so\b|these|those|\.|what|when\b|where\b|that\b)\w|@(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b|@(?:we|i) would like to have\b",
     ),
     (
         "preference",

@@ -37,12 +37,11 @@ def find_memory_kind(line: ExtractLine, *, before: str | None = None) -> ItemKin
         line: A line of a message.
         before: What was said just before that message: a user who answers a question about himself tells a fact.
     """
-    if line.origin == "assistant":
-        return _OF_ASSISTANT.get(line.kind) if line.lasting else None
-    if line.origin != "user":
-        return None
-    if line.lasting or line.standing:
-        return _OF_USER.get(line.kind)
-    if line.kind in _TELLING and tells_lasting(line.quote, line.kind):
+    _, origin, kind, _, quote, _, standing, _, lasting = line
+    if origin != "user":
+        return _OF_ASSISTANT.get(kind) if lasting and origin == "assistant" else None
+    if lasting or standing:
+        return _OF_USER.get(kind)
+    if kind in _TELLING and tells_lasting(quote, kind):
         return "fact"
-    return "fact" if before is not None and is_answer(line.quote, before=before) else None
+    return "fact" if before is not None and is_answer(quote, before=before) else None

@@ -6,7 +6,8 @@ of which it is not tried either, and its pattern over the lower-cased sentence.
 In a pattern `@` stands for where a word begins, `{open}` for the beginning of a clause, `{start}` for one that is not
 merely joined by "and" or "to", and the name of a table of words for any of them. `read_pattern` gives two forms of it. One
 is for any sentence. The other is for a sentence with a comma and a blank before it, in which every word that a rule may
-begin with stands behind a blank: it looks only where a blank is, in half the time.
+begin with stands behind a blank: it looks only where a blank is, in half the time. `read_loose_pattern` gives a third, which
+tells quickly that the first finds nothing.
 """
 
 from typing import Literal, TypeAlias

@@ -194,6 +194,10 @@ _READINGS: Final[tuple[tuple[str, _Reading], ...]] = (
 )
 """By first word. Of German, Spanish, French, Italian and Dutch only the first person and what is its own are read."""
 _BY_FIRST: Final = {first: reading for firsts, reading in reversed(_READINGS) for first in firsts.split()}
+FACT_READINGS: Final = (_tell_it, _tell_dropped)
+"""Readings that tell nothing where there is no time, name or number."""
+_BEGINNINGS: Final = _OPENERS.union(first for first, reading in _BY_FIRST.items() if reading not in FACT_READINGS)
+"""What a sentence that holds no fact begins with, if it tells anything."""
 _match_value: Final = re.compile(
     r"(?:[\w'#/-]+ ){0,3}[\w'#/-]+(?::| ?=|'s| is| are| has| lives?| runs?| sits?| works?| no\.?) ?\S"
 ).match
@@ -231,13 +235,11 @@ def tells_lasting(sentence: str, kind: LineKind) -> bool:
         sentence: The sentence as it was said, not blank.
         kind: What it holds: a time, a number, an identifier, a path, else a name; "lead" for none of them.
     """
-    lowered = sentence.lower().replace("\u2019", "'")
-    words = lowered.split()
-    if lowered.endswith("?"):
-        return False
-    if '"' in lowered:
-        return False
     has_fact = kind != "lead"
+    if sentence[-1] == "?" or not (has_fact or _lower(sentence.split(None, 1)[0]) in _BEGINNINGS) or '"' in sentence:
+        return False
+    lowered = _lower(sentence)
+    words = lowered.split()
     subject: Sequence[str] = words
     reading = _BY_FIRST.get(words[0])
     if reading is None and words[0] in _OPENERS:
@@ -246,6 +248,10 @@ def tells_lasting(sentence: str, kind: LineKind) -> bool:
     if not is_told and not (has_fact and _is_note(lowered, words, is_named_only=kind == "name")):
         return False
     return _MAY_PASS.isdisjoint(words) or _passes(lowered) is None
+
+
+def _lower(text: str) -> str:
+    return text.lower().replace("\u2019", "'")
 
 
 def _is_note(lowered: str, words: Sequence[str], *, is_named_only: bool) -> bool:

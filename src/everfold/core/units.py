@@ -13,12 +13,13 @@ Span: TypeAlias = tuple[int, int]
 
 MOST_QUOTE_CHARS: Final = 240
 """The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
-_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)(\s*)")
+_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)\s*")
 """The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
 _ABBREVIATIONS: Final = list_word_set(
     "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
 )
 _ABBREVIATION_CHARS: Final = 6
+_ABBREVIATION_ENDS: Final = frozenset(word[-2:] for word in _ABBREVIATIONS)
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
@@ -35,10 +36,12 @@ def cut_prose(text: str, low: int, high: int) -> list[Span]:
         cut, end = boundary.span(1)
         after = boundary.end()
         mark = text[cut]
-        if mark in ".!?" and after == end < high:
+        if after == end and end < high and mark in ".!?":
             continue
-        if mark == "." and _is_abbreviated(
-            text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut]
+        if (
+            mark == "."
+            and (text[cut - 2 : cut] in _ABBREVIATION_ENDS or text[cut - 1].isupper())
+            and _is_abbreviated(text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut])
         ):
             continue
         if cut > at:

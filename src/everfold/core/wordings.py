@@ -86,7 +86,7 @@ def index_wordings(rules: Iterable[ThreatRule], *, leave_out: Scope) -> WordingI
     for rule in rules:
         if rule.scope == leave_out:
             continue
-        branches = [branch for wording in rule.wordings for branch in _split(wording)]
+        branches = [branch for wording in rule.wordings for branch in split_branches(wording)]
         if free := tuple(branch for branch in branches if not branch.startswith(_START)):
             searched.append(_Searched(rule=rule, patterns=free, is_ascii=any(map(_reads_ascii, free))))
         for branch in filter(_is_headed, branches):
@@ -106,6 +106,18 @@ def _reads_ascii(branch: str) -> bool:
     return branch.removeprefix("(?:")[:1].isascii()
 
 
+def split_branches(pattern: str) -> list[str]:
+    """The branches of a pattern at its top level."""
+    parts: list[str] = []
+    depth, start = 0, 0
+    for at, char in _list_syntax(pattern):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "|" and depth == 0:
+            parts.append(pattern[start:at])
+            start = at + 1
+    return [*parts, pattern[start:]]
+
+
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
     """A wording made ready when it is first tried; all of them at once would take a second."""
@@ -117,7 +129,7 @@ def _list_heads(branch: str) -> Sequence[str]:
     if branch.startswith("(?:"):
         end = _end_of_group(branch)
         if branch[end + 1 : end + 2] not in _OPTIONAL:
-            return [head for part in _split(branch[len("(?:") : end]) for head in _list_heads(part)]
+            return [head for part in split_branches(branch[len("(?:") : end]) for head in _list_heads(part)]
     literal = _LITERAL.match(branch)
     if literal is None or len(literal[0]) < _KEY_CHARS:
         raise ValueError(
@@ -134,18 +146,6 @@ def _end_of_group(pattern: str) -> int:
         if depth == 0:
             return at
     raise ValueError(f"a group is not closed: {pattern[:40]!r}")
-
-
-def _split(pattern: str) -> list[str]:
-    """The branches of a pattern at its top level."""
-    parts: list[str] = []
-    depth, start = 0, 0
-    for at, char in _list_syntax(pattern):
-        depth += {"(": 1, ")": -1}.get(char, 0)
-        if char == "|" and depth == 0:
-            parts.append(pattern[start:at])
-            start = at + 1
-    return [*parts, pattern[start:]]
 
 
 def _list_syntax(pattern: str) -> Iterator[tuple[int, str]]:

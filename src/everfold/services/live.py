@@ -3,7 +3,7 @@
 Everything here can be read again from the store at any time, and is whenever the session's revision has moved on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from everfold.core.appending import AppendPlan
@@ -26,6 +26,10 @@ MOST_MESSAGES = 4096
 
 SPARE_MESSAGES = 64
 """How many messages that are no longer shown may stay in memory before they are let go."""
+
+
+MOST_LEFT = 256
+"""Of how many sessions without a turn since then it is kept what was left of them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,14 +79,51 @@ class LiveSession:
         state = await store.read_state(self.record.id)
         if state.revision == self.state.revision > 0:
             return  # but for breaks that this handle has reported and that are not stored as reported yet
-        self.record = await store.get_session(self.record.id)
+        record, layout = await store.get_session(self.record.id), self.layout
+        if self._is_folded_anew(state):
+            layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
+        self._move(record, state, layout)
+
+    def adopt(self, left: "Left") -> None:
+        """Take what a writer of this process has left, where it is newer than what is known here; reads nothing.
+
+        What was left was so at its revision. Who has written since then is found out as always: an append fails on the
+        revision that it expects, and a window compares it first.
+        """
+        if left.state.revision <= self.state.revision:
+            return
+        self._move(left.record, left.state, left.layout if self._is_folded_anew(left.state) else self.layout)
+        self.messages.update((message.seq, message) for message in left.appended)
+        self.digests.update(left.digests)
+        self.held.update(left.held)
+
+    def leave(self, appended: Sequence[Message] = ()) -> "Left":
+        """What others of this process may adopt once this has written to the session.
+
+        Args:
+            appended: The messages that it has written.
+        """
+        shown = {one.digest_id for one in self.layout.ranges}
+        return Left(
+            record=self.record,
+            state=self.state,
+            layout=self.layout,
+            appended=tuple(appended),
+            digests={id_: digest for id_, digest in self.digests.items() if id_ in shown},
+            held={id_: self.held[id_] for id_ in self.state.held_events if id_ in self.held},
+        )
+
+    def _is_folded_anew(self, state: SessionState) -> bool:
+        """Whether a newer state shows another layout than the known one."""
+        return (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch)
+
+    def _move(self, record: SessionRecord, state: SessionState, layout: Layout) -> None:
+        """Go on from a newer state, with what still holds of what is known."""
         # what was an open step may have been settled since
         self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
         if state.epoch != self.state.epoch:
             self.messages, self.digests, self._body = {}, {}, None
-        if (state.event_id, state.epoch) != (self.state.event_id, self.state.epoch):
-            self.layout = await store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
-        self.state = state
+        self.record, self.layout, self.state = record, layout, state
 
     async def load_messages(self, store: Store, seqs: Sequence[int]) -> dict[int, Message]:
         """The messages with these numbers (rising), tombstones for erased ones; only what is not remembered is read."""
@@ -180,6 +221,42 @@ class LiveSession:
         self.messages = {seq: message for seq, message in self.messages.items() if seq in shown or seq > state.safe_seq}
         ids = {shown_range.digest_id for shown_range in layout.ranges}
         self.digests = {id_: digest for id_, digest in self.digests.items() if id_ in ids}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A session at one revision, as who wrote it knew it; true of that revision for ever."""
+
+    record: SessionRecord
+    state: SessionState
+    layout: Layout
+    appended: tuple[Message, ...]
+    digests: Mapping[str, Digest]
+    held: Mapping[str, CompactionEvent]
+
+
+@dataclass(slots=True)
+class Handover:
+    """What was left of sessions by what works beside the turns, for the turns of the same process.
+
+    A turn that adopts it neither plans its append in vain nor reads what this process has just written.
+    """
+
+    _left: dict[SessionId, Left] = field(default_factory=dict, init=False)
+
+    def leave(self, live: LiveSession, appended: Sequence[Message] = ()) -> None:
+        """Leave what a writer knows of its session, once it has written and before it knows more."""
+        before = self._left.get(live.record.id)
+        if before is not None and before.state.epoch == live.state.epoch:
+            appended = appended or before.appended  # of refreshes only the newest is shown
+        elif len(self._left) >= MOST_LEFT:
+            self._left.clear()
+        self._left[live.record.id] = live.leave(appended)
+
+    def pick_up(self, live: LiveSession) -> None:
+        """Let a handle adopt what was left of its session, which is then given to nobody else."""
+        if (left := self._left.pop(live.record.id, None)) is not None:
+            live.adopt(left)
 
 
 async def load_session(store: Store, record: SessionRecord) -> LiveSession:

@@ -45,7 +45,7 @@ from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.append import MOST_ATTEMPTS, plan_next, read_incoming
-from everfold.services.live import LiveSession, load_session
+from everfold.services.live import Handover, LiveSession, load_session
 from everfold.services.observers import Observers
 
 
@@ -98,6 +98,7 @@ class Refresher:
 
     Attributes:
         sources: Those that the settings allow, in their order, with what each is asked.
+        handover: Takes what a refresh beside the turns has stored.
     """
 
     store: Store
@@ -106,6 +107,7 @@ class Refresher:
     dispatcher: Dispatcher
     sources: Sequence[tuple[ContextSource, AllowedSource]]
     policy: RefreshPolicy = field(default_factory=RefreshPolicy)
+    handover: Handover = field(default_factory=Handover)
     _in_flight: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
     _rounds: dict[SessionId, _Asking] = field(default_factory=dict, init=False)
@@ -116,7 +118,8 @@ class Refresher:
 
     async def _refresh_later(self, session_id: SessionId) -> None:
         live = await load_session(self.store, await self.store.get_session(session_id))
-        await self.refresh(live, cause="cadence")
+        refreshed = await self.refresh(live, cause="cadence")
+        self.handover.leave(live, () if refreshed.seq is None else (live.messages[refreshed.seq],))
 
     async def refresh(self, live: LiveSession, *, cause: Cause, deadline_secs: float | None = None) -> Refreshed:
         """Ask every source, and store what they said by the deadline. Never raises what a source does.

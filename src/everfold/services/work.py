@@ -36,7 +36,7 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.commit import Base, Committer
 from everfold.services.compact import Abilities, Compactor
-from everfold.services.live import LiveSession, load_session
+from everfold.services.live import Handover, LiveSession, load_session
 from everfold.services.observers import Observers
 from everfold.services.occasions import meet_cadence
 from everfold.services.prepare import prepare_fold
@@ -130,6 +130,7 @@ class Worker:
         extract: Finds what is to be remembered in the messages of an event.
         extracts: For which agents it does: what their memory takes is hinted to whoever writes a digest.
         refresher: Asks the context sources; None where none is configured.
+        handover: Takes what is done beside the turns, for the turns; the refresher's own where there is one.
         prepared: Folds that were made ahead.
         attempting: The events that are being tried, by session.
     """
@@ -143,6 +144,7 @@ class Worker:
     extract: Extract | None = None
     extracts: Callable[[AgentId], bool] = _always
     refresher: Refresher | None = None
+    handover: Handover = field(default_factory=Handover)
     observers: Observers = field(default_factory=Observers)
     prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
     attempting: defaultdict[SessionId, set[EventId]] = field(default_factory=lambda: defaultdict(set))
@@ -178,7 +180,9 @@ class Worker:
         self.dispatcher.submit(session_id, partial(self._work_session, session_id))
 
     async def _work_session(self, session_id: SessionId) -> None:
-        await self.work(await self._load(session_id), is_inline=False)
+        live = await self._load(session_id)
+        await self.work(live, is_inline=False)
+        self.handover.leave(live)
 
     async def _work_event(self, session_id: SessionId, event_id: EventId) -> None:
         try:

@@ -2,16 +2,20 @@
 
 import json
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfold.core.statement_rules import DENIALS, RULES, SPACING, read_pattern
+from everfold.core.statement_rules import DENIALS, RULES, SPACING, is_anchored, read_loose_pattern, read_pattern
 from everfold.core.statements import (
     ENCLOSED_JOINT,
     JOINT,
+    OPEN_NEEDLES,
+    OPEN_QUESTION,
     collect_cues,
     find_statement,
     is_loose,
@@ -67,6 +71,41 @@ def test_both_forms_of_a_pattern_hold_for_the_same_sentences(sentence: str) -> N
         anywhere = read_pattern(pattern, is_spaced=False).search(sentence)
         spaced = read_pattern(pattern, is_spaced=True).search(SPACING + sentence)
         assert (anywhere is None) == (spaced is None), (at, pattern)
+
+
+@given(MADE, st.sampled_from(["", "(", '"', "'", "--", "/", "*"]))
+def test_the_loose_form_of_a_pattern_refuses_no_sentence_that_it_holds_for(sentence: str, joint: str) -> None:
+    """Whatever marks stand before its words, what a pattern finds in a sentence its loose form finds as well."""
+    _check_loose([sentence.replace(" ", f" {joint}", 2)])
+
+
+def test_the_loose_forms_refuse_no_labelled_sentence() -> None:
+    """The same for every labelled sentence, as it stands and behind a quotation mark."""
+    _check_loose([*SENTENCES, *(f'"{sentence}' for sentence in SENTENCES)])
+
+
+def _check_loose(sentences: list[str]) -> None:
+    for plain, find_loose in _list_forms():
+        for sentence in sentences:
+            if plain.search(sentence):
+                assert find_loose(SPACING + sentence, len(SPACING) - 1), (sentence, plain.pattern)
+
+
+@cache
+def _list_forms() -> list[tuple[re.Pattern[str], Callable[[str, int], re.Match[str] | None]]]:
+    """Each pattern for any sentence, with the search for its loose form."""
+    patterns = (*(row[3] for row in RULES), *(pattern for _, pattern in DENIALS.values()))
+    loose = [(pattern, read_loose_pattern(pattern)) for pattern in patterns]
+    return [
+        (read_pattern(pattern, is_spaced=False), form.match if is_anchored(pattern) else form.search)
+        for pattern, form in loose
+    ]
+
+
+@given(MADE.map(lambda sentence: sentence + "?"))
+def test_what_a_question_needs_to_stay_open_only_saves_a_search(sentence: str) -> None:
+    """Every question that stays open has one of the parts that are looked for first."""
+    assert OPEN_QUESTION.search(sentence) is None or any(needle in sentence for needle in OPEN_NEEDLES)
 
 
 @given(MADE)

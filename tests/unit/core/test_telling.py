@@ -1,9 +1,13 @@
 """Whether a sentence tells a fact that outlasts its moment, and whether one answers a question."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from everfold.core.extracts import LineKind
-from everfold.core.telling import is_answer, tells_lasting
+from everfold.core.telling import FACT_READINGS, is_answer, tells_lasting
+
+_WORDS = st.sampled_from(["it", "is", "it's", "a", "on", "called", "moved", "the", "at", "for", "house", "2", "born"])
 
 
 @pytest.mark.parametrize(
@@ -71,3 +75,9 @@ def test_a_short_reply_to_a_question_is_an_answer(sentence: str) -> None:
 def test_nods_counter_questions_orders_and_replies_to_offers_are_no_answers(sentence: str, before: str) -> None:
     """Agreement, a question back, an order, a long text, and what follows no question or an offer answer nothing."""
     assert not is_answer(sentence, before=before)
+
+
+@given(st.lists(_WORDS, min_size=1, max_size=8))
+def test_a_reading_that_needs_a_fact_tells_nothing_without_one(words: list[str]) -> None:
+    """What begins as such a reading is skipped where nothing hard is in it, so no words may tell anything by it."""
+    assert not any(reading(words, False) for reading in FACT_READINGS)
