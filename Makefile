@@ -29,7 +29,7 @@ check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes some 25 minutes
 	@$(BIN)/python -m pytest -m slow --timeout 1800 tests/transcripts

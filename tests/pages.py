@@ -12,15 +12,19 @@ from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin
 
+import anyio
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from everfold.config import Settings, read_section
+from everfold.server.app import make_app
+from everfold.server.opening import open_runtime
 
 PROJECT = Path(__file__).resolve().parent.parent
 SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
 COMMANDS_PAGE = PROJECT / "docs" / "reference" / "cli.md"
+ROUTES_PAGE = PROJECT / "docs" / "reference" / "api.md"
 COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
@@ -35,6 +39,42 @@ An environment variable has `EVERFOLD_` in front and two underscores between its
 
 This page is made from `everfold.sections`; `make pages` writes it anew.
 """
+
+
+ROUTES_HEAD = """# Routes
+
+Every route of the server, with whom it lets in. [Use the API](../how-to/api.md) shows them at work and says what holds for
+all; a server gives each with its parameters, bodies, answers and examples in `/api/openapi.json`.
+
+| rule | lets in |
+| --- | --- |
+| open | everybody |
+| any | every key; the answer is what the key may see |
+| admin | keys of the scope admin |
+| user | those, and the keys of the user in the path |
+| memory | the same, and keys of agents, which see what their agent sees |
+| session | admin, and the keys of the user or the agent of the session in the path |
+| agent | admin, and the keys of the agent in the path |
+
+A key that only reads may only ask with GET.
+
+This page is made from the server's description of itself; `make pages` writes it anew.
+"""
+
+
+async def write_routes_page() -> str:
+    """The page of routes: a section for each subject, a row for each route."""
+    async with open_runtime("memory://") as runtime:
+        paths = make_app(runtime).openapi()["paths"]
+    sections: dict[str, list[str]] = {}
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            row = f"| `{method.upper()} {path}` | {operation['x-access']} | {operation['summary']} |"
+            sections.setdefault(operation["tags"][0], []).append(row)
+    head = "| route | rule | what it does |\n| --- | --- | --- |"
+    return "\n".join(
+        [ROUTES_HEAD, *(f"## {tag}\n\n{head}\n" + "\n".join(rows) + "\n" for tag, rows in sections.items())]
+    )
 
 
 def name_type(annotation: object) -> str:
@@ -109,6 +149,7 @@ def rewrite_outputs(page: Path, examples: ModuleType) -> None:
 
 if __name__ == "__main__":
     SETTINGS_PAGE.write_text(write_settings_page(), "utf-8")
+    ROUTES_PAGE.write_text(anyio.run(write_routes_page), "utf-8")
     listing = subprocess.run([sys.executable, COMMANDS_SCRIPT], capture_output=True, text=True, check=True)
     COMMANDS_PAGE.write_text(listing.stdout, "utf-8")
     shown_examples = _load_examples()

@@ -1,10 +1,39 @@
-"""A real Chromium for the pages that Everfold writes."""
+"""A real Chromium for the pages that Everfold writes, and a real server for its dashboard."""
 
+import asyncio
 import shutil
-from collections.abc import Iterator
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import pytest
+import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from everfold.server.app import make_app
+from everfold.server.opening import open_runtime
+from everfold.server.runtime import Runtime
+
+T = TypeVar("T")
+
+READY_SECS: Final = 30
+CONFIG: Final = """\
+# the settings of a small shop
+[compaction]
+synchronous = true
+
+[memory]
+system = "structured"
+
+[agents.shop]
+# speaks politely
+context_limit = 16000
+instructions = "You help in a shop."
+"""
 
 
 # Closed with each module: the sync interface keeps an event loop running, and no async test may meet it.
@@ -25,3 +54,118 @@ def page(chromium: Browser) -> Iterator[Page]:
     """An empty page that cannot reach the network: what Everfold writes must stand on its own."""
     with chromium.new_context(offline=True) as context:
         yield context.new_page()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dashboard:
+    """A server of the real app on a free port of this machine, in a thread of its own.
+
+    Attributes:
+        url: Where the dashboard is.
+        secret: Of a key that may do everything.
+        config: The settings file.
+        runtime: What is served; use it on the server's own loop only, with `run`.
+        loop: The server's own.
+    """
+
+    url: str
+    secret: str
+    config: Path
+    runtime: Runtime
+    loop: asyncio.AbstractEventLoop
+
+    def run(self, act: Callable[[Runtime], Awaitable[T]]) -> T:
+        """Have the server's own loop do something with what is served."""
+
+        async def doing() -> T:
+            return await act(self.runtime)
+
+        return asyncio.run_coroutine_threadsafe(doing(), self.loop).result(READY_SECS)
+
+    @contextmanager
+    def page(self, chromium: Browser, **options: Any) -> Iterator[Page]:
+        """A page that is signed in; a script that fails, or does what it may not, fails the test."""
+        with chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options}) as context:
+            page, faults = context.new_page(), list[str]()
+            page.set_default_timeout(15_000)
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.on("console", lambda line: faults.append(line.text) if "Security Policy" in line.text else None)
+            context.request.post(f"{self.url}api/login", data={"key": self.secret}, headers={"Origin": self.url[:-1]})
+            page.goto(self.url)
+            page.get_by_role("navigation", name="Pages").wait_for()
+            yield page
+            assert faults == []
+
+
+class _Serving(threading.Thread):
+    """A thread that serves a new store until it is told to end."""
+
+    def __init__(self, folder: Path, config: str) -> None:
+        super().__init__(name="dashboard")
+        self._store, self._config = folder / "served.db", folder / "everfold.toml"
+        self._config.write_text(config, "utf-8")
+        self._begun = threading.Event()
+        self._problem: BaseException | None = None
+        self._served: Dashboard | None = None
+        self._server: uvicorn.Server | None = None
+
+    def begin(self) -> Dashboard:
+        """Serve, and tell where."""
+        self.start()
+        assert self._begun.wait(READY_SECS)
+        if self._served is None:
+            raise self._problem or AssertionError("the server did not begin")
+        return self._served
+
+    def end(self) -> None:
+        """End it, and raise what it failed on."""
+        if self._served is not None and self._server is not None:
+            self._served.loop.call_soon_threadsafe(self._served.runtime.stopping.set)
+            self._server.should_exit = True
+        self.join(READY_SECS)
+        if self._problem is not None:
+            raise self._problem
+
+    def run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as problem:  # noqa: BLE001 - it is raised again where the test waits
+            self._problem = problem
+        finally:
+            self._begun.set()
+
+    async def _serve(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            async with open_runtime(f"sqlite:///{self._store}", config=self._config) as runtime:
+                key = await runtime.engine.keys.ensure_first()
+                assert key is not None
+                options = uvicorn.Config(
+                    make_app(runtime), log_config=None, lifespan="off", timeout_graceful_shutdown=1
+                )
+                self._server = uvicorn.Server(options)
+                self._served = Dashboard(
+                    url=f"http://127.0.0.1:{listening.getsockname()[1]}/",
+                    secret=key.secret,
+                    config=self._config,
+                    runtime=runtime,
+                    loop=asyncio.get_running_loop(),
+                )
+                self._begun.set()  # it listens already: who comes now waits until it answers
+                await self._server.serve(sockets=[listening])
+
+
+@contextmanager
+def serve_dashboard(folder: Path, config: str = CONFIG) -> Iterator[Dashboard]:
+    """Serve a new store with these settings."""
+    serving = _Serving(folder, config)
+    try:
+        yield serving.begin()
+    finally:
+        serving.end()
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A server with a new store, for all tests of a module."""
+    with serve_dashboard(tmp_path_factory.mktemp("dashboard")) as served:
+        yield served

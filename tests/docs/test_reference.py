@@ -75,6 +75,11 @@ def test_every_setting_has_its_row(project: Path, key: str) -> None:
     )
 
 
+async def test_the_page_of_routes_is_what_the_server_says(project: Path) -> None:
+    """The page of routes lists each route with its rule as the server describes them; `make pages` writes it anew."""
+    assert read_page(project, "api.md") == await load_pages_script(project).write_routes_page()
+
+
 def test_every_error_has_its_row(project: Path) -> None:
     """The table of errors is the tree of classes, in its order, with the figures of each."""
     rows = re.findall(

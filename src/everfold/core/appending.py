@@ -25,13 +25,14 @@ from typing import NamedTuple
 from everfold.core.activity import is_said_by_user
 from everfold.core.extracts import ExtractLine, find_extract_lines
 from everfold.core.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
+from everfold.core.frozen import quick
 from everfold.core.growth import Growth
 from everfold.core.json_values import JsonObject
 from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, TextPart, make_message, read_part
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
-from everfold.core.state import REMEMBERED_CALLS, KnownRefresh, OpenStep, SessionState
+from everfold.core.state import REMEMBERED_CALLS, KnownRefresh, OpenStep, SessionState, make_open_step
 from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
 from everfold.errors import InvalidInputError
 
@@ -83,6 +84,9 @@ class AppendPlan:
     appended: tuple[Appended, ...]
     settled: tuple[tuple[Message, int], ...]
     state: SessionState
+
+
+_make_plan = quick(AppendPlan)
 
 
 def plan_append(
@@ -168,18 +172,21 @@ class _Placing:
         self.placed: dict[int, _Placed] = {}
 
     def place(self, item: Incoming, view_tokens: int, lines: tuple[ExtractLine, ...]) -> None:
-        kind = self._kind_of(item)
+        view = item.view
+        ids = [result.call_id for result in view.results]
+        kind = self._kind_of(item, ids)
         if kind not in {"result", "late"} and self.end.open_step is not None:
             self._close_step(self.end.open_step)
-        calls = item.view.calls
-        ends_block = self.end.open_step is None and not calls
-        is_boundary = ends_block or (kind == "result" and self._answers_all(item))
+        calls = view.calls
+        step = self.end.open_step
+        ends_block = step is None and not calls
+        is_boundary = ends_block or (kind == "result" and step is not None and set(ids).issuperset(step.pending))
         message = self._new_message(item, kind, view_tokens, lines, is_boundary=is_boundary)
         self._append(item, message)
-        if kind == "result":
-            self._answer(message)
+        if kind == "result" and step is not None:
+            self._answer(step, ids)
         elif calls:
-            self.end.open_step = OpenStep(first_seq=message.seq, pending=tuple(call.id for call in calls))
+            self.end.open_step = make_open_step(first_seq=message.seq, pending=tuple([call.id for call in calls]))
         elif ends_block:
             self._end_block(message.seq, message)
 
@@ -189,9 +196,8 @@ class _Placing:
 
     def plan(self) -> AppendPlan:
         appended = tuple([self._appended(seq, placed) for seq, placed in self.placed.items()])
-        settled = tuple(
-            (self.messages[seq], self.sums[seq]) for seq in sorted(self.settled_seqs) if seq < self.first_new_seq
-        )
+        before = sorted(seq for seq in self.settled_seqs if seq < self.first_new_seq) if self.settled_seqs else ()
+        settled = tuple([(self.messages[seq], self.sums[seq]) for seq in before])
         self.end.revision += 1
         for seq, placed in self.placed.items():
             self.end.growth = self.end.growth.grown(self.messages[seq].tokens, placed[0].said_at)
@@ -200,7 +206,7 @@ class _Placing:
         if new:
             refreshes = [KnownRefresh(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
             state = replace(state, refreshes=(*state.refreshes, *refreshes))
-        return AppendPlan(appended=appended, settled=settled, state=state)
+        return _make_plan(appended=appended, settled=settled, state=state)
 
     def _appended(self, seq: int, placed: "_Placed") -> Appended:
         item, said_before, turn_seq, turns_count = placed
@@ -217,7 +223,8 @@ class _Placing:
             search.before,
         )
 
-    def _kind_of(self, item: Incoming) -> Kind:
+    def _kind_of(self, item: Incoming, ids: Sequence[str]) -> Kind:
+        """What a message is, which answers the calls with these ids."""
         match item.view.role:
             case "system":
                 return "fixed" if self.end.last_seq == self.end.fixed_seq else "system"
@@ -226,12 +233,11 @@ class _Placing:
             case "assistant":
                 return "assistant"
             case "tool":
-                return self._kind_of_result(item)
+                return self._kind_of_result(item, ids)
 
-    def _kind_of_result(self, item: Incoming) -> Kind:
-        ids = [result.call_id for result in item.view.results]
+    def _kind_of_result(self, item: Incoming, ids: Sequence[str]) -> Kind:
         step = self.end.open_step
-        if step is not None and any(id_ in step.pending for id_ in ids):
+        if step is not None and not set(ids).isdisjoint(step.pending):
             return "result"
         known = {*self.end.closed_calls, *(step.answered if step else ())}
         for id_ in ids:
@@ -302,23 +308,13 @@ class _Placing:
         if not end.head_seq and message.raw_tokens <= self.room.message_cap_tokens:
             end.head_seq = message.seq
 
-    def _answers_all(self, item: Incoming) -> bool:
-        """Whether a result leaves no call of the open step without one."""
-        step = self.end.open_step
-        return step is not None and {result.call_id for result in item.view.results}.issuperset(step.pending)
-
-    def _answer(self, message: Message) -> None:
-        step = self.end.open_step
-        if step is None:
-            return
-        ids = {result.call_id for result in message.view.results}
-        step = OpenStep(
-            first_seq=step.first_seq,
-            pending=tuple(id_ for id_ in step.pending if id_ not in ids),
-            answered=step.answered + tuple(id_ for id_ in step.pending if id_ in ids),
-        )
+    def _answer(self, step: OpenStep, ids: Sequence[str]) -> None:
+        """Take the results of some calls of the open step, and close it with the last one."""
+        pending = tuple([id_ for id_ in step.pending if id_ not in ids])
+        answered = (*step.answered, *[id_ for id_ in step.pending if id_ in ids])
+        step = make_open_step(first_seq=step.first_seq, pending=pending, answered=answered)
         self.end.open_step = step
-        if not step.pending:
+        if not pending:
             self._close_step(step)
 
     def _close_step(self, step: OpenStep) -> None:
@@ -330,7 +326,7 @@ class _Placing:
         end = self.end
         seqs = range(step.first_seq, end.last_seq + 1)
         before = [self.messages[seq] for seq in seqs]
-        self._settle_results(seqs)
+        self._settle_results(before)
         if step.pending:
             tokens = before[0].tokens + INTERRUPTED_TOKENS * len(step.pending)
             self.messages[step.first_seq] = replace(before[0], tokens=tokens)
@@ -349,14 +345,14 @@ class _Placing:
         end.open_step = None
         self._end_block(step.first_seq, self.messages[end.last_seq])
 
-    def _settle_results(self, seqs: range) -> None:
+    def _settle_results(self, step: Sequence[Message]) -> None:
         """Fill the smallest results first, so that the step stays within its visible share."""
-        results = [self.messages[seq] for seq in seqs if seq != seqs.start]
-        cap = self.room.step_visible_tokens - self.messages[seqs.start].tokens
-        if sum(message.tokens for message in results) <= cap:
+        cap = self.room.step_visible_tokens - step[0].tokens
+        sizes = [message.tokens for message in step[1:]]
+        if sum(sizes) <= cap:
             return
-        shares = fill_smallest_first([message.tokens for message in results], cap)
-        for message, share in zip(results, shares, strict=True):
+        shares = fill_smallest_first(sizes, cap)
+        for message, share in zip(step[1:], shares, strict=True):
             if message.tokens > share:
                 cuts, tokens = choose_cuts(message.view, seq=message.seq, cap_tokens=share)
                 self.messages[message.seq] = replace(message, cuts=cuts, tokens=tokens)

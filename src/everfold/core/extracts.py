@@ -28,6 +28,8 @@ from everfold.core.signals import (
     is_free_of_hard,
     may_hold_hard,
     shape_pieces,
+    tell_shapes,
+    weigh_shape,
 )
 from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
@@ -67,8 +69,10 @@ LineKind = Literal[
     "lead",
 ]
 LINE_KINDS: Final[tuple[LineKind, ...]] = get_args(LineKind)
-_ROW: Final = "[%d,%d,%d,%s,%d%s]"
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(LINE_KINDS)}
+_ROW_HEADS: Final = {kind: f"[{number}," for kind, number in _KIND_NUMBERS.items()}
+_SCORE_TEXTS: Final = {score: str(score) for score in range(101)}
+"""What begins a row of `to_text`: writing a number takes longer than finding it written."""
 
 QUOTE_CHARS: Final = MOST_QUOTE_CHARS
 PASTE_CHARS: Final = 6000
@@ -221,18 +225,15 @@ def to_text(lines: Sequence[ExtractLine], origin: Origin) -> str:
     A line of another origin than the one given names it behind the rest.
     """
     rows = [
-        _ROW
-        % (
-            _KIND_NUMBERS[kind],
-            score,
-            start,
-            encode_basestring(quote),
-            1 if standing else 2 * lasting,
-            "" if own == origin else f',"{own}"',
-        )
+        f"{_ROW_HEADS[kind]}{_SCORE_TEXTS.get(score, score)},{start},{encode_basestring(quote)}"
+        f"{',1' if standing else ',2' if lasting else ',0'}{']' if own == origin else _name_origin(own)}"
         for _, own, kind, score, quote, start, standing, _, lasting in lines
     ]
     return f"[{','.join(rows)}]"
+
+
+def _name_origin(origin: Origin) -> str:
+    return f',"{origin}"]'
 
 
 def from_json(value: object, *, seq: int, origin: Origin, said_at: datetime) -> ExtractLine:
@@ -396,13 +397,16 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
 def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     whole = _read_output(text)
+    lowered, outcomes = whole.lowered, whole.outcomes
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
     if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
         rest = [
             span
             for at, span in enumerate(rest, 1)
-            if at % _ROW_SPACING == 0 or len(rest) - at < _LAST_UNITS or _may_tell(whole.lowered, *span, whole.outcomes)
+            if at % _ROW_SPACING == 0
+            or len(rest) - at < _LAST_UNITS
+            or (outcomes and _may_tell(lowered, *span, outcomes))
         ]
     found += _judge_units(whole, rest)
     _raise_last(found)
@@ -424,7 +428,7 @@ def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
     found: list[_Found] = []
     for start, end in spans:
         unit = text[start:end]
-        told = count_shapes(shapes[start:end].split()) if shapes else None
+        told = tell_shapes(sum(map(weigh_shape, shapes[start:end].split()))) if shapes else None
         hard, count = _count_hard(unit) if told is None else told
         kind: LineKind = hard or "lead"
         at = -1

@@ -113,13 +113,13 @@ class MessageView:
 
     @property
     def calls(self) -> tuple[CallPart, ...]:
-        """The tool calls, in their order."""
-        return tuple([part for part in self.parts if isinstance(part, CallPart)])
+        """The tool calls, in their order; only an assistant makes any."""
+        return () if self.role != "assistant" else tuple([part for part in self.parts if isinstance(part, CallPart)])
 
     @property
     def results(self) -> tuple[ResultPart, ...]:
-        """The tool results, in their order."""
-        return tuple([part for part in self.parts if isinstance(part, ResultPart)])
+        """The tool results, in their order; a message that holds one has the role `tool`."""
+        return () if self.role != "tool" else tuple([part for part in self.parts if isinstance(part, ResultPart)])
 
     @property
     def text(self) -> str:

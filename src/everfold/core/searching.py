@@ -149,7 +149,7 @@ _matter = lru_cache(maxsize=BEFORE_COUNT + 2)(read_matter)
 @lru_cache(maxsize=BEFORE_COUNT + 2)
 def _end(said: str) -> str:
     """What *before* takes of a text."""
-    return " ".join(_matter(said).split(" ")[-BEFORE_WORDS:])
+    return " ".join(_matter(said).rsplit(" ", BEFORE_WORDS)[-BEFORE_WORDS:])
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ Source: DESIGN 3.4, the list of what an extractive digest keeps.
 """
 
 import re
+from functools import lru_cache
 from itertools import filterfalse
 from typing import Final, Literal, cast
 
@@ -127,7 +128,12 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
 
 def count_shapes(shapes: list[str]) -> tuple[HardKind | None, int] | None:
     """What `find_hard` finds, told by the shapes of the pieces alone; None where one of them must be read itself."""
-    found = sum(map(_KNOWN_SHAPES.__getitem__, shapes))
+    return tell_shapes(sum(map(weigh_shape, shapes)))
+
+
+@lru_cache(maxsize=4_096)
+def tell_shapes(found: int) -> tuple[HardKind | None, int] | None:
+    """The same by the sum of what `weigh_shape` gives for each; rows of output have few sums."""
     if not found:
         return None, 0
     if found >= _UNTOLD:
@@ -147,6 +153,8 @@ class _Shapes(dict[str, int]):
 
 
 _KNOWN_SHAPES: Final = _Shapes()
+weigh_shape: Final = _KNOWN_SHAPES.__getitem__
+"""What a shape counts as."""
 
 
 def _weigh_shape(shape: str) -> int:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from everfold.core.calibration import Calibration
-from everfold.core.frozen import make_twin
+from everfold.core.frozen import make_twin, quick
 from everfold.core.growth import STEADY, Growth
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -36,6 +36,9 @@ class OpenStep:
     first_seq: int
     pending: tuple[str, ...]
     answered: tuple[str, ...] = ()
+
+
+make_open_step = quick(OpenStep)
 
 
 class Awaited(NamedTuple):

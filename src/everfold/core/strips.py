@@ -14,14 +14,27 @@ from everfold.core.messages import Note
 from everfold.core.planning import measure_body
 
 Fate: TypeAlias = Literal[
-    "fixed", "head", "kept", "running", "refresh", "fine", "coarse", "quote", "left", "replaced", "tail", "open"
+    "fixed",
+    "head",
+    "kept",
+    "running",
+    "refresh",
+    "note",
+    "fine",
+    "coarse",
+    "quote",
+    "left",
+    "replaced",
+    "tail",
+    "open",
+    "erased",
 ]
 """What became of a message.
 
 fixed: part of the system prompt. head, kept, running, tail: shown. fine, coarse: not shown, read by a digest of this kind that
-is shown. quote: the same, and the standing block quotes it. left: it was kept before this compaction and is now in the
+is shown. note: the same as fine, under a continuity note: a better digest is on its way. quote: the same, and the standing block quotes it. left: it was kept before this compaction and is now in the
 coarse digest. refresh: the newest context refresh, shown. replaced: a refresh whose place a newer one took; it needs no
-words. open: belongs to an open step, which waits for its results.
+words. open: belongs to an open step, which waits for its results. erased: only its number is left.
 """
 
 
@@ -45,8 +58,10 @@ def make_strip(
     safe_seq: int,
     last_seq: int,
     refreshes: Sequence[int] = (),
+    erased: Collection[int] = (),
+    noted: Sequence[tuple[int, int]] = (),
 ) -> Strip:
-    """The strip of a log under a layout. O(what is shown, quoted and refreshed), however long the log is.
+    """The strip of a log under a layout. O(what is shown, quoted, refreshed and erased), however long the log is.
 
     Args:
         layout: What is shown of the past.
@@ -55,12 +70,18 @@ def make_strip(
         safe_seq: The newest message that is shown.
         last_seq: The newest message.
         refreshes: Every context refresh of the log, rising.
+        erased: Every erased message of the log.
+        noted: First and last message of each range that stands under a continuity note, rising.
     """
-    marked = _mark_apart(layout, left, refreshes, fixed_seq=fixed_seq, last_seq=last_seq)
+    marked = _mark_apart(layout, left, refreshes, erased, fixed_seq=fixed_seq, last_seq=last_seq)
     coarse_last_seq = layout.coarse.last_seq if layout.coarse else 0
+    fine: list[tuple[int, Fate]] = []
+    for first, last in noted:
+        fine += [(first - 1, "fine"), (last, "note")]
     stretches: Sequence[tuple[int, Fate]] = (
         (fixed_seq, "fixed"),
         (coarse_last_seq, "coarse"),
+        *fine,
         (layout.watermark, "fine"),
         (safe_seq, "tail"),
         (last_seq, "open"),
@@ -80,7 +101,13 @@ def make_strip(
 
 
 def _mark_apart(
-    layout: Layout, left: Collection[int], refreshes: Sequence[int], *, fixed_seq: int, last_seq: int
+    layout: Layout,
+    left: Collection[int],
+    refreshes: Sequence[int],
+    erased: Collection[int],
+    *,
+    fixed_seq: int,
+    last_seq: int,
 ) -> list[tuple[int, Fate]]:
     """The messages whose fate is not that of their stretch, the last one first."""
     marked: dict[int, Fate] = dict.fromkeys(left, "left")
@@ -90,7 +117,8 @@ def _mark_apart(
     known = [seq for seq in refreshes if seq <= last_seq]
     marked |= dict.fromkeys(known[:-1], "replaced")
     marked |= dict.fromkeys(known[-1:], "refresh")
-    return sorted(((seq, fate) for seq, fate in marked.items() if fixed_seq < seq <= last_seq), reverse=True)
+    marked = {seq: fate for seq, fate in marked.items() if seq > fixed_seq} | dict.fromkeys(erased, "erased")
+    return sorted(((seq, fate) for seq, fate in marked.items() if seq <= last_seq), reverse=True)
 
 
 def _hold_fate(hold: str) -> Fate:

@@ -45,7 +45,7 @@ def list_parts(window: Window) -> list[WindowPart]:
     answered_seq = _find_answered(window)
     ends = accumulate(part.tokens for part in parts)
     return [
-        replace(part, is_cached=end <= bound_tokens and _was_sent(part, answered_seq))
+        replace(part, is_cached=True) if end <= bound_tokens and _was_sent(part, answered_seq) else part
         for part, end in zip(parts, ends, strict=True)
     ]
 

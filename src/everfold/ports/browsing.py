@@ -39,6 +39,10 @@ class BrowsingStore(Protocol):
         """The context refreshes of a session's log that are not erased, rising."""
         ...
 
+    async def list_erased(self, session_id: SessionId) -> list[int]:
+        """The erased messages of a session's log, rising."""
+        ...
+
     async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
         """The newest event that replaced the digest of this one."""
         ...

@@ -79,6 +79,11 @@ class Chats:
                 self._talks.remove(talk)
                 stopper.cancel()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer is on its way."""
+        return bool(self._talks)
+
     def cut(self, session_id: str) -> bool:
         """Stop the answer that is on its way in a session; False where there is none."""
         talk = self._find(session_id)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from everfold.core.events import CompactionEvent
 from everfold.core.layout import EMPTY_LAYOUT, Layout
+from everfold.core.planning import list_noted
 from everfold.core.sessions import NO_END, EventId
 from everfold.core.strips import Strip, make_strip, measure_reach
 from everfold.ports.stores import Store
@@ -29,13 +31,24 @@ class DatedStrip:
     strip: Strip
 
 
+class _Apart(NamedTuple):
+    """The messages of a log whose fate does not follow from a layout."""
+
+    refreshes: Sequence[int]
+    erased: Sequence[int]
+
+
+async def _read_apart(store: Store, live: LiveSession) -> _Apart:
+    return _Apart(await store.list_refreshes(live.record.id), await store.list_erased(live.record.id))
+
+
 async def list_strips(store: Store, live: LiveSession, *, limit_count: int) -> list[DatedStrip]:
     """The strips of the newest compactions that are in force, oldest first, and the one of now.
 
     O(what they show); a log's length counts by its logarithm only.
     """
     await live.reload(store)
-    refreshes = await store.list_refreshes(live.record.id)
+    apart = await _read_apart(store, live)
     first_ordinal = max(live.state.events_count - limit_count, 0)
     events = await _list_committed(store, live, after_ordinal=max(first_ordinal - 1, 0))
     strips: list[DatedStrip] = []
@@ -43,9 +56,9 @@ async def list_strips(store: Store, live: LiveSession, *, limit_count: int) -> l
     for event in events:
         after = await store.read_layout(event.id)
         if event.ordinal > first_ordinal:
-            strips.append(await _trace_event(store, live, event, before, after, refreshes))
+            strips.append(await _trace_event(store, live, event, before, after, apart))
         before = after
-    return [*strips, _trace_now(live, refreshes)]
+    return [*strips, _trace_now(live, apart)]
 
 
 async def get_strip(store: Store, live: LiveSession, event: CompactionEvent) -> list[DatedStrip]:
@@ -55,8 +68,8 @@ async def get_strip(store: Store, live: LiveSession, event: CompactionEvent) -> 
     if not events or events[-1].id != event.id:
         return []
     before = await store.read_layout(events[0].id) if len(events) > 1 else EMPTY_LAYOUT
-    refreshes = await store.list_refreshes(live.record.id)
-    return [await _trace_event(store, live, event, before, await store.read_layout(event.id), refreshes)]
+    apart = await _read_apart(store, live)
+    return [await _trace_event(store, live, event, before, await store.read_layout(event.id), apart)]
 
 
 async def _list_committed(
@@ -73,7 +86,7 @@ async def _trace_event(
     event: CompactionEvent,
     before: Layout,
     after: Layout,
-    refreshes: Sequence[int],
+    apart: _Apart,
 ) -> DatedStrip:
     if event.report is None or event.certificate is None:
         raise ValueError(f"event {event.id} has not been committed")
@@ -92,7 +105,8 @@ async def _trace_event(
             fixed_seq=live.state.fixed_seq,
             safe_seq=last_seq,
             last_seq=last_seq,
-            refreshes=refreshes,
+            refreshes=apart.refreshes,
+            erased=apart.erased,
         ),
     )
 
@@ -113,7 +127,7 @@ async def _find_reach(store: Store, live: LiveSession, sum_tokens: int, *, from_
     return low
 
 
-def _trace_now(live: LiveSession, refreshes: Sequence[int]) -> DatedStrip:
+def _trace_now(live: LiveSession, apart: _Apart) -> DatedStrip:
     state = live.state
     return DatedStrip(
         event_id=None,
@@ -127,6 +141,8 @@ def _trace_now(live: LiveSession, refreshes: Sequence[int]) -> DatedStrip:
             fixed_seq=state.fixed_seq,
             safe_seq=state.safe_seq,
             last_seq=state.last_seq,
-            refreshes=refreshes,
+            refreshes=apart.refreshes,
+            erased=apart.erased,
+            noted=[(one.first_seq, one.last_seq) for one in list_noted(state.awaited, live.layout)],
         ),
     )

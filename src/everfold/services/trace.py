@@ -1,6 +1,6 @@
 """Trace: what became of every message of a session at every compaction, with the texts that tell it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,6 +8,7 @@ from everfold.core.events import CompactionEvent
 from everfold.core.folding import CompactionReport, Digest
 from everfold.core.layout import EMPTY_LAYOUT, Layout, ShownRange
 from everfold.core.messages import Message, Note
+from everfold.core.planning import list_noted
 from everfold.core.sessions import EventId
 from everfold.core.strips import Strip, find_reach, make_strip
 from everfold.ports.stores import Store
@@ -57,52 +58,46 @@ async def trace_session(store: Store, live: LiveSession) -> Trace:
         notes += await store.read_notes(live.record.id, seqs)
         messages.update({message.seq: message for message in await store.read_messages(live.record.id, seqs)})
     refreshes = [seq for seq, message in messages.items() if message.source == "refresh"]
-    events = [traced async for traced in _trace_events(store, live, notes, refreshes)]
+    erased = [note.seq for note in notes if note.seq not in messages]
+    strip = partial(make_strip, fixed_seq=state.fixed_seq, refreshes=refreshes, erased=erased)
+    events = [traced async for traced in _trace_events(store, live, notes, strip)]
     ids = {shown.digest_id for traced in events for shown in traced.ranges if shown.digest_id}
     return Trace(
         messages=messages,
         events=tuple(events),
         digests=await store.read_digests(sorted(ids)),
-        now=make_strip(
+        now=strip(
             live.layout,
             left=(),
-            fixed_seq=state.fixed_seq,
             safe_seq=state.safe_seq,
             last_seq=state.last_seq,
-            refreshes=refreshes,
+            noted=[(one.first_seq, one.last_seq) for one in list_noted(state.awaited, live.layout)],
         ),
         now_ranges=live.layout.ranges,
     )
 
 
 async def _trace_events(
-    store: Store, live: LiveSession, notes: list[Note], refreshes: list[int]
+    store: Store, live: LiveSession, notes: list[Note], strip: Callable[..., Strip]
 ) -> AsyncIterator[TracedEvent]:
     layout, after = EMPTY_LAYOUT, 0
     while events := await store.list_events(live.record.id, after_ordinal=after, limit_count=_PAGE):
         for event in events:
             if event.report is not None and event.certificate is not None:
                 next_layout = await store.read_layout(EventId(event.id))
-                yield _trace_event(live, event, layout, next_layout, notes, refreshes)
+                yield _trace_event(event, layout, next_layout, notes, strip)
                 layout = next_layout
         after = events[-1].ordinal
 
 
 def _trace_event(
-    live: LiveSession,
-    event: CompactionEvent,
-    before: Layout,
-    after: Layout,
-    notes: list[Note],
-    refreshes: list[int],
+    event: CompactionEvent, before: Layout, after: Layout, notes: list[Note], strip: Callable[..., Strip]
 ) -> TracedEvent:
     if event.report is None or event.certificate is None:
         raise ValueError(f"event {event.id} has not been committed")
     reach = find_reach(notes, before, tokens_before=event.report.tokens_before)
     last_seq = max(notes[reach - 1].seq if reach else 0, after.watermark)
-    strip = partial(
-        make_strip, fixed_seq=live.state.fixed_seq, safe_seq=last_seq, last_seq=last_seq, refreshes=refreshes
-    )
+    strip = partial(strip, safe_seq=last_seq, last_seq=last_seq)
     left = [] if event.revises else [covered.seq for covered in event.certificate.left]
     return TracedEvent(
         event=event,

@@ -84,6 +84,7 @@ class BrowsingContract:
         assert await store.list_refreshes(branch.id) == [2, 4, 6]
         await store.erase_message(await plan_bare_erasure(store, record.id, 2), erased_at=LATER)
         assert await store.list_refreshes(branch.id) == [4, 6]
+        assert await store.list_erased(branch.id) == await store.list_erased(record.id) == [2]
 
     async def test_the_revision_of_an_event_is_found(self, store: Store) -> None:
         """An event whose digest was replaced leads to the event that did it; one that was not leads nowhere."""

@@ -47,6 +47,10 @@ class InMemoryBrowsing(TablesHolder):
         rows = self._tables.walk(session_id, 1, NO_END)
         return [row.note.seq for row in rows if row.source == "refresh" and not row.is_erased]
 
+    async def list_erased(self, session_id: SessionId) -> list[int]:
+        """The erased messages of a session's log, rising."""
+        return [row.note.seq for row in self._tables.walk(session_id, 1, NO_END) if row.is_erased]
+
     async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
         """The newest event that replaced the digest of this one."""
         revisions = (event for event in reversed(self._tables.events.values()) if event.revises == event_id)

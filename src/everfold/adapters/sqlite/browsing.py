@@ -63,6 +63,15 @@ def list_refreshes(database: Database, places: Places, session_id: SessionId) ->
     ]
 
 
+def list_erased(database: Database, places: Places, session_id: SessionId) -> list[int]:
+    """See `BrowsingStore.list_erased`."""
+    return [
+        cast("int", row[0])
+        for session_key, first_seq, last_seq in places.ranges(session_id, range(1, NO_END))
+        for row in database.rows("list_erased", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+    ]
+
+
 def find_revision(database: Database, event_id: EventId) -> CompactionEvent | None:
     """See `BrowsingStore.find_revision`."""
     row = database.row("find_revision", event_id=event_id)

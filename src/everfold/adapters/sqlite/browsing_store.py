@@ -26,6 +26,10 @@ class SqliteBrowsing(Lanes):
         """See the port."""
         return await self._read(browsing.list_refreshes, self._reader.places, session_id)
 
+    async def list_erased(self, session_id: SessionId) -> list[int]:
+        """See the port."""
+        return await self._read(browsing.list_erased, self._reader.places, session_id)
+
     async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
         """See the port."""
         return await self._read(browsing.find_revision, event_id)

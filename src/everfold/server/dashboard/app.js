@@ -37,10 +37,15 @@ const addStyle = name => new Promise(resolve => {
 function Page({ url }) {
   const [state, setState] = useState({ name: null });
   const name = url.page;
-  const load = () => loadPage(name).then(
-    page => setState({ name, page }),
-    problem => setState({ name, problem: { message: `The page could not be loaded: ${problem.message}` } }),
-  );
+  const wanted = useRef();
+  wanted.current = name;
+  const load = () => {
+    const show = shown => wanted.current === name && setState({ name, ...shown }); // somebody may have gone on meanwhile
+    return loadPage(name).then(
+      page => show({ page }),
+      problem => show({ problem: { message: `The page could not be loaded: ${problem.message}` } }),
+    );
+  };
   useEffect(() => { if (PAGES[name]) load(); }, [name]);
   useEffect(() => connection.onBack(() => state.problem && load()), [state.problem]);
   if (!PAGES[name]) return html`<${Empty} title="There is no such page" hint="The address leads nowhere."><a href="#users">Users</a><//>`;

@@ -35,8 +35,11 @@ async def open_talk(caller: AnyKey, runtime: Context, agent: AgentText, asked: A
 
     Raises:
         ForbiddenError: the key is of another user or agent, or chooses a model and is not of the scope admin.
+        NotFoundError: there is no such session that the key sees.
     """
     owner = await read_owner(caller, runtime.engine, asked.user, agent)
+    if asked.session_id is not None:
+        await find_session(caller, runtime.engine, asked.session_id, agent=agent)
     if asked.model is not None and not caller.is_admin:
         raise forbid(caller, "only keys of the scope admin choose the model")
     question = Question(

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from everfold.server.access import AnyKey, OfSession, OfTurn
-from everfold.server.answers import ExactAnswer
+from everfold.server.answers import LargeAnswer
 from everfold.server.routing import make_router
 from everfold.server.shapes.messages import (
     Appended,
@@ -37,14 +37,14 @@ async def append_messages(turn: OfTurn, new: NewMessages) -> Appended:
 
 
 @router.get("/api/sessions/{session}/messages", response_model=MessagePage)
-async def list_messages(opened: OfSession, asked: Annotated[AskedMessages, Query()]) -> ExactAnswer:
+async def list_messages(opened: OfSession, asked: Annotated[AskedMessages, Query()]) -> LargeAnswer:
     """Messages by range, around one, or page by page; tombstones stand for erased ones."""
     inspector = opened.inspector
     if asked.around is not None:
         stretch = await inspector.read_around(asked.around, before=asked.before, after=asked.neighbours_after)
     else:
         stretch = await inspector.read_range(asked.first_seq, asked.last_seq)
-    return ExactAnswer(show_stretch(stretch))
+    return LargeAnswer(show_stretch(stretch))
 
 
 @router.get("/api/sessions/{session}/messages/{seq}", response_model=MessageDetail)
@@ -52,10 +52,10 @@ async def get_message(
     opened: OfSession,
     seq: Seq,
     page: Annotated[int | None, Query(ge=1, description="Only this page of its text.", examples=[None])] = None,
-) -> ExactAnswer:
+) -> LargeAnswer:
     """One message: all of it, or a page of its text where it is long."""
     message, of_text = await opened.inspector.read_message(seq, page=page)
-    return ExactAnswer(show_message_detail(message, of_text))
+    return LargeAnswer(show_message_detail(message, of_text))
 
 
 @router.delete("/api/sessions/{session}/messages/{seq}")

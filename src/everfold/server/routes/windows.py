@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query
 
 from everfold.server.access import OfSession, OfTurn
-from everfold.server.answers import ExactAnswer
+from everfold.server.answers import LargeAnswer
 from everfold.server.routing import make_router
 from everfold.server.shapes.windows import (
     AskedCompaction,
@@ -24,17 +24,17 @@ router = make_router("windows")
 
 
 @router.get("/api/sessions/{session}/window", response_model=WindowShape)
-async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query()]) -> ExactAnswer:
+async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query()]) -> LargeAnswer:
     """What the model would be shown next, exactly as it would be sent; nothing is written."""
     window = await opened.window(limit=asked.limit, volatile=asked.volatile, preview=True)
-    return ExactAnswer(show_window(window, opened, provider=asked.provider))
+    return LargeAnswer(show_window(window, opened, asked))
 
 
 @router.post("/api/sessions/{session}/window", response_model=WindowShape)
-async def take_window(turn: OfTurn, asked: AskedWindow) -> ExactAnswer:
+async def take_window(turn: OfTurn, asked: AskedWindow) -> LargeAnswer:
     """What the model is shown next, compacted first when that is due."""
     window = await turn.window(limit=asked.limit, volatile=asked.volatile)
-    return ExactAnswer(show_window(window, turn, provider=asked.provider))
+    return LargeAnswer(show_window(window, turn, asked))
 
 
 @router.get("/api/sessions/{session}/report")

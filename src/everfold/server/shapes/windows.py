@@ -85,7 +85,7 @@ class WindowShape(Shape):
     """What the model is shown next."""
 
     report: ReportShape
-    parts: list[WindowPartShape]
+    parts: list[WindowPartShape] = Field(description="Empty where they were not asked for.")
     request: dict[str, object] = Field(
         description="Exactly as it would be sent: `messages`, with `system` (Anthropic) and `tools` where there are any.",
         examples=[_MESSAGES],
@@ -100,6 +100,7 @@ class AskedWindow(Given):
         default=None, description="Text for the end of this request only; never stored.", examples=["It is Monday."]
     )
     provider: Provider = Field(default="openai", description="Whose form the request is in.")
+    parts: bool = Field(default=True, description="Also give it part by part; a turn that only sends it needs none.")
 
 
 class AskedCompaction(Given):
@@ -192,13 +193,13 @@ def show_slices(report: WindowReport, room: Room) -> list[SliceShape]:
     return [SliceShape.model_validate(one) for one in _list_slices(report, room)]
 
 
-def show_window(window: Window, session: Session, *, provider: Provider) -> dict[str, object]:
+def show_window(window: Window, session: Session, asked: AskedWindow) -> dict[str, object]:
     """A window as a `WindowShape`, as plain JSON: a request may be large, and is not to be copied again."""
     room = session.room(window.report.limit_tokens)
     return {
         "report": _list_report(window.report, room, session.calibration.factor),
-        "parts": [_list_part(part) for part in list_parts(window)],
-        "request": window.render(provider),
+        "parts": [_list_part(part) for part in list_parts(window)] if asked.parts else [],
+        "request": window.render(asked.provider),
     }
 
 

@@ -63,6 +63,11 @@ SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL
     erased_at = :erased_at
 WHERE id = :message_id AND erased_at IS NULL;
 
+-- name: list_erased
+SELECT seq FROM messages
+WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NOT NULL
+ORDER BY seq;
+
 -- name: list_refreshes
 SELECT seq FROM messages
 WHERE session_key = :session_key AND source = 'refresh' AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL

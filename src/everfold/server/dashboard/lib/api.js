@@ -26,7 +26,7 @@ export function makeSignal() {
   };
 }
 
-const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const RETRY_MS = [500, 1000, 2000, 4000], ANSWER_MS = 8000;
 const changed = makeSignal(), back = makeSignal(), signedOut = makeSignal();
 let isOnline = true;
 
@@ -54,18 +54,20 @@ function look(attempt) {
 }
 async function ask() {
   try {
-    const answer = await fetch(address("/health/live"), { cache: "no-store" });
-    if (answer.status >= 500) return false;
+    const answer = await fetch(address("/health/live"), { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
+    if (answer.status < 500) noteAnswer();
+    return answer.status < 500;
   } catch {
     return false;
   }
-  if (!isOnline) {
-    clearTimeout(looking);
-    isOnline = true;
-    changed.tell(true);
-    back.tell();
-  }
-  return true;
+}
+/** The server has answered, whatever it was asked. */
+function noteAnswer() {
+  if (isOnline) return;
+  clearTimeout(looking);
+  isOnline = true;
+  changed.tell(true);
+  back.tell();
 }
 
 /** The address of an API path (with its parts already encoded), below wherever the dashboard itself is served. */
@@ -90,6 +92,7 @@ async function request(url, options) {
     connection.lose();
     throw new ApiProblem(0, { detail: "The server cannot be reached. This page goes on by itself when it is back." });
   }
+  if (answer.status < 500) noteAnswer();
   if (answer.ok || answer.status === 304) return answer;
   const problem = new ApiProblem(answer.status, await answer.json().catch(() => ({})));
   if (answer.status === 401 && !String(url).endsWith("/api/login")) signedOut.tell();
@@ -139,6 +142,7 @@ export async function streamGet(path, params, { onEvent, onOpen, signal } = {}) 
   const answer = await fetch(address(path, params), options);
   if (answer.status === 401) signedOut.tell();
   if (!answer.ok) throw new ApiProblem(answer.status, await answer.json().catch(() => ({})));
+  noteAnswer();
   onOpen?.();
   await readEvents(answer.body, onEvent);
 }

@@ -23,7 +23,7 @@ export function secs(value) {
   if (value < 1) return `${Math.round(value * 1000)} ms`;
   if (value < 10) return `${value.toFixed(1)} s`;
   if (value < 90) return `${Math.round(value)} s`;
-  if (value < 5400) return `${Math.round(value / 60)} min`;
+  if (value < 5400) return `${Math.floor(value / 60)} min`;
   if (value < 129600) return `${Math.round(value / 3600)} h`;
   return `${Math.round(value / 86400)} d`;
 }
@@ -36,7 +36,7 @@ export function ago(at, now = Date.now()) {
   const past = (now - time) / 1000, away = Math.abs(past);
   if (away < 45) return "just now";
   if (away > 30 * 86400) return day(at);
-  const text = secs(Math.max(away, 60));
+  const text = secs(Math.max(away, 90)); // from here on in minutes
   return past > 0 ? `${text} ago` : `in ${text}`;
 }
 

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, makeSignal, streamGet } from "./api.js";
 
-const RETRY_MS = [300, 1000, 3000, 8000];
+const RETRY_MS = [300, 1000, 2000, 4000];
 const happened = makeSignal(), changed = makeSignal();
 let state = "connecting", stopper = null;
 

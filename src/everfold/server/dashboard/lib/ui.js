@@ -116,6 +116,13 @@ export function useAction(fn) {
   return { ...state, run, clear: () => setState({ isBusy: false, problem: null }) };
 }
 
+/** A ref for what is to have the focus as soon as it is there. */
+export function useFocus() {
+  const ref = useRef();
+  useLayoutEffect(() => ref.current?.focus(), []);
+  return ref;
+}
+
 /** A value that follows another after a pause. */
 export function useDebounced(value, ms = 200) {
   const [late, setLate] = useState(value);
@@ -277,8 +284,12 @@ export function Dialog({ title, onClose, children, size = "" }) {
     </dialog>`;
 }
 
+/** What `onConfirm` gives to keep its dialog open. */
+export const KEEP = Symbol("keep");
+
 /** Asks before something that cannot be taken back; with `typed`, that text has to be typed first (a string or several
- *  that are all right). `onConfirm` may be async: its problem is shown here, and its success closes the dialog. */
+ *  that are all right). `onConfirm` may be async: its problem is shown here; its success closes the dialog, unless it
+ *  gives KEEP. */
 export function Confirm({ title, text, typed = null, danger = true, confirmLabel = "Delete", onConfirm, onClose, children }) {
   const [given, setGiven] = useState("");
   const action = useAction(onConfirm);
@@ -286,7 +297,8 @@ export function Confirm({ title, text, typed = null, danger = true, confirmLabel
   const isRight = typed === null || wanted.includes(given.trim());
   const submit = async event => {
     event.preventDefault();
-    if (isRight && (await action.run()) !== undefined) onClose?.();
+    const result = isRight ? await action.run() : undefined;
+    if (result !== undefined && result !== KEEP) onClose?.();
   };
   return html`
     <${Dialog} title=${title} onClose=${onClose} size="narrow">

@@ -144,11 +144,27 @@ export function VirtualList(props) {
   }, [scrollTo, listKey, total > 0]);
 
   const focusRow = index => {
-    const to = Math.max(0, Math.min(total - 1, index));
+    const to = Math.max(0, Math.min((isPlaced ? total : store.items.length) - 1, index));
+    latest.current.wanted = to;
     setActive(to);
-    show(to);
-    requestAnimationFrame(() => requestAnimationFrame(() => box.current?.querySelector(`[data-index="${to}"]`)?.focus({ preventScroll: true })));
+    if (!isPlaced && index >= total) box.current.scrollTop = spacePx; // to what is still to be loaded
+    else show(to);
+    redraw(n => n + 1);
   };
+  useLayoutEffect(() => { // a row may have to be loaded before it has the focus, and loses it when its node is moved
+    const { wanted, isFocused } = latest.current;
+    const to = wanted ?? (isFocused && document.activeElement === document.body ? active : null);
+    const row = to === null ? null : box.current.querySelector(`[data-index="${to}"]`);
+    if (!row) return;
+    latest.current.wanted = null;
+    row.focus({ preventScroll: true });
+  });
+  useEffect(() => {
+    const leave = event => { if (!box.current?.contains(event.target)) Object.assign(latest.current, { isFocused: false, wanted: null }); };
+    const kinds = ["mousedown", "focusin"];
+    kinds.forEach(kind => document.addEventListener(kind, leave));
+    return () => kinds.forEach(kind => document.removeEventListener(kind, leave));
+  }, []);
   const press = event => {
     if (event.target.closest("input, select, textarea")) return;
     const page = Math.max(1, Math.floor(height / rowHeight) - 1);
@@ -174,14 +190,17 @@ export function VirtualList(props) {
   }, [ratio]);
 
   const shown = [];
-  const tabbed = active >= first && active <= last ? active : Math.max(0, Math.min(first + SPARE_ROWS, total - 1));
-  for (let index = first; index <= last; index++) {
+  const isFar = (active < first || active > last) && itemAt(active) !== undefined; // it stays, so that it keeps the focus
+  const tabbed = isFar || (active >= first && active <= last) ? active : Math.max(0, Math.min(first + SPARE_ROWS, total - 1));
+  const indexes = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
+  if (isFar) indexes.splice(active < first ? 0 : indexes.length, 0, active);
+  for (const index of indexes) {
     const item = itemAt(index), y = index * rowHeight - firstPx + top;
     const place = { top: `${y}px`, height: `${rowHeight}px` };
     if (item === undefined) shown.push(html`<div key=${`p${index}`} class="virtual-row pending" style=${place} aria-hidden="true"></div>`);
     else shown.push(html`<div key=${keyOf(item)} class="virtual-row" role="option" data-index=${index} style=${place}
       aria-selected=${String(keyOf(item) === selected)} aria-setsize=${isPlaced || store.isDone ? total : -1} aria-posinset=${index + 1} tabindex=${index === tabbed ? 0 : -1}
-      onFocus=${() => setActive(index)} onClick=${() => { setActive(index); onSelect?.(item, index); }}>${renderRow(item, index)}</div>`);
+      onFocus=${() => { latest.current.isFocused = true; setActive(index); }} onClick=${() => { setActive(index); onSelect?.(item, index); }}>${renderRow(item, index)}</div>`);
   }
   const isEmpty = isPlaced ? count === 0 : store.has && total === 0;
   return html`

@@ -42,26 +42,28 @@ function AgentDetail({ name, onSaved }) {
     <${Effective} agent=${agent} />`}<//>`;
 }
 
-const FIRST_OVERRIDES = ["trigger_ratio", "target_ratio", "keep_recent", "gap_secs", "continuous_interval", "model"];
+const FIRST_OVERRIDES = ["trigger_ratio", "target_ratio", "keep_recent", "gap_secs", "continuous_interval"];
 
+/** What the form holds: an own setting's value, else "" (text) or the value for all (what is chosen). */
 function begin(agent) {
+  const isOwn = name => !agent.own || agent.own.includes(name);
   return {
     memory_system: agent.memory_system,
     memory_inject: agent.memory_inject,
     memory_review: agent.memory_review,
-    model: agent.model || "",
-    context_limit: agent.context_limit == null ? "" : String(agent.context_limit),
+    model: isOwn("model") && agent.model ? agent.model : "",
+    context_limit: isOwn("context_limit") && agent.context_limit ? String(agent.context_limit) : "",
     instructions: agent.instructions || "",
     compaction: Object.entries(agent.compaction || {}).map(([key, value]) => ({ key, value: typeof value === "string" ? value : JSON.stringify(value) })),
   };
 }
 
-/** What is different from the agent, as PATCH wants it; what is left empty goes back to the setting for all. */
+/** What is different from the agent, as PATCH wants it; null goes back to the setting for all. */
 function changesOf(agent, form) {
   const old = begin(agent), changes = {};
   for (const name of ["memory_system", "memory_inject", "memory_review", "instructions"]) if (form[name] !== old[name]) changes[name] = form[name];
   if (form.model.trim() !== old.model) changes.model = form.model.trim() || null;
-  if (form.context_limit !== old.context_limit) changes.context_limit = form.context_limit === "" ? null : Number(form.context_limit);
+  if (form.context_limit.trim() !== old.context_limit) changes.context_limit = form.context_limit.trim() === "" ? null : readValue(form.context_limit);
   const overrides = Object.fromEntries(form.compaction.filter(one => one.key.trim()).map(one => [one.key.trim(), readValue(one.value)]));
   if (JSON.stringify(overrides) !== JSON.stringify(agent.compaction || {})) changes.compaction = overrides;
   return changes;
@@ -93,6 +95,7 @@ function AgentForm({ agent, onSaved }) {
             <label key=${name} class=${`choice ${form.memory_system === name ? "chosen" : ""}`}>
               <input type="radio" name="memory_system" value=${name} checked=${form.memory_system === name} onChange=${set("memory_system")} />
               <span><b>${title}</b><span class="small soft">${text}</span></span></label>`)}</div>
+          <${ForAll} agent=${agent} form=${form} name="memory_system" onChange=${setForm} />
           ${errors.memory_system && html`<p class="bad small" role="alert">${errors.memory_system}</p>`}
           <div class="stack tight checks">
             <label class="check"><input type="checkbox" checked=${form.memory_inject} onChange=${set("memory_inject")} /> <span>Recall for each message <span class="small soft">– search messages and items for what fits the newest user message, and show it at the end of the request</span></span></label>
@@ -101,10 +104,10 @@ function AgentForm({ agent, onSaved }) {
         </section>
         <section class="card"><h2>Model</h2>
           <div class="form-row">
-            <${Field} label="Model" hint="provider:name; empty is the model for all." error=${errors.model}>${attrs => html`<input ...${attrs} name="model" autocomplete="off" spellcheck=${false} value=${form.model} onInput=${set("model")} />`}<//>
-            <${Field} label="Context limit" hint="In tokens; empty is the limit for all." error=${errors.context_limit}>${attrs => html`<input ...${attrs} name="context_limit" inputmode="numeric" pattern="[0-9]*" value=${form.context_limit} onInput=${set("context_limit")} />`}<//>
+            <${Field} label="Model" hint="provider:name; empty is the model for all." error=${errors.model}>${attrs => html`<input ...${attrs} name="model" autocomplete="off" placeholder=${agent.own?.includes("model") ? "" : agent.model || "none"} spellcheck=${false} value=${form.model} onInput=${set("model")} />`}<//>
+            <${Field} label="Context limit" hint="In tokens; empty is the limit for all." error=${errors.context_limit}>${attrs => html`<input ...${attrs} name="context_limit" inputmode="numeric" placeholder=${agent.own?.includes("context_limit") ? "" : agent.context_limit} value=${form.context_limit} onInput=${set("context_limit")} />`}<//>
           </div>
-          <${Field} className="spaced" label="Instructions" hint="The system prompt. A change counts for sessions that begin after it." error=${errors.instructions}>${attrs => html`
+          <${Field} className="spaced" label="Instructions" hint="The system prompt." error=${errors.instructions}>${attrs => html`
             <textarea ...${attrs} name="instructions" dir="auto" rows="7" value=${form.instructions} onInput=${set("instructions")}></textarea>`}<//>
           ${agent.tools?.length > 0 && html`<p class="row wrap small spaced"><span class="soft">Tools</span>${agent.tools.map(tool => html`<${Tag} key=${tool}>${String(tool).slice(0, 60)}<//>`)}</p>`}
         </section>
@@ -120,13 +123,21 @@ function AgentForm({ agent, onSaved }) {
     </form>`;
 }
 
+/** Whether a choice is the agent's own, and the way back to what holds for all. */
+function ForAll({ agent, form, name, onChange }) {
+  if (form[name] === null) return html`<p class="small soft spaced">Saving goes back to what holds for all agents.</p>`;
+  if (!agent.own?.includes(name)) return form[name] === agent[name] && html`<p class="small soft spaced">As for all agents.</p>`;
+  return html`<p class="small soft spaced">Its own choice. <button type="button" class="link" onClick=${() => onChange({ ...form, [name]: null })}>Go back to what holds for all</button></p>`;
+}
+
 /** Settings of compaction for this agent alone: a key and a value a row. */
 function Overrides({ agent, rows, errors, onChange }) {
   const effective = agent.effective?.compaction || {};
   const known = [...new Set([...FIRST_OVERRIDES, ...Object.keys(effective)])];
   const setRow = (index, change) => onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
-  const errorOf = key => errors[`compaction.${key}`];
-  const loose = Object.entries(errors).filter(([field]) => field === "compaction" || (field.startsWith("compaction.") && !rows.some(row => `compaction.${row.key}` === field)));
+  // What contradicts another setting is told of the section: it belongs to the rows that it names.
+  const errorOf = key => key && (errors[`compaction.${key}`] || (errors.compaction?.includes(key) ? errors.compaction : null));
+  const loose = Object.entries(errors).filter(([field, message]) => field.split(".")[0] === "compaction" && !rows.some(row => errorOf(row.key) === message));
   return html`
     <section class="card"><div class="card-head"><h2>Compaction</h2><span class="small soft">What differs from the settings for all</span></div>
       <datalist id="compaction-keys">${known.map(key => html`<option key=${key} value=${key} />`)}</datalist>

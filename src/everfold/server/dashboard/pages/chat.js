@@ -52,11 +52,12 @@ async function readLast(id, before) {
 }
 
 function Room({ agent, user, model, turnTo }) {
+  const key = useWho()?.key, isAdmin = key?.scope === "admin", mayWrite = !key?.read_only; // only an admin chooses the model
   const room = useLoad(() => loadRoom(user, agent), [user, agent]);
   const [hasWindow, showWindow] = useState(innerWidth > 1000);
   const [tick, setTick] = useState(0);
   const session = room.data?.session || null;
-  const turn = useTurn({ agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => room.reload() });
+  const turn = useTurn({ mayWrite, agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => room.reload() });
   useEffect(() => connection.onBack(() => turn.settle()), []);
   useEffect(() => { // somebody else may talk in the same session
     const timer = setInterval(async () => {
@@ -81,19 +82,19 @@ function Room({ agent, user, model, turnTo }) {
         <div class="filters">
           <${UserPicker} value=${user} onPick=${(id) => id && turnTo({ user: id })} />
           <${AgentPicker} value=${agent} onPick=${(name) => turnTo({ agent: name })} />
-          <${ModelField} value=${model} onPick=${(name) => turnTo({ model: name })} />
+          ${isAdmin && html`<${ModelField} value=${model} onPick=${(name) => turnTo({ model: name })} />`}
         </div>
         <div class="actions">
           ${session && html`<span class="soft small">Session <a href=${sessionHref(session.id)}>open</a> <${Id} value=${session.id} /></span>`}
           <span class="grow"></span>
-          <button type="button" disabled=${turn.isOn || !session} onClick=${begin}>New session</button>
+          ${mayWrite && html`<button type="button" disabled=${turn.isOn || !session} onClick=${begin}>New session</button>`}
           <button type="button" aria-expanded=${String(hasWindow)} title="What the model sees" class=${hasWindow ? "is-on" : ""} onClick=${() => showWindow(!hasWindow)}>Window</button>
         </div>
       </header>
       ${room.problem && !room.data ? html`<${Failure} problem=${room.problem} retry=${room.reload} />`
         : !room.data ? html`<div class="card-pad"><${Loading} /></div>`
         : html`<${Conversation} room=${room.data} turn=${turn} agent=${agent} />`}
-      <${Composer} turn=${turn} isReady=${room.data !== null} />
+      ${mayWrite ? html`<${Composer} turn=${turn} isReady=${room.data !== null} />` : html`<p class="composer soft">This key may only read: it cannot talk.</p>`}
     </section>
     ${hasWindow && html`<aside class="beside-window" aria-label="What the model sees">
       <h2>What the model sees</h2>

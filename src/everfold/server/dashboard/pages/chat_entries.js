@@ -52,5 +52,5 @@ function Tool({ call, answer, seq, sessionId, isStored = false }) {
 
 const Open = ({ missing, turn }) => html`<div class="note note-cut open-turn" role="status">
   <p>${missing.length ? html`The answer was cut: answers of ${missing.join(", ")} are missing.` : "What was said last was cut before it was answered."}</p>
-  <button type="button" class="primary" onClick=${() => turn.answer()}>Answer</button>
+  ${turn.mayWrite && html`<button type="button" class="primary" onClick=${() => turn.answer()}>Answer</button>`}
 </div>`;

@@ -53,7 +53,7 @@ function findOpen(messages, answers) {
  * join(messages): stored messages and what streams, as entries in their order. say(text), answer(), cut(), settle() (the
  * connection is back: let go of what streamed), clear().
  */
-export function useTurn({ agent, user, model, session, onStored, onEnd }) {
+export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd }) {
   const [, redraw] = useState(0);
   const turn = useRef({ entries: [], isOn: false, doing: "", abort: null, nextKey: 0, said: "", sessionId: null });
   const it = turn.current, frame = useRef(0);
@@ -88,7 +88,10 @@ export function useTurn({ agent, user, model, session, onStored, onEnd }) {
       it.doing = "Thinking";
       latest.current.onStored();
       show();
-    } else if (event === "problem") add({ kind: "problem", problem: data });
+    } else if (event === "problem") {
+      it.entries = it.entries.filter((entry) => !(entry.event === "cut" && entry.data.reason === data.detail)); // it says the same
+      add({ kind: "problem", problem: data });
+    }
     else if (event === "done") it.isDone = true;
     else {
       if (event === "refreshing") it.doing = "Asking the context sources";
@@ -141,7 +144,7 @@ export function useTurn({ agent, user, model, session, onStored, onEnd }) {
     return [...stored.filter((entry) => !(entry.kind === "open" && hasOwnWord)), ...streamed];
   };
   const settle = () => { it.entries = it.entries.filter((entry) => entry.kind === "note" || entry.kind === "pending" && !it.isStored); show(); };
-  return { isOn: it.isOn, doing: it.doing, join, say, answer, again, cut, settle, clear: () => { it.entries = []; show(); }, isStored: () => it.isStored };
+  return { mayWrite, isOn: it.isOn, doing: it.doing, join, say, answer, again, cut, settle, clear: () => { it.entries = []; show(); } };
 }
 
 /** What happened beside the words, in a sentence. */

@@ -9,6 +9,7 @@ export const FATES = {
   running: ["running", "the user message of the running turn, shown"],
   refresh: ["context refresh", "what the context sources said last, shown"],
   tail: ["tail", "newest messages, shown as they are"],
+  note: ["continuity note", "folded: a digest of quotes has read it, a better one is on its way"],
   fine: ["fine digest", "folded: the digest of its own range has read it"],
   coarse: ["coarse digest", "folded earlier: the digest of all old ranges has read it"],
   quote: ["standing quote", "folded, and what binds is quoted in the standing block"],
@@ -22,7 +23,7 @@ export const FATES = {
 export const THIN = new Set(["head", "kept", "running", "refresh", "quote", "left", "erased"]);
 
 /** Fates of messages that the window does not show, but a digest that is shown has read. */
-export const READ = new Set(["fine", "coarse", "quote", "left"]);
+export const READ = new Set(["note", "fine", "coarse", "quote", "left"]);
 
 export const fateName = (fate) => (FATES[fate] || [fate])[0];
 export const fateMeaning = (fate) => (FATES[fate] || ["", ""])[1];

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { Confirm, Empty, Failure, goTo, hrefTo, html, Id, Loading, Tabs, Time, toast, useLoad } from "../lib/ui.js";
+import { Confirm, Empty, Failure, goTo, hrefTo, html, Id, Loading, Tabs, Time, toast, useLoad, useWho } from "../lib/ui.js";
 import { FateChip } from "./fates.js";
 import { useUserName } from "./names.js";
 import { EventsTab, loadEvents } from "./session_events.js";
@@ -35,8 +35,8 @@ export function SessionPage({ id, tab, seq, openEvent }) {
     lastSeq.current = size;
   }, [size]);
   const changed = () => { session.reload(); setTick((old) => old + 1); };
-  if (session.problem && !session.data) return html`<div class="page"><${Back} /><${Failure} problem=${session.problem} retry=${session.reload} /></div>`;
-  if (!session.data) return html`<div class="page"><${Back} /><${Loading} /></div>`;
+  if (session.problem && !session.data) return html`<div class="page session-page"><${Back} /><${Failure} problem=${session.problem} retry=${session.reload} /></div>`;
+  if (!session.data) return html`<div class="page session-page"><${Back} /><${Loading} /></div>`;
   const chosen = TABS.some(([name]) => name === tab) ? tab : "strips";
   const jump = (to, view = chosen === "log" ? "log" : "strips") => goTo(sessionHref(id, view, to));
   return html`<div class="page session-page">
@@ -74,7 +74,7 @@ function SessionHead({ session, onChanged }) {
 }
 
 function SessionActions({ session, onChanged }) {
-  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(null);
+  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(null), who = useWho();
   const act = async (verb, said) => {
     setBusy(true);
     try {
@@ -88,11 +88,13 @@ function SessionActions({ session, onChanged }) {
     toast(`The session was erased: ${describeCounts(data)}.`);
     goTo("#sessions");
   };
-  return html`<p class="actions session-actions">
+  const chat = html`<a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>`;
+  if (who?.key.read_only) return html`<p class="actions">${chat}</p>`;
+  return html`<p class="actions">
     ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "It is the current session again.")}>Resume</button>`}
     <button type="button" disabled=${isBusy} title="A new, empty session follows this one" onClick=${() => act("new", "A new session was begun.")}>New</button>
     <button type="button" disabled=${isBusy} title="A new, empty session, which learns anew how the provider counts" onClick=${() => act("reset", "A new session was begun, and what was learnt of token counts is learnt anew.")}>Reset</button>
-    <a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>
+    ${chat}
     <button type="button" class="danger" disabled=${isBusy} onClick=${() => setAsked("erase")}>Erase…</button>
     ${asked === "erase" && html`<${Confirm} title="Erase this session?" danger=${true} typed=${session.id.slice(-6)} confirmLabel="Erase the session"
       text="Every message of it goes, with its digests and what memory learnt from it alone. This cannot be undone." onConfirm=${erase} onClose=${() => setAsked(null)} />`}

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../lib/api.js";
 import { number, plural, secs, usd } from "../lib/format.js";
-import { Confirm, Dialog, Empty, Failure, Field, html, Id, Loading, Time, toast, useAction, useLoad } from "../lib/ui.js";
+import { Confirm, Dialog, Empty, Failure, Field, html, Id, Loading, Time, toast, useAction, useLoad, useWho } from "../lib/ui.js";
 import { DigestText } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { Breaks } from "./session_window.js";
@@ -66,6 +66,8 @@ export function describeRange(event) {
   return event.first_seq === event.last_seq ? `message ${number(event.first_seq)}` : `messages ${number(event.first_seq)}–${number(event.last_seq)}`;
 }
 
+const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? "" : "."}`;
+
 export function StateBadge({ state }) {
   const [name, meaning] = STATES[state] || [state, ""];
   return html`<span class=${`badge state-${state}`} title=${meaning}>${ACTIVE.has(state) && html`<i class="pulse" aria-hidden="true"></i>`}${name}</span>`;
@@ -103,7 +105,6 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
   const coarse = (it.digests || []).find((digest) => digest.kind === "coarse");
   const facts = [
     ["event", html`<${Id} value=${it.id} />`],
-    ["state", (STATES[it.state] || [it.state, ""])[1] || it.state],
     it.folded_count !== undefined && ["folded", plural(it.folded_count, "message")],
     it.kept_count !== undefined && ["kept", plural(it.kept_count, "message")],
     it.left_count > 0 && ["left", `${plural(it.left_count, "kept message")} of older ranges`],
@@ -118,7 +119,8 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
     it.ended_at && ["ended", html`<${Time} at=${it.ended_at} />`],
   ].filter(Boolean);
   return html`<div class="event-detail">
-    ${it.error && html`<p class="problem" dir="auto">${it.error}</p>`}
+    <p class="event-state"><span class=${it.state === "degraded" ? "warn" : "soft"}>${sentence((STATES[it.state] || ["", it.state])[1])}</span>
+      ${it.error && html` <span class="warn" dir="auto">${sentence(it.error)}</span>`}</p>
     <${EventActions} sessionId=${sessionId} event=${it} onChanged=${() => { detail.reload(); onChanged?.(); }} />
     <dl class="fact-grid">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
     ${it.breaks && html`<${Breaks} breaks=${it.breaks} />`}
@@ -133,7 +135,7 @@ function EventDetail({ sessionId, event, onJump, onChanged }) {
 }
 
 function EventActions({ sessionId, event, onChanged }) {
-  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(false);
+  const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(false), who = useWho();
   const act = async (verb, said) => {
     setBusy(true);
     try {
@@ -143,7 +145,7 @@ function EventActions({ sessionId, event, onChanged }) {
     } catch (problem) { toast(problem.detail || problem.message, "bad"); } finally { setBusy(false); }
   };
   const canRetry = event.state === "degraded", canCancel = ACTIVE.has(event.state);
-  if (!canRetry && !canCancel) return null;
+  if ((!canRetry && !canCancel) || who?.key.read_only) return null;
   return html`<p class="actions">
     ${canRetry && html`<button type="button" class="primary" disabled=${isBusy} onClick=${() => act("retry", "A worker takes it again.")}>${isBusy ? "Asking…" : "Retry"}</button>`}
     ${canCancel && html`<button type="button" disabled=${isBusy} onClick=${() => setAsked(true)}>Cancel…</button>`}
@@ -177,11 +179,11 @@ function Certificate({ certificate, onJump }) {
 
 /** What can be asked for now: compact, refresh, verify. */
 function Works({ sessionId, onChanged }) {
-  const [dialog, setDialog] = useState(null);
+  const [dialog, setDialog] = useState(null), mayWrite = !useWho()?.key.read_only;
   const close = () => setDialog(null);
   return html`<div class="works actions">
-    <button type="button" class="primary" onClick=${() => setDialog("compact")}>Compact now…</button>
-    <button type="button" onClick=${() => setDialog("refresh")}>Refresh now</button>
+    ${mayWrite && html`<button type="button" class="primary" onClick=${() => setDialog("compact")}>Compact now…</button>
+    <button type="button" onClick=${() => setDialog("refresh")}>Refresh now</button>`}
     <button type="button" onClick=${() => setDialog("verify")}>Verify</button>
     ${dialog === "compact" && html`<${CompactDialog} sessionId=${sessionId} onClose=${close} onChanged=${onChanged} />`}
     ${dialog === "refresh" && html`<${RefreshDialog} sessionId=${sessionId} onClose=${close} onChanged=${onChanged} />`}
@@ -260,7 +262,7 @@ function VerifyDialog({ sessionId, onClose }) {
       : html`<div role="status">
         ${checked.data.findings.length === 0
           ? html`<p class="sound"><b>Sound.</b> Every guarantee holds: each message is shown or read by a digest that is shown, and the certificates match what is stored.</p>`
-          : html`<p class="problem"><b>${plural(checked.data.findings.length, "finding")}.</b> What is stored is not as the certificates say:</p>
+          : html`<p class="bad"><b>${plural(checked.data.findings.length, "finding")}.</b> What is stored is not as the certificates say:</p>
             <ul class="findings">${checked.data.findings.map((finding, index) => html`<li key=${index}>${finding.seq ? html`<b>#${finding.seq}</b> ` : ""}<span dir="auto">${finding.problem}</span>${finding.event_id ? html` <code class="hash">${finding.event_id}</code>` : ""}</li>`)}</ul>`}
         <p class="soft small">${Object.entries(checked.data.checked || {}).map(([name, value]) => `${typeof value === "number" ? number(value) : value} ${name.replace(/_count$/, "").replaceAll("_", " ")}`).join(" · ")}</p>
       </div>`}

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad } from "../lib/ui.js";
+import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad, useWho } from "../lib/ui.js";
 import { FateChip, READ, fateMeaning } from "./fates.js";
 
 const AUTHORITIES = ["0, from outside", "1 of 4", "2 of 4", "3 of 4", "4, the system"];
@@ -68,11 +68,12 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
     () => (strip ? findDigest(sessionId, { strip, seq, fate, events }) : Promise.resolve(null)),
     [sessionId, seq, strip && strip.event_id, fate, version],
   );
+  const isErased = message.data?.seq === seq && message.data.is_erased, shownFate = isErased ? "erased" : fate;
   const when = strip && strip.event_id !== null ? `after compaction ${strip.ordinal}` : "now";
   return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>
     <header class="panel-head">
-      <h3 tabindex="-1">Message ${number(seq)}</h3>
-      ${fate && html`<${FateChip} fate=${fate} /><span class="soft">${when}: ${fateMeaning(fate)}</span>`}
+      <div><h3>Message ${number(seq)}</h3>
+        ${shownFate && html`<${FateChip} fate=${shownFate} /><span class="soft">${isErased ? "" : `${when}: `}${fateMeaning(shownFate)}</span>`}</div>
       ${onClose && html`<button type="button" class="quiet icon close" aria-label="Close the message" onClick=${onClose}><${Icon} name="close" /></button>`}
     </header>
     <div class=${`beside${isStacked ? " stacked" : ""}`}>
@@ -82,7 +83,7 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
           : !message.data || message.data.seq !== seq ? html`<${Loading} />`
           : html`<${Original} sessionId=${sessionId} message=${message.data} onErased=${onErased} onSession=${onSession} />`}
       </article>
-      ${fate && READ.has(fate) && html`<article aria-label="The digest that read it">
+      ${fate && READ.has(fate) && !isErased && html`<article aria-label="The digest that read it">
         <h4>The digest that read it</h4>
         ${digest.problem ? html`<${Failure} problem=${digest.problem} retry=${digest.reload} />`
           : digest.isLoading ? html`<${Loading} />`
@@ -155,7 +156,8 @@ function ExtractLines({ lines }) {
 }
 
 function MessageActions({ sessionId, seq, onErased, onSession }) {
-  const [asked, setAsked] = useState(null);
+  const [asked, setAsked] = useState(null), who = useWho();
+  if (who?.key.read_only) return null;
   const turn = async (verb) => {
     try {
       const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/${verb}`, { seq });

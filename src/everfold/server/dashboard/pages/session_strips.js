@@ -10,6 +10,7 @@ import { FATES, FateChip, Legend, THIN, fateMeaning, fateName } from "./fates.js
 const HIGH_PX = 26;
 const BAND_PX = 22;
 const ZOOMS = [0, 2, 4, 12];
+const MOST_PX = 20_000_000; // browsers cap how wide an element can be, at about 33 million pixels
 
 /** A strip with the number of the last message of each run, so that a run is found by halving. */
 export function indexStrip(strip) {
@@ -28,7 +29,7 @@ const runAt = (strip, seq) => {
 /** The fate of a message in a strip; null for one that was not there yet. */
 export const fateAt = (strip, seq) => (seq < 1 || seq > strip.count ? null : strip.runs[runAt(strip, seq)][0]);
 
-function paint(canvas, { strip, range, fromPx, widePx, cellPx, colours, seq }) {
+function paint(canvas, { strip, range, fromPx, widePx, cellPx, colours }) {
   const ratio = devicePixelRatio || 1;
   canvas.width = Math.max(1, Math.round(widePx * ratio));
   canvas.height = HIGH_PX * ratio;
@@ -55,12 +56,6 @@ function paint(canvas, { strip, range, fromPx, widePx, cellPx, colours, seq }) {
   }
   pen.fillStyle = colours.ink;
   if (range && range[1] >= range[0]) pen.fillRect((range[0] - 1) * cellPx - fromPx, BAND_PX + 2, Math.max((range[1] - range[0] + 1) * cellPx, 2), 1.5);
-  if (seq) {
-    const left = (seq - 1) * cellPx - fromPx, wide = Math.max(cellPx, 3);
-    pen.strokeStyle = colours.ink;
-    pen.lineWidth = 2;
-    pen.strokeRect(left - (wide - cellPx) / 2, 1, wide, BAND_PX - 2);
-  }
 }
 
 function drawCells(pen, left, count, cellPx, gapPx, widePx) {
@@ -93,7 +88,7 @@ export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose })
   const [seq, setSeq] = useState(chosen || 0);
   const board = useRef(null), tracks = useRef([]), visible = useRef(new Set()), frame = useRef(0);
   const [viewPx, setViewPx] = useState(600);
-  const cellPx = Math.max(leastPx, viewPx / count);
+  const cellPx = Math.max(Math.min(leastPx, MOST_PX / count), viewPx / count);
 
   useEffect(() => { if (chosen) setSeq(chosen); }, [chosen]);
 
@@ -103,10 +98,10 @@ export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose })
       const colours = readColours(), fromPx = Math.min(board.current?.scrollLeft || 0, Math.max(0, count * cellPx - viewPx));
       for (const index of visible.current) {
         const canvas = tracks.current[index], strip = rows[index];
-        if (canvas && strip) paint(canvas, { strip, range: ranges.get(strip.event_id), fromPx, widePx: viewPx, cellPx, colours, seq: index === row ? seq : 0 });
+        if (canvas && strip) paint(canvas, { strip, range: ranges.get(strip.event_id), fromPx, widePx: viewPx, cellPx, colours });
       }
     });
-  }, [rows, ranges, cellPx, viewPx, count, row, seq]);
+  }, [rows, ranges, cellPx, viewPx, count]);
 
   useLayoutEffect(() => {
     const measure = () => {
@@ -208,6 +203,7 @@ export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose })
             onClick=${(event) => { const at = seqOf(event, index); setRow(index); setSeq(at); onChoose(strip, at); }}
             onFocus=${() => setRow(index)}
             onKeyDown=${(event) => onKeyDown(event, index)}></canvas>
+          ${index === row && seq > 0 && seq <= strip.count && html`<i class="strip-cursor" aria-hidden="true" style=${{ left: `${(seq - 1) * cellPx - Math.max(0, 4 - cellPx) / 2}px`, width: `${Math.max(cellPx, 4)}px` }}></i>`}
         </div>
       </div>`)}
     </div>

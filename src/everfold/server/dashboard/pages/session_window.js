@@ -52,13 +52,13 @@ export function WindowInspector({ sessionId, isNarrow = false, tick = 0, onJump 
     ${tried && html`<p class="notice" role="status">A preview at ${plural(tried, "token")}: nothing is written, the session stays as it is.</p>`}
     ${window_.problem ? html`<${Failure} problem=${window_.problem} retry=${window_.reload} />`
       : !data ? html`<${Loading} />`
-      : html`<${WindowReport} report=${data.report} isNarrow=${isNarrow} />
+      : html`<${WindowReport} report=${data.report} isNarrow=${isNarrow} hasSlices=${view === "parts"} />
         ${note.data && note.data.note && html`<aside class="continuity"><h4>Continuity note</h4><${Text} value=${note.data.note} /></aside>`}
         ${view === "parts" ? html`<${Parts} parts=${data.parts} onJump=${onJump} />` : html`<${AsSent} request=${data.request} />`}`}
   </section>`;
 }
 
-function WindowReport({ report, isNarrow }) {
+function WindowReport({ report, isNarrow, hasSlices }) {
   const slices = report.slices.filter((slice) => slice.tokens > 0 || slice.limit_tokens > 0);
   const total = report.budget_tokens, free = Math.max(0, total - report.tokens);
   const sum = slices.reduce((all, slice) => all + slice.tokens, 0);
@@ -77,7 +77,7 @@ function WindowReport({ report, isNarrow }) {
       <i class="budget-mark" style=${{ left: percent(total) }} title=${`Budget: ${plural(total, "token")}`}></i>
     </div>
     <p class="small soft marks"><i class="budget-mark" aria-hidden="true"></i>budget ${report.trigger_tokens && html`<i class="trigger-mark" aria-hidden="true"></i>compaction is due`}</p>
-    <div class="card slices-card"><table class="slices">
+    ${hasSlices && html`<div class="card slices-card"><table class="slices">
       <caption class="unseen">Slices of the window with their limits</caption>
       <thead><tr><th scope="col">Slice</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Limit</th>${!isNarrow && html`<th scope="col" class="wide">Filled</th>`}</tr></thead>
       <tbody>
@@ -89,7 +89,7 @@ function WindowReport({ report, isNarrow }) {
         </tr>`)}
       </tbody>
       <tfoot><tr><th scope="row">together</th><td class="num" data-sum=${sum}>${number(sum)}</td><td></td>${!isNarrow && html`<td></td>`}</tr></tfoot>
-    </table></div>
+    </table></div>`}
     <${Breaks} breaks=${report.breaks || []} />
     ${(report.full_slices || []).length > 0 && html`<p class="notice">At their bound: ${report.full_slices.map(sliceName).join(", ")}. The window could not come below its trigger.</p>`}
     ${report.standing_left_out?.count > 0 && html`<p class="notice">The standing block has no room for ${plural(report.standing_left_out.count, "statement")} of messages ${number(report.standing_left_out.first_seq)}–${number(report.standing_left_out.last_seq)}.</p>`}
@@ -124,7 +124,7 @@ function Parts({ parts, onJump }) {
 
 function PartRow({ part, most, onJump }) {
   const [isOpen, setOpen] = useState(false);
-  const name = sliceName(part.kind), range = rangeText(part);
+  const name = part.kind === "digest" ? "digest" : sliceName(part.kind), range = rangeText(part);
   const first = (part.text || "").replace(/\s+/g, " ").slice(0, 160);
   return html`<li class=${part.is_cached ? "cached" : ""}>
     <button type="button" class="part-head" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
@@ -138,12 +138,12 @@ function PartRow({ part, most, onJump }) {
     </button>
     ${isOpen && html`<div class="part-body">
       ${onJump && part.first_seq && part.first_seq === part.last_seq && html`<p><button type="button" onClick=${() => onJump(part.first_seq)}>Show message ${number(part.first_seq)} in the log</button></p>`}
-      ${part.kind === "digest" || part.kind === "fine" || part.kind === "coarse" ? html`<${DigestText} text=${part.text || ""} onJump=${onJump} />` : html`<${Text} value=${part.text || ""} />`}
+      ${part.kind === "digest" ? html`<${DigestText} text=${part.text || ""} onJump=${onJump} />` : html`<${Text} value=${part.text || ""} />`}
     </div>`}
   </li>`;
 }
 
 function AsSent({ request }) {
   const text = useMemo(() => JSON.stringify(request, null, 2), [request]);
-  return html`<div class="as-sent"><p class="soft small">The request exactly as it would be sent, ${plural(text.length, "character")} as indented here.</p><${Text} value=${text} className="code" maxHeight=${640} /></div>`;
+  return html`<div class="as-sent"><p class="soft small">The request exactly as it would be sent, ${plural(text.length, "character")} as indented here.</p><div class="card"><${Text} value=${text} className="code" maxHeight=${640} /></div></div>`;
 }

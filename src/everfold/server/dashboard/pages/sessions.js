@@ -10,6 +10,7 @@ import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
 
 const PAGE = 100;
+const MOST_HITS = 100;
 
 export default function Sessions({ path, params }) {
   const [id, tab] = path;
@@ -73,12 +74,12 @@ function Folded({ session }) {
 function Hits({ question, user, agent }) {
   const who = useWho(), scope = who?.key.scope || "";
   const asked = user || (scope.startsWith("user:") ? undefined : who?.default_user_id || "default");
-  const found = useLoad(({ signal }) => get("/api/search", { q: question, user: asked, agent, in: "messages", limit: 100 }, { signal }), [question, asked, agent]);
+  const found = useLoad(({ signal }) => get("/api/search", { q: question, user: asked, agent, in: "messages", limit: MOST_HITS }, { signal }), [question, asked, agent]);
   if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
   if (!found.data) return html`<${Loading} />`;
   const hits = found.data.messages;
   return html`<div>
-    <p class="soft small count-line" role="status">${plural(hits.length, "message")}${user ? "" : scope.startsWith("user:") ? "" : " of the default user; choose another above"}</p>
+    <p class="soft small count-line" role="status">${hits.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(hits.length, "message")}${user ? "" : scope.startsWith("user:") ? "" : " of the default user; choose another above"}</p>
     ${hits.length ? html`<ul class="hits card" aria-label="Messages found">${hits.map((hit) => html`<li key=${`${hit.session_id}:${hit.seq}`}>
       <a href=${hrefTo("sessions", hit.session_id, "log", { seq: hit.seq })}>
         <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span> <span class="soft small mono">${hit.session_id.slice(-8)}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>

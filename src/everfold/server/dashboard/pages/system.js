@@ -46,18 +46,21 @@ function useHealth() {
 
 const Figure = ({ value, label, note, kind = "" }) => html`<li class="figure"><b class=${kind}>${value}</b><span>${label}</span>${note && html`<small>${note}</small>`}</li>`;
 
+const countsOf = counts => Object.entries(counts || {}).filter(([state, count]) => count && state !== "all").map(([state, count]) => `${number(count)} ${words(state)}`).join(", ");
+
 function Figures({ system }) {
   const { events, sweep, spend } = system;
   const health = useHealth();
-  const sweptAt = sweep?.last_run_at ?? sweep?.last_at ?? sweep?.swept_at ?? null;
+  const failedCount = events.counts?.degraded ?? events.failed.length;
+  const waitingCount = Object.entries(events.counts || {}).reduce((sum, [state, count]) => sum + (["all", "degraded"].includes(state) ? 0 : count), 0);
   return html`
     <ul class="figures" aria-label="Figures">
-      <${Figure} value=${health.data ? (health.data.isReady ? "ready" : "not ready") : "…"} kind=${health.data ? (health.data.isReady ? "good" : "bad") : ""} label=${`version ${system.version}`} note=${html`up since <${Time} at=${system.started_at} />`} />
-      <${Figure} value=${number(system.users_count)} label="users" note=${`${number(system.sessions_count)} sessions${system.messages_count != null ? `, ${number(system.messages_count)} messages` : ""}`} />
-      <${Figure} value=${number((events.waiting || []).length)} label="events waiting" note=${events.oldest_pending_secs != null ? `oldest for ${secs(events.oldest_pending_secs)}` : "nothing waits"} />
-      <${Figure} value=${number((events.failed || []).length)} kind=${(events.failed || []).length ? "bad" : ""} label="events failed" note=${Object.entries(events.counts || {}).map(([state, count]) => `${number(count)} ${state}`).join(", ") || null} />
-      <${Figure} value=${usd(spend?.today_usd ?? 0)} label="spent today" note=${spend?.per_day_usd != null ? `of ${usd(spend.per_day_usd)} a day` : "no limit a day"} />
-      <${Figure} value=${sweptAt ? html`<${Time} at=${sweptAt} />` : "–"} label="last sweep" note=${sweep?.every_secs != null ? `every ${secs(sweep.every_secs)}` : null} />
+      <${Figure} value=${health.data ? (health.data.isReady ? "ready" : "not ready") : "…"} kind=${health.data ? (health.data.isReady ? "good" : "bad") : ""} label=${`version ${system.version}, ${system.store}`} note=${html`begun <${Time} at=${system.started_at} />`} />
+      <${Figure} value=${number(system.users_count)} label="users" note=${`${plural(system.sessions_count, "session")}${system.messages_count != null ? `, ${number(system.messages_count)} messages` : ""}`} />
+      <${Figure} value=${number(waitingCount)} label="events waiting" note=${waitingCount ? `oldest for ${secs(events.oldest_pending_secs)}` : "nothing waits"} />
+      <${Figure} value=${number(failedCount)} kind=${failedCount ? "bad" : ""} label="events failed" note=${countsOf(events.counts) || `of ${number(events.counts?.all ?? 0)} in all`} />
+      <${Figure} value=${usd(spend.today_usd)} label="spent today" note=${spend.per_day_usd != null ? `of ${usd(spend.per_day_usd)} a day` : "no limit a day"} />
+      <${Figure} value=${secs(sweep.every_secs)} label="between sweeps" note=${`${plural(sweep.attempts, "attempt")}, ${secs(sweep.grace_secs)} apart; back ${secs(sweep.lookback_secs)}`} />
     </ul>`;
 }
 
@@ -86,25 +89,27 @@ function EventRow({ event, onChanged }) {
     <tr><td><${Tag} kind=${event.isFailed ? "bad" : event.state === "running" ? "accent" : ""}>${words(event.state)}<//></td>
       <td><a class="mono small" href=${hrefTo("sessions", event.session_id, "events", { event: event.id })}>${String(event.session_id).slice(-8)}</a></td>
       <td>${number(event.first_seq)}–${number(event.last_seq)}</td><td>${words(event.trigger)}</td><td><${Time} at=${event.begun_at} /></td><td class="number">${number(event.attempts)}</td>
-      <td class="what-failed">${event.error ? html`<${Text} className="small" value=${event.error} maxHeight=${66} />` : html`<span class="soft">–</span>`}<${Failure} problem=${retry.problem} title="It was not retried" /></td>
+      <td class="what-failed">${event.problem ? html`<${Text} className="small" value=${event.problem} maxHeight=${66} />` : html`<span class="soft">–</span>`}<${Failure} problem=${retry.problem} title="It was not retried" /></td>
       <td>${event.isFailed && !key.read_only && html`<${Busy} isBusy=${retry.isBusy} onClick=${retry.run}>Retry<//>`}</td></tr>`;
 }
 
 const COLOURS = ["is-kept", "is-fine", "is-running", "is-refresh", "is-quote", "is-left", "is-fixed"];
-const costOf = one => one.cost_usd ?? one.usd ?? 0;
 
 function Spend({ spend }) {
-  const models = spend?.by_model || [];
-  const parts = models.map((one, index) => ({ label: one.model || "unknown model", value: costOf(one), className: COLOURS[index % COLOURS.length] }));
+  const rows = spend.by_model || [];
+  const nameOf = one => `${one.model || "unknown model"} · ${words(one.purpose)}`;
+  const colourOf = index => COLOURS[index % COLOURS.length];
+  const parts = rows.map((one, index) => ({ label: nameOf(one), value: one.cost_usd, className: colourOf(index) }));
   return html`
     <section class="card" aria-label="Spend">
-      <div class="card-head"><h2>Spend</h2><span class="small soft">What Everfold's own calls of models cost</span></div>
-      <p>${usd(spend?.today_usd ?? 0)} today${spend?.per_day_usd != null && html` of ${usd(spend.per_day_usd)}`}</p>
-      ${models.length === 0 ? html`<p class="soft small">No model was called.</p>` : html`
-        <div class="spaced"><${Bar} label="Spend by model" parts=${parts} total=${spend.per_day_usd || null} format=${usd} hasLegend=${false} /></div>
-        <div class="table-box"><table><caption class="unseen">Spend by model</caption>
-          <thead><tr><th scope="col">Model</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Tokens in</th><th scope="col" class="number">Tokens out</th><th scope="col" class="number">Cost</th></tr></thead>
-          <tbody>${models.map((one, index) => html`<tr key=${one.model}><td><span class="row"><i class=${`dot ${COLOURS[index % COLOURS.length]}`}></i><${Line} value=${one.model} empty="unknown model" /></span></td><td class="number">${number(one.calls_count ?? one.calls)}</td><td class="number">${number(one.input_tokens)}</td><td class="number">${number(one.output_tokens)}</td><td class="number">${usd(costOf(one))}</td></tr>`)}</tbody></table></div>`}
+      <div class="card-head"><h2>Spend since midnight UTC</h2>${spend.per_event_usd != null && html`<span class="small soft">at most ${usd(spend.per_event_usd)} for one compaction</span>`}</div>
+      <p>${usd(spend.today_usd)}${spend.per_day_usd != null && html` of ${usd(spend.per_day_usd)}`}</p>
+      ${rows.length === 0 ? html`<p class="soft small">No model was called today.</p>` : html`
+        <div class="spend-bar"><${Bar} label="Spend by model and purpose" parts=${parts} total=${spend.per_day_usd || null} format=${usd} hasLegend=${false} /></div>
+        <div class="table-box"><table><caption class="unseen">Spend by model and purpose</caption>
+          <thead><tr><th scope="col">Model</th><th scope="col">For</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Tokens in</th><th scope="col" class="number">of them cached</th><th scope="col" class="number">Tokens out</th><th scope="col" class="number">Cost</th></tr></thead>
+          <tbody>${rows.map((one, index) => html`<tr key=${nameOf(one)}><td><span class="row"><i class=${`dot ${colourOf(index)}`}></i><${Line} value=${one.model} empty="unknown model" /></span></td><td>${words(one.purpose)}</td><td class="number">${number(one.calls_count)}</td><td class="number">${number(one.input_tokens)}</td><td class="number">${number(one.cached_tokens)}</td><td class="number">${number(one.output_tokens)}</td>
+            <td class="number">${usd(one.cost_usd)}${one.uncounted_count > 0 && html` <${Tag} kind="warn" title="Their price is not known, so no cap sees them">and ${number(one.uncounted_count)} unpriced<//>`}</td></tr>`)}</tbody></table></div>`}
     </section>`;
 }
 
@@ -115,5 +120,5 @@ const Settings = ({ settings }) => html`
     <div class="card-head"><h2>Settings</h2><span class="small soft">${plural(settings.filter(one => one.from !== "default").length, "setting")} not at the default</span></div>
     ${settings.length === 0 ? html`<${Empty} title="No settings are shown" />` : html`<div class="table-box"><table class="settings"><caption class="unseen">Settings in effect</caption>
       <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-      <tbody>${settings.map(one => html`<tr key=${one.key}><td class="mono small">${one.key}</td><td><${Line} className="mono small" value=${show(one.value)} max=${400} /></td><td>${one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`}</td></tr>`)}</tbody></table></div>`}
+      <tbody>${settings.map(one => html`<tr key=${one.key}><td class="mono small cell-key">${one.key}</td><td>${one.value === null ? html`<span class="soft small">not set</span>` : html`<${Line} className="mono small" value=${show(one.value)} max=${400} />`}</td><td>${one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`}</td></tr>`)}</tbody></table></div>`}
   </section>`;

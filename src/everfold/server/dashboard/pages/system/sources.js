@@ -1,7 +1,7 @@
 // Sources that a context refresh may ask, each with a test.
 
 import { get, pathOf, send } from "../../lib/api.js";
-import { secs } from "../../lib/format.js";
+import { number, plural, secs } from "../../lib/format.js";
 import { Busy, Empty, Failure, html, Line, Loaded, Tag, Text, useAction, useLoad, useWho } from "../../lib/ui.js";
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 
@@ -28,10 +28,12 @@ function Source({ source }) {
       <span class="row grow"><b class="row"><${Line} value=${source.name} /></b><${Tag}>${source.kind}<//>${!source.is_allowed && html`<${Tag} kind="warn" title="No agent asks it: it is in no compaction.context_sources">not asked<//>`}</span>
       ${!key.read_only && html`<${Busy} isBusy=${test.isBusy} aria-label=${`Test ${source.name}`} onClick=${test.run}>${test.isBusy ? "Asking …" : "Test"}<//>`}
     </div>
+    ${source.source && html`<p class="small soft"><${Line} value=${source.source} max=${300} /></p>`}
+    ${source.problem && html`<${Text} className="small bad" value=${source.problem} maxHeight=${80} />`}
     ${source.prompt && html`<${Text} className="small soft" value=${source.prompt} maxHeight=${60} />`}
     <div aria-live="polite">
-      ${answer && html`<div class="answer stack tight"><span class="row"><${Tag} kind=${answer.ok ? "good" : "bad"}>${answer.ok ? "it answers" : "it failed"}<//><span class="small soft">${secs(answer.secs)}</span></span>
-        ${answer.problem && html`<${Text} className="bad small" value=${answer.problem} maxHeight=${120} />`}${answer.text && html`<${Text} className="small" value=${answer.text} maxHeight=${200} />`}</div>`}
-      <${Failure} problem=${test.problem} title="It could not be asked" />
+      ${answer && html`<div class="answer stack tight"><span class="row wrap"><${Tag} kind="good">it answers<//><span class="small soft">${secs(answer.secs)}, ${plural(answer.tokens ?? 0, "token")}${answer.is_cut && html`, cut to ${number(answer.budget_tokens)}`}</span></span>
+        ${answer.text ? html`<${Text} className="small" value=${answer.text} maxHeight=${200} />` : html`<p class="small soft">It has nothing to say about the last day.</p>`}</div>`}
+      <${Failure} problem=${test.problem} title="It failed" />
     </div>`;
 }

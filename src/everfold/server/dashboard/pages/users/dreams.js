@@ -39,9 +39,10 @@ function figures(dream) {
 /** Dream on demand, for one agent. It takes as long as its model does. */
 function DreamNow({ user, onDreamt }) {
   const agents = useLoad(({ signal }) => get("/api/agents", null, { signal }).then(found => found.agents), []);
+  const latest = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/extractions`, { limit: 1 }, { signal }).then(found => found.entries[0]?.agent || ""), [user.id]);
   const [agent, setAgent] = useState("");
   const [said, setSaid] = useState("");
-  const chosen = agent || agents.data?.[0]?.id || "default";
+  const chosen = agent || latest.data || agents.data?.[0]?.id || "default"; // first of all with whom something was found last
   const dream = useAction(async () => {
     setSaid("");
     const { data } = await send("POST", pathOf`/api/users/${user.id}/dreams`, { agent: chosen });
@@ -97,7 +98,6 @@ const Change = ({ change, id }) => html`
   <article class="change">
     <h3 class="row wrap"><${Tag} kind=${CHANGE_KINDS[change.change] || ""}>${change.change}<//><${Line} value=${change.name} />${change.tier && html`<${TierTag} tier=${change.tier} agent=${change.agent} />`}</h3>
     <${Diff} before=${textOf(change.before)} after=${textOf(change.after)} />
-    ${(change.lost || []).length > 0 && html`<div class="lost"><h4 class="small warn">Not in the new text; kept as lines so that it is not lost</h4><ul>${change.lost.map((line, index) => html`<li key=${index}><${Text} value=${typeof line === "string" ? line : line.statement} maxHeight=${80} /></li>`)}</ul></div>`}
     ${(change.items || []).length > 0 && html`<details><summary>${plural(change.items.length, "item")} as evidence</summary>
       <ul class="evidence">${change.items.map(item => html`<li key=${item.id}><a href=${hrefTo("users", id, "memory", { item: item.id })}><${Line} value=${item.statement} max=${400} /></a></li>`)}</ul></details>`}
   </article>`;

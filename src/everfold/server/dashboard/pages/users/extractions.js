@@ -31,9 +31,10 @@ const Entry = ({ entry }) => html`
   <tr>
     <td><${Time} at=${entry.at} /></td>
     <td class="cell-line"><${Line} value=${entry.agent} /></td>
-    <td>${entry.session_deleted
-      ? html`<span class="row"><s class="mono small soft">${String(entry.session_id).slice(-8)}</s><${Tag} kind="warn" title="The session was deleted; what was found in it is listed still">deleted<//></span>`
-      : html`<a class="mono small" href=${entry.event_id ? hrefTo("sessions", entry.session_id, "events", { event: entry.event_id }) : hrefTo("sessions", entry.session_id, "log")}>${String(entry.session_id).slice(-8)}</a>`}</td>
+    <td><span class="row">${entry.session_deleted
+      ? html`<s class="mono small soft">${String(entry.session_id).slice(-8)}</s><${Tag} kind="warn" title="The session was deleted; what was found in it is listed still">deleted<//>`
+      : html`<a class="mono small" href=${hrefTo("sessions", entry.session_id, "log", { seq: entry.first_seq })}>${String(entry.session_id).slice(-8)}</a>`}
+      ${entry.first_seq != null && html`<span class="small soft nowrap">${number(entry.first_seq)}–${number(entry.last_seq)}</span>`}</span></td>
     <td><span class="small soft">${entry.by}</span></td>
     ${LISTS.map(([name]) => html`<td key=${name} class=${`number ${entry.counts[name] ? "" : "soft"}`}>${number(entry.counts[name] ?? 0)}</td>`)}
     <td class=${`number ${entry.refused ? "warn" : "soft"}`}>${number(Array.isArray(entry.refused) ? entry.refused.length : entry.refused ?? 0)}</td>

@@ -3,7 +3,7 @@
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, getTagged, pathOf, send } from "../../lib/api.js";
 import { percent, words } from "../../lib/format.js";
-import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../../lib/ui.js";
+import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useAction, useFocus, useLoad, useWho } from "../../lib/ui.js";
 import { StatusTag } from "./items.js";
 import { TierTag } from "./memory.js";
 
@@ -59,7 +59,7 @@ function Edit({ path, item, etag, onClose, onSaved }) {
     toast("Saved");
     onSaved();
   });
-  const errors = errorsByField(save.problem);
+  const errors = errorsByField(save.problem), box = useFocus();
   const submit = event => { event.preventDefault(); save.run(theirs ? String(theirs.revision) : etag); };
   return html`
     <form class="form" onSubmit=${submit}>
@@ -74,7 +74,7 @@ function Edit({ path, item, etag, onClose, onSaved }) {
           <div class="actions"><button type="button" onClick=${onSaved}>Keep theirs</button><button type="button" onClick=${() => setStatement(theirs.statement)}>Edit from theirs</button></div>
         </div>`}
       <${Field} label="Statement" error=${errors.statement}>${attrs => html`
-        <textarea ...${attrs} name="statement" dir="auto" rows="4" autofocus required value=${statement} onInput=${event => setStatement(event.target.value)}></textarea>`}<//>
+        <textarea ...${attrs} name="statement" dir="auto" rows="4" ref=${box} required value=${statement} onInput=${event => setStatement(event.target.value)}></textarea>`}<//>
       ${save.problem && !errors.statement && html`<${Failure} problem=${save.problem} />`}
       <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button>
         <${Busy} type="submit" className="primary" isBusy=${save.isBusy}>${theirs ? "Save mine over theirs" : "Save"}<//></div>

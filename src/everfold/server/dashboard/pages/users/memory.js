@@ -56,10 +56,10 @@ function Budget({ name, agent, budget, onForget }) {
   const parts = [{ label: "used", value: budget.used_chars, className: isOver ? "is-over" : agent ? "is-running" : "is-kept" }];
   return html`
     <div class="budget">
-      <div class="row wrap"><h3 class="grow row"><span>${name}</span>${agent && html`<${Line} value=${agent} />`}</h3>
-        <span class="small soft figures-line">${number(budget.used_chars)} of ${number(budget.limit_chars)} characters · ${plural(budget.items_count, "item")}</span>
-        ${onForget && html`<button type="button" class="quiet danger small" aria-label=${`Delete what ${agent} noted`} onClick=${onForget}>Delete…</button>`}</div>
-      <${Bar} label=${`${name} ${agent || ""}`} parts=${parts} total=${budget.limit_chars} hasLegend=${false} />
+      <div class="row"><h3 class="grow row"><span>${name}</span>${agent && html`<${Line} value=${agent} />`}</h3>
+        ${onForget && html`<button type="button" class="link danger small" aria-label=${`Delete what ${agent} noted`} onClick=${onForget}>Delete…</button>`}</div>
+      <${Bar} label=${`${name} ${agent || ""}`.trim()} parts=${parts} total=${budget.limit_chars} hasLegend=${false} />
+      <p class="small soft">${number(budget.used_chars)} of ${number(budget.limit_chars)} characters · ${plural(budget.items_count, "item")}</p>
     </div>`;
 }
 

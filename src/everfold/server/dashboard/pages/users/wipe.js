@@ -3,7 +3,7 @@
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { makeSignal, pathOf, send } from "../../lib/api.js";
 import { number, words } from "../../lib/format.js";
-import { Confirm, Dialog, html } from "../../lib/ui.js";
+import { Confirm, Dialog, html, KEEP } from "../../lib/ui.js";
 
 /** Told when a user's memory has been changed from outside the part that shows it. */
 export const memoryChanged = makeSignal();
@@ -17,6 +17,7 @@ export function WipeDialog({ user, onClose }) {
     const answer = await send("DELETE", pathOf`/api/users/${user.id}/memory`, null, { params });
     memoryChanged.tell();
     setCounts(answer.data);
+    return KEEP;
   };
   if (counts) return html`<${Counts} title="Deleted" counts=${counts} onClose=${onClose} />`;
   return html`
@@ -33,6 +34,7 @@ export function WipeAgentDialog({ user, agent, onClose }) {
     const answer = await send("DELETE", pathOf`/api/users/${user.id}/agents/${agent}/memory`);
     memoryChanged.tell();
     setCounts(answer.data);
+    return KEEP;
   };
   if (counts) return html`<${Counts} title="Deleted" counts=${counts} onClose=${onClose} />`;
   return html`<${Confirm} title="Delete what this agent noted?" confirmLabel="Delete its notes" onConfirm=${wipe} onClose=${onClose}

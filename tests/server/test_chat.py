@@ -1,0 +1,224 @@
+"""Chat over HTTP: what streams is stored, and one answer at a time is on its way."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.server.conftest import INLINE, Served, serve
+from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
+
+from everfold.agents.speaking import INTERRUPTED_MARK
+
+pytestmark = pytest.mark.anyio
+
+CHAT = "/api/agents/guide/chat"
+SLOW = {"text": "Berth seven is free and costs twelve euros. " * 20, "word_secs": 0.05}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talking:
+    """A server on a port with an agent that follows a script."""
+
+    served: Served
+    url: str
+
+    @asynccontextmanager
+    async def client(self, scope: str = "admin") -> AsyncIterator[httpx2.AsyncClient]:
+        """A client with a key of a scope."""
+        secret = await self.served.key(scope)
+        headers = {"Authorization": f"Bearer {secret}"}
+        async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE_SECS) as client:
+            yield client
+
+
+@asynccontextmanager
+async def talking(tmp_path: Path, *steps: dict[str, object]) -> AsyncIterator[Talking]:
+    """A server whose agent `guide` answers with these steps."""
+    script = tmp_path / "script.jsonl"
+    script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
+    settings = {**INLINE, "agents": {"guide": {"model": f"script:{script}", "context_limit": 8000}}}
+    async with serve(tmp_path / "served.db", settings) as served, listening(served.app) as url:
+        yield Talking(served=served, url=url)
+
+
+def asking(client: httpx2.AsyncClient, **body: object) -> Any:
+    """A stream of an answer."""
+    return streaming(client, "POST", CHAT, {"user": "default", "message": "Which berth is free?", **body})
+
+
+async def read_log(client: httpx2.AsyncClient, session_id: str) -> list[tuple[str, str]]:
+    """What a session's log says."""
+    answer = await client.get(f"/api/sessions/{session_id}/messages")
+    return [(message["role"], message["text"]) for message in answer.json()["messages"]]
+
+
+async def test_an_answer_streams_and_is_stored(tmp_path: Path) -> None:
+    """The pieces that stream are the message that is stored, and the end names its number."""
+    async with talking(tmp_path, {"text": "Berth seven is free."}) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            assert stream.answer.headers["content-type"].startswith("text/event-stream")
+            events = await stream.all()
+        names = [name for name, _ in events]
+        assert names[0] == names[-2] == "said"
+        assert names[-1] == "done"
+        assert "".join(data["text"] for name, data in events if name == "text_delta") == "Berth seven is free."
+        done = events[-1][1]
+        assert done["last_seq"] == 2
+        assert {data["session_id"] for _, data in events} == {done["session_id"]}
+        assert await read_log(client, done["session_id"]) == [
+            ("user", "Which berth is free?"),
+            ("assistant", "Berth seven is free."),
+        ]
+
+
+async def test_a_second_answer_at_once_is_refused(tmp_path: Path) -> None:
+    """While an answer is on its way another one in the same session is a conflict, before any stream begins."""
+    async with talking(tmp_path, SLOW) as talk, talk.client() as client, asking(client) as stream:
+        said = await stream.until("said")
+        refused = await client.post(CHAT, json={"user": "default", "message": "And now?"})
+        named = await client.post(
+            CHAT, json={"user": "default", "message": "And now?", "session_id": said["session_id"]}
+        )
+        assert (refused.status_code, named.status_code) == (409, 409)
+        assert refused.json()["code"] == "conflict"
+        assert [role for role, _ in await read_log(client, said["session_id"])] == ["user"]
+
+
+async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:
+    """An answer that is cut is stored as far as it came, with its mark, and the stream tells of it and ends."""
+    async with talking(tmp_path, SLOW) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            session_id = (await stream.until("text_delta"))["session_id"]
+            await stream.until("text_delta")
+            cut = await client.post(f"{CHAT}/cut", json={"session_id": session_id})
+            assert cut.json() == {"cut": True}
+            told = await stream.until("cut")
+            await stream.until("done")
+        [(_, _), (role, text)] = await read_log(client, session_id)
+        assert role == "assistant"
+        assert text.startswith("Berth seven ")
+        assert text.endswith(INTERRUPTED_MARK)
+        assert told["text"] == text.removesuffix(INTERRUPTED_MARK).rstrip("\n")
+        again = await client.post(f"{CHAT}/cut", json={"session_id": session_id})
+        assert again.json() == {"cut": False}
+
+
+async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
+    """When nobody reads the stream any more the model is stopped, and what was said until then is in the log."""
+    async with talking(tmp_path, SLOW) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            session_id = (await stream.until("text_delta"))["session_id"]
+            await stream.until("text_delta")
+        await wait_until(lambda: not talk.served.runtime.chats.is_busy)
+        log = await read_log(client, session_id)
+        assert log[-1][1].endswith(INTERRUPTED_MARK)
+        assert len(log[-1][1]) < len(str(SLOW["text"]))
+        async with asking(client, message="Go on.") as stream:
+            await stream.until("text_delta")
+
+
+async def test_a_stopping_server_stores_what_was_said(tmp_path: Path) -> None:
+    """When the server is to end, answers are cut and stored, and their streams end by themselves."""
+    async with talking(tmp_path, SLOW) as talk, talk.client() as client, asking(client) as stream:
+        session_id = (await stream.until("text_delta"))["session_id"]
+        talk.served.runtime.stopping.set()
+        await stream.until("cut")
+        assert [name for name, _ in await stream.all()] == ["done"]
+        assert (await read_log(client, session_id))[-1][1].endswith(INTERRUPTED_MARK)
+
+
+async def test_a_failure_within_an_answer_is_a_problem_event(tmp_path: Path) -> None:
+    """A model that cannot be reached ends the stream with a problem document that tells the status it would have had."""
+    async with talking(tmp_path, {"fault": "unavailable"}) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            problem = await stream.until("problem")
+            assert await stream.take() is None
+        assert (problem["status"], problem["code"], problem["retryable"]) == (503, "model_unavailable", True)
+        assert problem["request_id"] == stream.answer.headers["x-request-id"]
+
+
+async def test_what_was_cut_can_be_answered(tmp_path: Path) -> None:
+    """Without a message the last one is answered; where nothing waits for an answer that is refused with a status."""
+    steps: list[dict[str, object]] = [{"fault": "unavailable"}, {"text": "Seven."}]
+    async with talking(tmp_path, *steps) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            session_id = (await stream.until("said"))["session_id"]
+            await stream.until("problem")
+        (tmp_path / "script.jsonl").write_text(json.dumps(steps[1]), "utf-8")
+        async with asking(client, message=None) as stream:
+            await stream.until("done")
+        assert await read_log(client, session_id) == [("user", "Which berth is free?"), ("assistant", "Seven.")]
+        refused = await client.post(CHAT, json={"user": "default", "message": None})
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+
+
+async def test_a_turn_in_an_older_session_makes_it_current(tmp_path: Path) -> None:
+    """A chat that names a session goes on in it, and it is the current one afterwards."""
+    async with talking(tmp_path, {"text": "Seven."}) as talk, talk.client() as client:
+        first = (await client.post("/api/sessions", json={"agent": "guide"})).json()["id"]
+        second = (await client.post("/api/sessions", json={"agent": "guide", "new": True})).json()["id"]
+        async with asking(client, session_id=first) as stream:
+            assert (await stream.until("done"))["session_id"] == first
+        assert (await client.get(f"/api/sessions/{first}")).json()["is_current"]
+        assert await read_log(client, second) == []
+
+
+async def test_keys_chat_within_their_scope(tmp_path: Path) -> None:
+    """A key chats as its user and with its agent only, chooses no model, and cuts nobody else's answer."""
+    async with talking(tmp_path, SLOW) as talk, talk.client() as admin:
+        user = (await admin.post("/api/users", json={"name": "Ada"})).json()["id"]
+        async with talk.client(f"user:{user}") as ada, talk.client("agent:clerk") as clerk:
+            said = {"message": "Hello"}
+            assert (await ada.post(CHAT, json={**said, "user": "default"})).status_code == 403
+            assert (await ada.post(CHAT, json={**said, "model": "script:/etc/hostname"})).status_code == 403
+            assert (await clerk.post(CHAT, json=said)).status_code == 403
+            async with asking(admin) as theirs:
+                session_id = (await theirs.until("said"))["session_id"]
+                assert (await ada.post(CHAT, json={**said, "session_id": session_id})).status_code == 404
+                foreign = await ada.post(f"{CHAT}/cut", json={"session_id": session_id})
+                unknown = await ada.post(f"{CHAT}/cut", json={"session_id": "ses_nobody"})
+                assert (foreign.status_code, unknown.status_code) == (404, 404)
+            async with streaming(ada, "POST", CHAT, said) as own:
+                await own.until("text_delta")
+
+
+@pytest.mark.parametrize("message", ["", " \n ", 7])
+async def test_a_message_without_words_is_refused(tmp_path: Path, message: object) -> None:
+    """What says nothing is refused with its field, and no session is made."""
+    async with talking(tmp_path, {"text": "Seven."}) as talk, talk.client() as client:
+        refused = await client.post(CHAT, json={"user": "default", "message": message})
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["field"] == "body.message"
+        assert (await client.get("/api/sessions")).json()["sessions"] == []
+
+
+async def test_subscriptions_end_with_their_chat(tmp_path: Path) -> None:
+    """After as many answers as you like nobody but the server's own counter listens to the engine."""
+    async with talking(tmp_path, {"text": "Seven."}) as talk, talk.client() as client:
+        feed = talk.served.runtime.engine._observers.feed
+        before = len(feed._listening())
+        for _ in range(3):
+            async with asking(client) as stream:
+                await stream.until("done")
+        await wait_until(lambda: not talk.served.runtime.chats.is_busy)
+        assert len(feed._listening()) == before
+
+
+async def test_many_people_chat_at_once(tmp_path: Path) -> None:
+    """Forty users' answers stream side by side, each in a session of its own, and none is mixed with another."""
+    async with talking(tmp_path, {"text": "One moment.", "word_secs": 0.02}) as talk, talk.client() as client:
+        users = [(await client.post("/api/users", json={"name": f"Guest {n}"})).json()["id"] for n in range(40)]
+
+        async def ask(user: str) -> str:
+            async with asking(client, user=user, message=f"I am {user}.") as stream:
+                return str((await stream.until("done"))["session_id"])
+
+        sessions = await asyncio.gather(*map(ask, users))
+        for user, session_id in zip(users, sessions, strict=True):
+            assert await read_log(client, session_id) == [("user", f"I am {user}."), ("assistant", "One moment.")]

@@ -1,0 +1,160 @@
+"""The stream of happenings: everybody sees what is theirs, in ids and figures."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.server.conftest import Served, serve
+from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming, wait_until
+
+from everfold.core.happenings import HookFailed, Swept
+from everfold.core.sessions import SessionId
+from everfold.testing.builders import talk
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "the vault opens at nine"
+
+
+@asynccontextmanager
+async def client_of(served: Served, url: str, scope: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client with a key of a scope."""
+    headers = {"Authorization": f"Bearer {await served.key(scope)}"}
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE_SECS) as client:
+        yield client
+
+
+@asynccontextmanager
+async def served_on_port(tmp_path: Path) -> AsyncIterator[tuple[Served, str]]:
+    """A server and its address."""
+    async with serve(tmp_path / "served.db") as served, listening(served.app) as url:
+        yield served, url
+
+
+@asynccontextmanager
+async def watching(client: httpx2.AsyncClient, query: str = "") -> AsyncIterator[Stream]:
+    """A stream of happenings that has begun."""
+    async with streaming(client, "GET", f"/api/stream{query}") as stream:
+        await stream.opened()
+        yield stream
+
+
+async def fold_something(served: Served, user: str, agent: str = "guide") -> str:
+    """Compact a new session of a user, and give its id."""
+    session = await served.runtime.engine.session(user=user, agent=agent, limit=4000)
+    await session.append(talk(8))
+    await session.compact(keep_recent=2)
+    return session.id
+
+
+async def kinds_about(stream: Stream, session_id: str) -> list[str]:
+    """The kinds of what is told until a compaction of a session is in force; all of it is about that session."""
+    kinds: list[str] = []
+    while (event := await stream.take()) is not None:
+        assert event[1]["session_id"] == session_id
+        assert event[0] == event[1]["kind"]
+        kinds.append(event[0])
+        if event[0] == "compaction_committed":
+            break
+    return kinds
+
+
+async def test_a_user_sees_their_own_compaction_and_nobody_elses(tmp_path: Path) -> None:
+    """A key of a user is told what happens in their sessions, and of another user's nothing at all."""
+    async with served_on_port(tmp_path) as (served, url):
+        engine = served.runtime.engine
+        ada, ben = [(await engine.add_user(name)).id for name in ("Ada", "Ben")]
+        async with client_of(served, url, f"user:{ada}") as client, watching(client) as stream:
+            await fold_something(served, ben)
+            own = await fold_something(served, ada)
+            assert await kinds_about(stream, own) == ["session_switched", "compaction_begun", "compaction_committed"]
+
+
+async def test_an_agents_key_sees_the_sessions_of_its_agent(tmp_path: Path) -> None:
+    """A key of an agent is told what happens in its agent's sessions, whoever the user is, and of no other agent's."""
+    async with (
+        served_on_port(tmp_path) as (served, url),
+        client_of(served, url, "agent:guide") as client,
+        watching(client) as stream,
+    ):
+        await fold_something(served, "default", "clerk")
+        own = await fold_something(served, "default", "guide")
+        assert "compaction_committed" in await kinds_about(stream, own)
+
+
+async def test_a_stream_of_a_session_tells_of_it_alone(tmp_path: Path) -> None:
+    """With a session only what is about it is told; one that the key does not see is not found, as an unknown one."""
+    async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:
+        first, second = await fold_something(served, "default"), await fold_something(served, "default", "clerk")
+        async with watching(admin, f"?session={first}") as stream:
+            for session_id in (second, first):
+                session = await served.runtime.engine.get_session(session_id)
+                await session.append(talk(4))
+                await session.compact(keep_recent=2)
+            assert (await stream.until("compaction_begun"))["session_id"] == first
+        ada = (await served.runtime.engine.add_user("Ada")).id
+        async with client_of(served, url, f"user:{ada}") as client:
+            for session_id in (first, "ses_nobody"):
+                assert (await client.get(f"/api/stream?session={session_id}")).status_code == 404
+            assert (await client.get("/api/stream?user=default")).status_code == 403
+
+
+async def test_what_is_about_no_session_only_admins_are_told(tmp_path: Path) -> None:
+    """A sweep over all sessions is told to who asks for everything, and not to a user or for one user."""
+    async with served_on_port(tmp_path) as (served, url):
+        feed = served.runtime.engine._observers.feed
+        async with (
+            client_of(served, url, "admin") as admin,
+            watching(admin) as stream,
+            watching(admin, "?user=default") as narrow,
+        ):
+            feed.publish(Swept(found_count=3, sessions_count=2))
+            session_id = await fold_something(served, "default")
+            assert (await stream.until("swept"))["found_count"] == 3
+            assert "swept" not in await kinds_about(narrow, session_id)
+
+
+async def test_no_word_that_was_said_is_told(tmp_path: Path) -> None:
+    """What was raised may quote a message, so that its class is told and the rest is not."""
+    async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:
+        session_id = await fold_something(served, "default")
+        async with watching(admin) as stream:
+            error = ValueError(SECRET)
+            served.runtime.engine._observers.feed.publish(
+                HookFailed(
+                    session_id=SessionId(session_id),
+                    plugin="p",
+                    hook="on_turn_start",
+                    error_name="ValueError",
+                    error=error,
+                )
+            )
+            told = await stream.until("hook_failed")
+            assert told["error_name"] == "ValueError"
+            assert SECRET not in str(told)
+
+
+async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
+    """When more happens than waits for a reader, it is told how many are missing, whoever it is."""
+    async with served_on_port(tmp_path) as (served, url):
+        ada = (await served.runtime.engine.add_user("Ada")).id
+        async with client_of(served, url, f"user:{ada}") as client, watching(client) as stream:
+            for _ in range(1500):
+                served.runtime.engine._observers.feed.publish(Swept(found_count=0, sessions_count=0))
+            assert (await stream.until("lost"))["dropped_count"] > 0
+
+
+async def test_streams_end_with_the_server_and_leave_nothing(tmp_path: Path) -> None:
+    """A server that stops ends its streams, and neither then nor after a reader went away does anybody listen on."""
+    async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:
+        feed = served.runtime.engine._observers.feed
+        before = len(feed._listening())
+        async with watching(admin):
+            assert len(feed._listening()) == before + 1
+        await wait_until(lambda: len(feed._listening()) == before)
+        async with watching(admin) as stream:
+            served.runtime.stopping.set()
+            assert await stream.all() == []
+        assert len(feed._listening()) == before
