@@ -1,13 +1,15 @@
 """A server that watches its own event loop: a task that wants to run all the time, and how long it was kept from it.
 
 Run as `python beating.py --config ... serve --db ... --port 0`. When it is told to stop it prints one line of JSON: the
-longest time between two beats by the clock and by this thread's processor, and what ran when the loop was late.
+longest step of the loop, by the clock and by this thread's processor, which is how long it was blocked; the longest time
+between two beats, which is that of all steps that were due at once; and what ran when the loop was late.
 
-Time that the machine gave to other programs is in the first figure and not in the second, so the second says what the
-server itself did without a pause.
+Time that the machine gave to other programs is in the figures by the clock and not in those by the processor, so these
+say what the server itself did without a pause.
 """
 
 import asyncio
+import gc
 import json
 import sys
 import threading
@@ -31,12 +33,17 @@ LATE_SECS: Final = 0.03
 class Heart:
     """What the beats of a loop tell."""
 
-    worst_secs: float = 0.0
-    worst_processor_secs: float = 0.0
+    beat_secs: float = 0.0
+    beat_processor_secs: float = 0.0
+    step_secs: float = 0.0
+    step_processor_secs: float = 0.0
     beats_count: int = 0
     late: Counter[str] = field(default_factory=Counter)
+    collected_secs: float = 0.0
+    _step_processor: float = 0.0
     _last: float = 0.0
     _last_processor: float = 0.0
+    _collecting: float = 0.0
 
     async def beat(self) -> None:
         """Beat until it is ended."""
@@ -46,17 +53,43 @@ class Heart:
         while True:
             await asyncio.sleep(BEAT_SECS)
             now, processor = time.perf_counter(), time.thread_time()
-            self.worst_secs = max(self.worst_secs, now - self._last - BEAT_SECS)
-            self.worst_processor_secs = max(self.worst_processor_secs, processor - self._last_processor)
+            self.beat_secs = max(self.beat_secs, now - self._last - BEAT_SECS)
+            self.beat_processor_secs = max(self.beat_processor_secs, processor - self._last_processor)
             self.beats_count += 1
             self._last, self._last_processor = now, processor
+
+    def time_steps(self) -> None:
+        """Time every step of the loop of this thread."""
+        run_step, watched = asyncio.Handle._run, threading.get_ident()
+        gc.callbacks.append(self._collect)
+
+        def run_timed(handle: asyncio.Handle) -> None:
+            if threading.get_ident() != watched:
+                run_step(handle)
+                return
+            began, processor = time.perf_counter(), time.thread_time()
+            self._step_processor = processor
+            run_step(handle)
+            secs, spent = time.perf_counter() - began, time.thread_time() - processor
+            self.step_secs = max(self.step_secs, secs)
+            self.step_processor_secs = max(self.step_processor_secs, spent)
+            self._step_processor = 0.0
+
+        asyncio.Handle._run = run_timed  # type: ignore[method-assign]  # as asyncio's own debug mode times it
+
+    def _collect(self, phase: str, _: dict[str, int]) -> None:
+        """Time the collecting of garbage, which is a part of whatever step it falls into."""
+        if phase == "start":
+            self._collecting = time.thread_time()
+        else:
+            self.collected_secs = max(self.collected_secs, time.thread_time() - self._collecting)
 
     def _watch(self, watched: int) -> None:
         clock = time.pthread_getcpuclockid(watched)
         while True:
             time.sleep(0.01)
-            spent = time.clock_gettime(clock) - self._last_processor
-            if self._last and spent > LATE_SECS:
+            began = self._step_processor
+            if began and time.clock_gettime(clock) - began > LATE_SECS:
                 frames = traceback.extract_stack(sys._current_frames()[watched])
                 ours = [frame for frame in frames if "everfold" in frame.filename]
                 names = [f"{Path(frame.filename).name}:{frame.name}:{frame.lineno}" for frame in ours[-4:]]
@@ -71,15 +104,26 @@ def main() -> None:
     async def serve_and_beat(
         runtime: Runtime, *, host: str, port: int, on_ready: "serving.Callable[[str], None]"
     ) -> None:
-        task = asyncio.create_task(heart.beat())
+        tasks: list[asyncio.Task[None]] = []
+
+        def begin(address: str) -> None:
+            heart.time_steps()
+            tasks.append(asyncio.create_task(heart.beat()))
+            on_ready(address)
+
         try:
-            await serve(runtime, host=host, port=port, on_ready=on_ready)
+            await serve(runtime, host=host, port=port, on_ready=begin)
         finally:
-            task.cancel()
+            for task in tasks:
+                task.cancel()
             told = {
-                "worst_secs": heart.worst_secs,
-                "worst_processor_secs": heart.worst_processor_secs,
+                "step_secs": heart.step_secs,
+                "step_processor_secs": heart.step_processor_secs,
+                "beat_secs": heart.beat_secs,
+                "beat_processor_secs": heart.beat_processor_secs,
+                "collected_secs": heart.collected_secs,
                 "beats_count": heart.beats_count,
+                "processor_secs": time.process_time(),
                 "late": heart.late.most_common(12),
             }
             sys.stdout.write(f"{json.dumps(told)}\n")
