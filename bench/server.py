@@ -41,7 +41,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
             rows += _measure_view(address, 3 if is_quick else VIEWS_COUNT)
     note = (
         "Added: the same turns, alternately through a real server on loopback (one keep-alive connection) and through the "
-        "engine in this process, each over a file of its own; a request also checks its key and has an id, a span and a "
+        "engine in this process, each over a file of its own, rendered and not told part by part; a request also checks its key and has an id, a span and a "
         f"count. Lists: {size.users_count:,} users, {size.users_count * 100 + size.long_count:,} messages, "
         f"{size.items_count:,} items and {size.audit_count:,} entries of the audit of one user; whole answers, read to "
         "their end. First view: a new Chromium context that is signed in, nothing cached; bytes as they came over the "
@@ -74,7 +74,7 @@ async def _measure_added(folder: Path, turns_count: int) -> list[Row]:
                     with direct["window"].one():
                         (await session.window()).render("openai")
                     with _timed(asked["window"], address):
-                        _require(http.post(f"{path}/window", json={}).status_code, 200)
+                        _require(http.post(f"{path}/window", json={"parts": False}).status_code, 200)
     rows = []
     for name in ("append", "window"):
         inside, outside = direct[name].median_us / 1e3, asked[name].median_us / 1e3

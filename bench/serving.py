@@ -15,13 +15,10 @@ SETTINGS = """\
 [compaction]
 synchronous = true
 
-[memory]
-system = "structured"
-
 [server]
 requests_per_minute = 0
 """
-"""As `bench.opening.INLINE_SETTINGS`; memory is there to be listed, and no key is held to a rate."""
+"""As `bench.opening.INLINE_SETTINGS`; no key is held to a rate."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -183,9 +183,8 @@ async def _remember(engine: Everfold, name: str, agent: str) -> Known:
     session = await engine.session(user=name, agent=agent)
     [event, *_] = await session.events()
     owner = await engine.memory(user=name)
-    edited = await owner.add(f"The {of_agent} mast of {of_user} is of larch.", tier="agent", agent=agent)
-    await owner.edit(edited.id, f"The {of_agent} mast of {of_user} is of pine.")
     whose = _Whose(user_id=owner.user_id, agent_id=AgentId(agent))
+    edited = item(f"itm_{name}_{agent}_mast", f"The {of_agent} mast of {of_user} is of larch.", tier="agent", **whose)
     own = item(f"itm_{name}_{agent}", f"The {of_agent} ledger of {of_user} is kept.", tier="agent", **whose)
     await owner.dream(agent=agent)
     dream = next(one for one in await owner.dreams() if one.agent_id == agent)
@@ -196,7 +195,9 @@ async def _remember(engine: Everfold, name: str, agent: str) -> Known:
         content=f"What {of_agent} knows of {of_user}.",
         **whose,
     )
-    await put(engine._store, replace(own, origin="assistant"), work)
+    await put(engine._store, replace(own, origin="assistant"), replace(edited, origin="assistant"), work)
+    by_agent = await engine.memory(user=name, agent=agent, is_by_agent=True)
+    await by_agent.edit(edited.id, f"The {of_agent} mast of {of_user} is of pine.")
     held = next(one for one in await owner.quarantine() if f"{of_user} {agent}" in one.statement)
     return Known(
         user=name,

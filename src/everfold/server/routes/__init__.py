@@ -28,6 +28,8 @@ from everfold.server.routes import (
 )
 
 ROUTERS: Sequence[APIRouter] = (
+    messages.router,
+    windows.router,
     users.router,
     memory.router,
     audit.router,
@@ -37,8 +39,6 @@ ROUTERS: Sequence[APIRouter] = (
     quarantine.router,
     search.router,
     sessions.router,
-    messages.router,
-    windows.router,
     events.router,
     chat.router,
     stream.router,
@@ -49,4 +49,7 @@ ROUTERS: Sequence[APIRouter] = (
     health.router,
     dashboard.router,
 )
-"""All of them, in the order of the reference; a path that is written out comes before one with a name in its place."""
+"""All of them, in the order in which a request is compared with them: those of a turn first.
+
+A path that is written out comes before one with a name in its place.
+"""
