@@ -4,16 +4,17 @@ import asyncio
 import shutil
 import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import everfold
 from bench.measuring import Times
+from bench.memory_filling import USER
 from bench.opening import INLINE_SETTINGS, temporary_folder
 from bench.report import Row
-from bench.server_filling import FULL, QUICK, USER, Size, fill_server
+from bench.server_filling import FULL, QUICK, Size, fill_server
 from bench.serving import Address, serving
 
 TITLE = "HTTP beside the engine, lists of many, the dashboard's first view"
@@ -128,7 +129,7 @@ def _measure_lists(address: Address, size: Size, pages_count: int) -> list[Row]:
     return rows
 
 
-def _list_pages(http: Any, size: Size, count: int) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
+def _list_pages(http: Any, size: Size, count: int) -> Iterator[tuple[str, str, list[dict[str, str | int]]]]:
     """What is asked, and so many queries of it."""
     newest = http.get("/api/sessions", params={"user": USER}).json()["sessions"]
     long = max(newest, key=lambda session: session["messages_count"])["id"]

@@ -52,8 +52,8 @@ async def _fill_first(path: Path, babble: Babble, size: Size) -> None:
         await (await engine.memory(user=USER)).note_read(actor="key:bench", about=("items",))
 
 
-def _new_uuid(number: int) -> str:
-    return str(uuid.UUID(int=1_000_000 + number))
+def _new_uuid(*numbers: object) -> str:
+    return str(uuid.UUID(int=1_000_000 + int(str(numbers[0]))))
 
 
 def _copy_users(connection: apsw.Connection, size: Size) -> None:

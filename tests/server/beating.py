@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -75,7 +76,7 @@ class Heart:
             self.step_processor_secs = max(self.step_processor_secs, spent)
             self._step_processor = 0.0
 
-        asyncio.Handle._run = run_timed  # type: ignore[method-assign]  # as asyncio's own debug mode times it
+        asyncio.Handle._run = run_timed  # type: ignore[method-assign,assignment]  # as asyncio's own debug mode times it
 
     def _collect(self, phase: str, _: dict[str, int]) -> None:
         """Time the collecting of garbage, which is a part of whatever step it falls into."""
@@ -101,9 +102,7 @@ def main() -> None:
     heart = Heart()
     serve = serving.serve
 
-    async def serve_and_beat(
-        runtime: Runtime, *, host: str, port: int, on_ready: "serving.Callable[[str], None]"
-    ) -> None:
+    async def serve_and_beat(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
         tasks: list[asyncio.Task[None]] = []
 
         def begin(address: str) -> None:
@@ -128,7 +127,7 @@ def main() -> None:
             }
             sys.stdout.write(f"{json.dumps(told)}\n")
 
-    serving.serve = serve_and_beat  # type: ignore[assignment]  # the command takes it from there when it runs
+    serving.serve = serve_and_beat  # the command takes it from there when it runs
     run()
 
 
