@@ -1,5 +1,6 @@
 """Agents over HTTP: what each is, and being it otherwise."""
 
+import json
 from pathlib import Path
 
 import httpx2
@@ -22,8 +23,9 @@ instructions = "You help in a shop."
 
 async def change(served: Served, body: dict[str, object], agent: str = "shop") -> httpx2.Response:
     """What a change of an agent is answered with."""
-    async with served.client(await served.key("admin", name=f"admin {body}")) as client:
-        return await client.patch(f"/api/agents/{agent}/config", json=body)
+    async with served.client(await served.key("admin", name=ascii(f"admin {body}"))) as client:
+        headers = {"Content-Type": "application/json"}
+        return await client.patch(f"/api/agents/{agent}/config", content=json.dumps(body), headers=headers)
 
 
 def read(config: Path) -> str:
@@ -96,6 +98,8 @@ async def test_null_goes_back_to_what_holds_for_all(tmp_path: Path, config: Path
         ({"context_limit": 10}, "body.context_limit"),
         ({"model": "no provider"}, "body.model"),
         ({"colour": "red"}, "body.colour"),
+        ({"instructions": "half a character: \ud800"}, "body.instructions"),
+        ({"compaction": {"trigger_ratio": [None]}}, "body.compaction"),
         ({"compaction": {"trigger_rato": 0.7}}, "body.compaction.trigger_rato"),
         ({"compaction": {"trigger_ratio": 0.7}}, "body.compaction"),
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
+from tomlkit.exceptions import ConvertError, TOMLKitError
 from tomlkit.items import Table
 
 from everfold.config import CONFIG_FILE, Overrides, Settings, load_settings
@@ -41,6 +41,8 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
     """
     place = (path or Path(CONFIG_FILE)).resolve()
     text = place.read_text("utf-8") if place.is_file() else ""
+    for field, value in changes.items():
+        _require_toml(field, value)
     new = _edit(text, agent, changes, place)
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".new")
     draft = Path(name)
@@ -57,6 +59,22 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
     finally:
         draft.unlink(missing_ok=True)
     return settings
+
+
+def _require_toml(field: str, value: object) -> None:
+    """Refuse what a TOML file cannot hold: null within a list or a table of a table, and half a character."""
+    try:
+        tomlkit.dumps({field: _drop_empty(value)}).encode("utf-8")
+    except (ConvertError, UnicodeEncodeError) as error:
+        message = f"a TOML file cannot hold this: {error}".encode("utf-8", "backslashreplace").decode("utf-8")
+        raise FieldsError(message, [FieldProblem(field=f"body.{field}", message=message)]) from error
+
+
+def _drop_empty(value: object) -> object:
+    """A value without the keys that are taken out."""
+    if isinstance(value, Mapping):
+        return {key: one for key, one in value.items() if one is not None}
+    return "" if value is None else value
 
 
 def _edit(text: str, agent: str, changes: Mapping[str, object], place: Path) -> str:
