@@ -15,7 +15,7 @@ from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_keys
 from everfold.errors import EverfoldError
-from everfold.ports import access, forgetting, memory, overview, stores, usage, users, vectors
+from everfold.ports import access, browsing, forgetting, memory, overview, stores, usage, users, vectors
 
 PARTS = [
     stores.SessionStore,
@@ -34,6 +34,7 @@ PARTS = [
     forgetting.ForgettingStore,
     access.AccessStore,
     overview.OverviewStore,
+    browsing.BrowsingStore,
 ]
 
 

@@ -81,7 +81,7 @@ def test_stopping_waits_for_what_is_on_its_way(tmp_path: Path, drain_secs: float
     """A request that takes two seconds is answered where stopping waits for longer, and is cut off where it does not."""
     (tmp_path / "slow.py").write_text(
         "import asyncio, pathlib\n"
-        "async def ask(**_):\n    pathlib.Path('asked').touch()\n    await asyncio.sleep(2)\n    return 'x'\n"
+        "async def ask(*_, **__):\n    pathlib.Path('asked').touch()\n    await asyncio.sleep(2)\n    return 'x'\n"
     )
     (tmp_path / "everfold.toml").write_text(
         f'[server]\ndrain_secs = {drain_secs}\n[sources.slow]\nkind = "callable"\nfunction = "slow:ask"\n', "utf-8"
