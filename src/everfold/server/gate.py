@@ -4,6 +4,7 @@ Each request gets an id, a caller (from its key) and a bound on its body; each a
 keep a browser safe. What a caller may see is decided by `access`, route by route.
 """
 
+import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -44,6 +45,8 @@ SECURITY_HEADERS: Final[Sequence[tuple[str, str]]] = (
 """Source: OWASP Secure Headers Project."""
 
 SPAN: Final = "everfold.request"
+
+_STOPPED: Final = "the server was stopped before this was answered; send it again once it is back"
 
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -101,6 +104,10 @@ class Gate:
         body = _Body(receive, self._body_limit_bytes)
         try:
             await self._app(scope, body, answer)
+        except asyncio.CancelledError:  # stopping has waited long enough
+            if answer.begun_at is not None:
+                raise
+            await make_problem(request_id, 503, _STOPPED, retryable=True)(scope, receive, answer)
         except Exception:
             _logger.exception("request %s failed: %s %s", request_id, request.method, request.url.path)
             if answer.begun_at is not None:
