@@ -1,13 +1,16 @@
 """What holds for every request before a route sees it: ids, headers, the cookie, and what a monitor reads."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from importlib import import_module
+from pathlib import Path
 
 import httpx2
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from tests.server.conftest import Served
+from tests.server.conftest import Served, serve
 
 from everfold.adapters.system.otel import OtelTracer
 from everfold.server.app import make_app
@@ -119,3 +122,21 @@ async def test_each_request_is_a_span(served: Served) -> None:
         "http.route": "/api/users/{user}",
         "http.response.status_code": 200,
     }
+
+
+async def test_a_write_that_was_cut_off_is_not_repeated_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows how far a cancelled write came: its key stays taken, and the same request is told so."""
+    code = "import asyncio\nasked = asyncio.Event()\nasync def ask(*_, **__):\n    asked.set()\n    await asyncio.sleep(60)\n"
+    (tmp_path / "endless_source.py").write_text(code, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = {"sources": {"endless": {"kind": "callable", "function": "endless_source:ask"}}}
+    async with serve(tmp_path / "a.db", settings) as served, served.client(await served.key("admin")) as client:
+        headers = {"Idempotency-Key": "once"}
+        first = asyncio.ensure_future(client.post("/api/sources/endless/test", headers=headers))
+        await import_module("endless_source").asked.wait()
+        first.cancel()
+        assert (await first).status_code == 503
+        again = await client.post("/api/sources/endless/test", headers=headers)
+    assert (again.status_code, again.json()["code"]) == (409, "conflict")

@@ -100,7 +100,7 @@ async def let_admin(caller: AnyKey) -> Caller:
         ForbiddenError: the key is of a user or an agent.
     """
     if not caller.is_admin:
-        raise _forbid(caller, "this needs a key of the scope admin")
+        raise forbid(caller, "this needs a key of the scope admin")
     return caller
 
 
@@ -144,7 +144,7 @@ async def let_user(caller: AnyKey, runtime: Context, user: UserText) -> UserId:
     """
     user_id = await read_user(runtime.engine, user)
     if not may_see_user(caller.scope, user_id):
-        raise _forbid(caller, f"it does not see the user {user}")
+        raise forbid(caller, f"it does not see the user {user}")
     return user_id
 
 
@@ -183,7 +183,7 @@ async def let_agent_memory(memory: OfMemory, caller: AnyKey, agent: AgentText) -
         ForbiddenError: the key is of another agent.
     """
     if caller.agent_id not in (None, agent):
-        raise _forbid(caller, f"it does not see what the agent {agent!r} knows of the user {memory.user_id}")
+        raise forbid(caller, f"it does not see what the agent {agent!r} knows of the user {memory.user_id}")
     return AgentId(agent)
 
 
@@ -218,9 +218,9 @@ OfSearch = Annotated[Memory, Depends(let_search)]
 
 async def _open_memory(caller: Caller, engine: Everfold, user_id: UserId, agent: str | None = None) -> Memory:
     if caller.user_id not in (None, user_id):
-        raise _forbid(caller, f"it does not see the user {user_id}")
+        raise forbid(caller, f"it does not see the user {user_id}")
     if agent is not None and caller.agent_id not in (None, agent):
-        raise _forbid(caller, f"it does not see what the agent {agent!r} knows")
+        raise forbid(caller, f"it does not see what the agent {agent!r} knows")
     return await engine.memory(user=user_id, agent=agent or caller.agent_id, is_by_agent=caller.agent_id is not None)
 
 
@@ -239,7 +239,7 @@ async def let_session(caller: AnyKey, runtime: Context, session: SessionText) ->
     try:
         opened = await runtime.engine.get_session(session)
     except NotFoundError as error:
-        raise _no_session(session) from error
+        raise no_session(session) from error
     _require_session(caller, opened)
     return opened
 
@@ -269,10 +269,11 @@ def sees_session(caller: Caller, user_id: UserId, agent_id: AgentId) -> bool:
 
 def _require_session(caller: Caller, session: Session) -> None:
     if not sees_session(caller, session.record.user_id, session.record.agent_id):
-        raise _no_session(session.id)
+        raise no_session(session.id)
 
 
-def _no_session(session: str) -> NotFoundError:
+def no_session(session: str) -> NotFoundError:
+    """The error for a session that a key does not see, whether or not there is one."""
     return NotFoundError(f"there is no session {session!r}; list them", session=session)
 
 
@@ -283,7 +284,7 @@ async def let_agent(caller: AnyKey, agent: AgentText) -> AgentId:
         ForbiddenError: the key is of a user or of another agent.
     """
     if not may_see_agent(caller.scope, AgentId(agent)):
-        raise _forbid(caller, f"it does not see the agent {agent!r}")
+        raise forbid(caller, f"it does not see the agent {agent!r}")
     return AgentId(agent)
 
 
@@ -318,5 +319,6 @@ def find_rule(route: APIRoute) -> Rule:
     raise RuntimeError(f"the route {route.path} has no rule of access; see everfold.server.access")
 
 
-def _forbid(caller: Caller, why: str) -> ForbiddenError:
+def forbid(caller: Caller, why: str) -> ForbiddenError:
+    """The error for what a key may not do."""
     return ForbiddenError(f"the key {caller.key.name!r} may not do this: {why}", key=caller.key.id)

@@ -72,7 +72,7 @@ async def _answer_once(request: Request, key: AccessKey, name: str, handle: Hand
         return _repeat(request, begun)
     try:
         answer = await handle(request)
-    except BaseException:  # it was refused or failed, and has changed nothing
+    except Exception:  # it was refused; one that is cancelled may have been carried out, and keeps its place
         await requests.give_up(begun)
         raise
     if isinstance(answer, StreamingResponse):

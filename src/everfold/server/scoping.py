@@ -6,8 +6,8 @@ from fastapi import Query
 
 from everfold.core.sessions import AgentId, SessionRecord
 from everfold.engine import Everfold
-from everfold.errors import ForbiddenError, NotFoundError
-from everfold.server.access import Caller, read_user, sees_session
+from everfold.errors import NotFoundError
+from everfold.server.access import Caller, forbid, no_session, read_user, sees_session
 from everfold.server.owners import Owner
 
 AskedUser = Annotated[str | None, Query(description="Only of this user: `default`, or a UUID.", examples=["default"])]
@@ -30,22 +30,16 @@ async def read_owner(caller: Caller, engine: Everfold, user: str | None, agent: 
     return Owner(user_id=user_id, agent_id=agent_id)
 
 
-def forbid(caller: Caller, why: str) -> ForbiddenError:
-    """The error for what a key may not do."""
-    return ForbiddenError(f"the key {caller.key.name!r} may not do this: {why}", key=caller.key.id)
-
-
 async def find_session(caller: Caller, engine: Everfold, session_id: str, *, agent: str | None = None) -> SessionRecord:
     """A session that a request names beside its path, of one agent where that is given.
 
     Raises:
         NotFoundError: there is none that the key sees; whether there is another is not told.
     """
-    problem = f"there is no session {session_id!r}; list them"
     try:
         record = await engine.get_record(session_id)
     except NotFoundError as error:
-        raise NotFoundError(problem, session=session_id) from error
+        raise no_session(session_id) from error
     if agent not in (None, record.agent_id) or not sees_session(caller, record.user_id, record.agent_id):
-        raise NotFoundError(problem, session=session_id)
+        raise no_session(session_id)
     return record

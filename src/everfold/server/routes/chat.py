@@ -10,11 +10,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from everfold.core.sessions import AgentId
 from everfold.engine import DEFAULT_USER
 from everfold.errors import EverfoldError
-from everfold.server.access import AgentText, AnyKey, Context
+from everfold.server.access import AgentText, AnyKey, Context, forbid
 from everfold.server.chats import Question, Talk
 from everfold.server.problems import request_id_of, tell_error, tell_failure
 from everfold.server.routing import make_router
-from everfold.server.scoping import find_session, forbid, read_owner
+from everfold.server.scoping import find_session, read_owner
 from everfold.server.shapes.streams import (
     OPENED,
     AskedChat,
