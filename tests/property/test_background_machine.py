@@ -576,8 +576,10 @@ class BackgroundMachine(RuleBasedStateMachine):
         assert check_window_rules(requests["openai"], kind="openai") == []
         flat, before = flatten_request(requests["openai"]), self.process.seen.get(session.id, ())
         assert flat[: len(before)] == before or report.breaks, "the beginning changed and no reason is told"
-        if window.entries:  # of an empty log there is a constant opener for want of any message, which nobody sends
+        if window.entries:
             self.process.seen[session.id] = flat
+        elif report.breaks:  # all is erased, and that was told here; nobody sends the constant opener that is left
+            self.process.seen.pop(session.id, None)
         state = await session.state()
         awaited = {(one.first_seq, one.last_seq) for one in state.awaited}
         ranges = [entry for entry in window.entries if isinstance(entry, RangeEntry)]
