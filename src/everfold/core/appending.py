@@ -32,7 +32,7 @@ from everfold.core.messages import Cut, Kind, Message, MessageView, ResultPart, 
 from everfold.core.origins import Origin, Source
 from everfold.core.room import Room
 from everfold.core.searching import BEFORE_COUNT, SearchText, index_text
-from everfold.core.state import REMEMBERED_CALLS, KnownRefresh, OpenStep, SessionState, make_open_step
+from everfold.core.state import REMEMBERED_CALLS, OpenStep, SessionState, know_refreshes, make_open_step
 from everfold.core.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
 from everfold.errors import InvalidInputError
 
@@ -204,8 +204,8 @@ class _Placing:
         state = self.before.with_first(_read_moving(self.end))
         new = [it for it in appended if it.message.source == "refresh"]
         if new:
-            refreshes = [KnownRefresh(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
-            state = replace(state, refreshes=(*state.refreshes, *refreshes))
+            found = [(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
+            state = replace(state, refreshes=know_refreshes(state.refreshes, found))
         return _make_plan(appended=appended, settled=settled, state=state)
 
     def _appended(self, seq: int, placed: "_Placed") -> Appended:

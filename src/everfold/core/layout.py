@@ -7,7 +7,7 @@ before its branch point, so nothing of a layout is ever copied or rebuilt.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, cast
 
@@ -68,6 +68,7 @@ class Layout:
         standing_text: The block as it is shown; empty when there is none.
         standing_left_out: The standing statements that the block has no room for.
         body_tokens: Tokens of all that is shown of the past, frames included.
+        held_refreshes: Those of `held` that are context refreshes; every turn asks for them.
     """
 
     watermark: int = 0
@@ -80,6 +81,11 @@ class Layout:
     standing_tokens: int = 0
     standing_left_out: LeftOut = NOTHING_LEFT_OUT
     body_tokens: int = 0
+    held_refreshes: tuple[HeldMessage, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        refreshes = tuple([held for held in self.held if held.hold == "refresh"])
+        object.__setattr__(self, "held_refreshes", refreshes)
 
     @property
     def coarse(self) -> ShownRange | None:

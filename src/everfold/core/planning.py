@@ -127,9 +127,8 @@ def measure_window(state: SessionState, layout: Layout) -> int:
 def measure_replaced(state: SessionState, layout: Layout, *, through: int | None = None) -> int:
     """Tokens that a layout, and the log behind it up to a message, count for refreshes that are not shown any more."""
     shown_seq = state.refresh_seq
-    held = sum(it.tokens for it in layout.held if it.hold == "refresh" and it.seq != shown_seq)
-    behind = [it for it in state.refreshes[:-1] if it.seq > layout.watermark and (through is None or it.seq <= through)]
-    return held + sum(it.tokens for it in behind)
+    held = sum([it.tokens for it in layout.held_refreshes if it.seq != shown_seq])
+    return held + state.measure_replaced(layout.watermark, state.last_seq if through is None else through)
 
 
 def list_noted(awaited: Sequence[Awaited], layout: Layout) -> list[Awaited]:

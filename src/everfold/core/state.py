@@ -1,12 +1,13 @@
 """The state of a session: the one row that a turn reads besides what it shows."""
 
 import json
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from operator import attrgetter
-from typing import NamedTuple
+from operator import attrgetter, itemgetter
+from typing import Final, NamedTuple
 
 from everfold.core.calibration import Calibration
 from everfold.core.frozen import make_twin, quick
@@ -54,11 +55,28 @@ class Awaited(NamedTuple):
 
 
 class KnownRefresh(NamedTuple):
-    """A context refresh, what it costs in the window, and the prefix sum of visible tokens at it."""
+    """A context refresh, what it costs in the window, and the prefix sum of visible tokens at it.
+
+    `before_tokens` is what those before it cost: the difference of two is what a stretch of them costs.
+    """
 
     seq: int
     tokens: int
     sum_tokens: int
+    before_tokens: int = 0
+
+
+_SEQ: Final = itemgetter(0)
+
+
+def know_refreshes(known: tuple[KnownRefresh, ...], found: Iterable[tuple[int, int, int]]) -> tuple[KnownRefresh, ...]:
+    """The known refreshes and newer ones, given by number, tokens and prefix sum, oldest first."""
+    before_tokens = known[-1].before_tokens + known[-1].tokens if known else 0
+    added: list[KnownRefresh] = []
+    for seq, tokens, sum_tokens in found:
+        added.append(KnownRefresh(seq, tokens, sum_tokens, before_tokens))
+        before_tokens += tokens
+    return (*known, *added)
 
 
 class Answered(NamedTuple):
@@ -152,6 +170,12 @@ class SessionState:
         """The last refresh that a newer one has replaced, of those that compaction has not passed; 0 for none."""
         return self.refreshes[-2].seq if len(self.refreshes) > 1 else 0
 
+    def measure_replaced(self, after_seq: int, through_seq: int) -> int:
+        """What the replaced refreshes of a stretch of the log cost; its first end is left out. O(log of how many)."""
+        first = bisect_right(self.refreshes, after_seq, key=_SEQ)
+        end = min(bisect_right(self.refreshes, through_seq, key=_SEQ), len(self.refreshes) - 1)
+        return self.refreshes[end].before_tokens - self.refreshes[first].before_tokens if first < end else 0
+
     def without_replaced(self, watermark: int) -> "SessionState":
         """The state that no longer knows of replaced refreshes that compaction has passed; its revision stays."""
         left = tuple(one for one in self.refreshes[:-1] if one.seq > watermark)
@@ -195,17 +219,19 @@ def state_to_bytes(state: SessionState) -> bytes:
         calibration.factor,
         calibration.samples_count,
     )
-    seldom: dict[str, object] = {}
-    if (step := state.open_step) is not None:
-        seldom["open_step"] = [step.first_seq, step.pending, step.answered]
-    for name in _LISTS:
-        if held := getattr(state, name):
-            seldom[name] = held
-    if state.answered:
-        seldom["answered"] = [(one.source, int(_to_number(one.at))) for one in state.answered]
-    if seldom:
-        text = f"{text[:-1]},{_ENCODER.encode(seldom)[1:]}"
+    if seldom := _write_seldom(*_read_seldom(state)):
+        text = f"{text[:-1]},{seldom}"
     return text.encode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=64)
+def _write_seldom(step: OpenStep | None, answered: tuple[Answered, ...], *lists: tuple[object, ...]) -> str:
+    """What seldom stands in a state, as the end of a JSON object; empty for nothing. From turn to turn it is the same."""
+    seldom: dict[str, object] = {} if step is None else {"open_step": [step.first_seq, step.pending, step.answered]}
+    seldom.update((name, held) for name, held in zip(_LISTS, lists, strict=True) if held)
+    if answered:
+        seldom["answered"] = [(one.source, int(_to_number(one.at))) for one in answered]
+    return _ENCODER.encode(seldom)[1:] if seldom else ""
 
 
 @lru_cache(maxsize=64)
@@ -238,10 +264,17 @@ def state_from_bytes(content: bytes, *, revision: int) -> SessionState:
         active_at=_read_moment(value.pop("active_at", None)),
         away_since=_read_moment(value.pop("away_since", None)),
         succeeded_at=_read_moment(value.pop("succeeded_at", None)),
-        refreshes=tuple(KnownRefresh(*row) for row in value.pop("refreshes", ())),
+        refreshes=_read_refreshes(value.pop("refreshes", ())),
         answered=tuple(Answered(source, _EPOCH + at * _MICROSECOND) for source, at in value.pop("answered", ())),
         **value,
     )
+
+
+def _read_refreshes(rows: Sequence[Sequence[int]]) -> tuple[KnownRefresh, ...]:
+    """Stored refreshes; of an earlier form, which did not sum them up, or of this one."""
+    if rows and len(rows[0]) == len(KnownRefresh._fields):
+        return tuple(KnownRefresh(*row) for row in rows)
+    return know_refreshes((), [(seq, tokens, sum_tokens) for seq, tokens, sum_tokens in rows])
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -272,4 +305,5 @@ _OFTEN = (
 _read = attrgetter(*_NAMES)
 _read_numbers = attrgetter(*_NUMBERS)
 _read_times = attrgetter(*_TIMES)
+_read_seldom = attrgetter("open_step", "answered", *_LISTS)
 _twin = make_twin(SessionState)

@@ -18,7 +18,7 @@ from everfold.core.sessions import (
     UserId,
     branch_lineage,
 )
-from everfold.core.state import REMEMBERED_CALLS, WHOLE_WINDOW, KnownRefresh, SessionState
+from everfold.core.state import REMEMBERED_CALLS, WHOLE_WINDOW, KnownRefresh, SessionState, know_refreshes
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -220,7 +220,7 @@ class Opener:
         messages = await self.store.read_messages(live.record.id, [*held, *range(layout.watermark + 1, seq + 1)])
         found = [message.seq for message in messages if message.source == "refresh"]
         notes = await self.store.read_notes(live.record.id, found) if found else []
-        return tuple(KnownRefresh(note.seq, note.tokens, note.sum_tokens) for note in notes)
+        return know_refreshes((), [(note.seq, note.tokens, note.sum_tokens) for note in notes])
 
     async def _look_back(self, live: LiveSession, seq: int) -> tuple[int, list[Note]]:
         """The notes before a boundary, as far back as its last block begins, and the first of them."""

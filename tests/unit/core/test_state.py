@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from everfold.core.growth import STEADY, Growth
 from everfold.core.state import (
@@ -13,6 +15,7 @@ from everfold.core.state import (
     KnownRefresh,
     OpenStep,
     SessionState,
+    know_refreshes,
     state_from_bytes,
     state_to_bytes,
 )
@@ -30,7 +33,7 @@ BUSY = SessionState(
     away_since=minute(1),
     gap_seq=31,
     cadence_turns=12,
-    refreshes=(KnownRefresh(17, 300, 4000), KnownRefresh(31, 220, 5000)),
+    refreshes=(KnownRefresh(17, 300, 4000), KnownRefresh(31, 220, 5000, 300)),
     answered=(Answered("calendar://work", minute(2)),),
     succeeded_at=minute(4),
     growth=Growth(tokens=12.5, at=minute(3), digest_secs=4.25),
@@ -93,3 +96,30 @@ def test_the_newest_breaks_are_remembered() -> None:
     for number in range(REMEMBERED_BREAKS + 5):
         state = state.with_break(f"break {number}", number)
     assert [cost for _, cost in state.breaks] == list(range(5, REMEMBERED_BREAKS + 5))
+
+
+def test_refreshes_of_an_older_row_are_summed_up() -> None:
+    """A row that did not say what the refreshes before one cost reads as one that does."""
+    value = json.loads(state_to_bytes(BUSY))
+    value["refreshes"] = [row[:3] for row in value["refreshes"]]
+    assert state_from_bytes(json.dumps(value).encode(), revision=7) == BUSY
+
+
+@given(
+    costs=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 500)), max_size=12),
+    known_count=st.integers(0, 12),
+    passed_seq=st.integers(0, 60),
+    after_seq=st.integers(0, 110),
+    through_seq=st.integers(0, 110),
+)
+def test_what_replaced_refreshes_cost_is_the_sum_of_their_tokens(
+    costs: list[tuple[int, int]], known_count: int, passed_seq: int, after_seq: int, through_seq: int
+) -> None:
+    """However they came to be known, and whatever compaction has passed: all of a stretch but the newest of the log."""
+    found: list[tuple[int, int, int]] = []
+    for gap, tokens in costs:
+        found.append((found[-1][0] + gap if found else gap, tokens, 0))
+    known = know_refreshes(know_refreshes((), found[:known_count]), found[known_count:])
+    state = SessionState(refreshes=known).without_replaced(passed_seq)
+    replaced = [one for one in state.refreshes[:-1] if after_seq < one.seq <= through_seq]
+    assert state.measure_replaced(after_seq, through_seq) == sum(one.tokens for one in replaced)
