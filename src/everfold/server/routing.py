@@ -52,7 +52,7 @@ class OnceRoute(APIRoute):
         """Whether a request is for this route.
 
         What does not begin and end like its path is not looked at further: a request is compared with one route after
-        the other, a hundred of them, and comparing fully costs ten times as much.
+        the other, a hundred of them, and comparing fully costs twice as much.
         """
         path: str = scope["path"]
         if scope.get("root_path") or (path.startswith(self._begin) and path.endswith(self._end)):
