@@ -5,7 +5,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,8 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
             rows += _measure_lists(address, size, 15 if is_quick else PAGES_COUNT)
             rows += _measure_view(address, 3 if is_quick else VIEWS_COUNT)
     note = (
-        "Added: the same turns, alternately through a real server on loopback (one keep-alive connection) and through the "
-        "engine in this process, each over a file of its own, rendered and not told part by part; a request also checks its key and has an id, a span and a "
+        "Added: the same turns, alternately through a real server on loopback (one keep-alive connection of the standard "
+        "library's client, as what a larger client costs is not the API's) and through the engine in this process, each over a file of its own, rendered and not told part by part; a request also checks its key and has an id, a span and a "
         f"count. Lists: {size.users_count:,} users, {size.users_count * 100 + size.long_count:,} messages, "
         f"{size.items_count:,} items and {size.audit_count:,} entries of the audit of one user; whole answers, read to "
         "their end. First view: a new Chromium context that is signed in, nothing cached; bytes as they came over the "
@@ -60,22 +60,23 @@ async def _measure_added(folder: Path, turns_count: int) -> list[Row]:
     with serving(folder / "asked.db") as address:
         async with everfold.open(f"sqlite:///{folder / 'direct.db'}", settings=INLINE_SETTINGS) as engine:
             session = await engine.session(user="ada", limit=LIMIT)
-            with address.client() as http:
-                made = http.post("/api/users", json={"name": "ada"}).json()["id"]
+            with address.client() as client:
+                made = client.post("/api/users", json={"name": "ada"}).json()["id"]
                 path = (
                     "/api/sessions/"
-                    + http.post("/api/sessions", json={"user": made, "agent": "default", "limit": LIMIT}).json()["id"]
+                    + client.post("/api/sessions", json={"user": made, "agent": "default", "limit": LIMIT}).json()["id"]
                 )
+            with closing(address.connect()) as http:
                 for number in range(turns_count):
                     wires = _make_turn(number)
                     with direct["append"].one():
                         await session.append(wires)
                     with _timed(asked["append"], address):
-                        _require(http.post(f"{path}/messages", json={"messages": wires}).status_code, 201)
+                        _require(address.post(http, f"{path}/messages", {"messages": wires}), 201)
                     with direct["window"].one():
                         (await session.window()).render("openai")
                     with _timed(asked["window"], address):
-                        _require(http.post(f"{path}/window", json={"parts": False}).status_code, 200)
+                        _require(address.post(http, f"{path}/window", {"parts": False}), 200)
     rows = []
     for name in ("append", "window"):
         inside, outside = direct[name].median_us / 1e3, asked[name].median_us / 1e3

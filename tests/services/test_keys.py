@@ -187,6 +187,19 @@ async def test_a_revoked_key_is_refused_for_ever(engine: Everfold) -> None:
     assert await engine.keys.list_keys() != revoked
 
 
+async def test_a_key_that_another_process_revokes_is_refused_at_once(tmp_path: Path) -> None:
+    """A store that has just found a key finds it revoked as soon as another one over the same file has revoked it."""
+    async with AsyncExitStack() as opened:
+        server, other = [
+            await opened.enter_async_context(everfold.open(f"sqlite:///{tmp_path / 'a.db'}")) for _ in range(2)
+        ]
+        made = await other.keys.make("phone")
+        assert (await server.keys.check(made.secret)).id == made.key.id
+        await other.keys.revoke("phone")
+        with pytest.raises(UnauthenticatedError, match="revoked"):
+            await server.keys.check(made.secret)
+
+
 async def test_a_name_is_of_one_key(engine: Everfold) -> None:
     """A second key of the name of one that is not revoked is refused, and the first one goes on working."""
     made = await engine.keys.make("desk")

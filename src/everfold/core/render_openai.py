@@ -104,10 +104,17 @@ def _image(part: ImagePart) -> JsonValue:
 
 
 def _assistant(speech: Speech) -> JsonValue:
+    match speech.items:
+        case (ShownText(text=text),):  # as nearly every one, at a quarter of the cost
+            return {"role": "assistant", "content": text}
     texts = [item.text for item in speech.items if isinstance(item, ShownText)]
     texts += [write_document(item) for item in speech.items if isinstance(item, ShownDocument)]
     texts += [f"[content of type {clean_text(i.type)}]" for i in speech.items if isinstance(i, OpaquePart)]
     calls: list[JsonValue] = [_call(item) for item in speech.items if isinstance(item, ShownCall)]
+    return _say(texts, calls)
+
+
+def _say(texts: list[str], calls: list[JsonValue]) -> JsonValue:
     message: JsonObject = {"role": "assistant"}
     if len(texts) > 1:
         message["content"] = [{"type": "text", "text": text} for text in texts]

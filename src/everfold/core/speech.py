@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from everfold.core.frames import EARLIER_TEXT, EMPTY_TEXT, OPENER_TEXT, fence_untrusted, name_earlier, name_refresh
+from everfold.core.frozen import quick
 from everfold.core.json_values import JsonValue
 from everfold.core.messages import (
     CallPart,
@@ -82,15 +83,18 @@ class Speech:
     message: Message | None = None
 
 
+_make_text, _make_speech = quick(ShownText), quick(Speech)
+
+
 def speak(window: Window) -> list[Speech]:
     """The window as speeches, the volatile suffix last. Starts with a user speech after the system ones."""
     speaker = _Speaker(window.fence_key)
     for entry in window.entries:
         match entry:
+            case MessageEntry(slice="tail"):  # nearly all
+                speaker.tail(entry.message)
             case MessageEntry(slice="fixed"):
                 speaker.say("system", "system", entry.message)
-            case MessageEntry(slice="tail"):
-                speaker.tail(entry.message)
             case MessageEntry():
                 speaker.say("user", "body", entry.message)
             case RangeEntry():
@@ -123,14 +127,15 @@ class _Speaker:
         self.missing_text = INTERRUPTED_TEXT
 
     def utter(self, speech: Speech) -> None:
-        self.end_step()
+        if self.waiting or self.answers or self.aside:
+            self.end_step()
         self.speeches.append(speech)
 
     def say(self, role: Literal["system", "user", "assistant"], place: Place, message: Message) -> None:
         if message.is_erased:
             self.end_step()
         else:
-            self.utter(Speech(role, place, self._items(message), message))
+            self.utter(_make_speech(role, place, self._items(message), message))
 
     def range(self, entry: RangeEntry) -> None:
         kept = [message for message in entry.kept if message.kind != "system" and not message.is_erased]
@@ -210,8 +215,10 @@ class _Speaker:
         return ShownText(fence_untrusted(item.text, source=find_source(part), key=self.fence_key))
 
     def _items(self, message: Message) -> tuple[Shown, ...]:
-        cuts = {cut.part: cut for cut in message.cuts}
-        items = tuple(_show_part(message, index, cuts.get(index)) for index in range(len(message.view.parts)))
+        items = tuple([_show_part(part) for part in message.view.parts])
+        if message.cuts:
+            cuts = {cut.part: cut for cut in message.cuts}
+            items = tuple([_show_cut(message, at, cuts[at]) if at in cuts else it for at, it in enumerate(items)])
         if message.origin == "external" and message.kind == "notice":
             parts = zip(message.view.parts, items, strict=True)
             items = tuple(
@@ -242,25 +249,36 @@ def write_document(document: ShownDocument) -> str:
     return clean_text(f"[{document.part.title}]\n{text}")
 
 
-def _show_part(message: Message, index: int, cut: Cut | None) -> Shown:
+def _show_part(part: Part) -> Shown:
+    match part:
+        case TextPart():
+            text = clean_text(part.text) or EMPTY_TEXT
+            return _make_text(text, part if text is part.text else None)
+        case ResultPart():
+            return ShownAnswer(part.call_id, None, part)
+        case DocumentPart():
+            return ShownDocument(part)
+        case CallPart():
+            return ShownCall(part, clean_text(part.arguments))
+        case _:
+            return part
+
+
+def _show_cut(message: Message, index: int, cut: Cut) -> Shown:
     part = message.view.parts[index]
     match part:
         case TextPart():
-            if cut is not None:
-                return ShownText(_cut(message, index, cut))
-            text = clean_text(part.text) or EMPTY_TEXT
-            return ShownText(text, part if text is part.text else None)
+            return ShownText(_cut(message, index, cut))
         case ResultPart():
-            return ShownAnswer(part.call_id, None if cut is None else _cut(message, index, cut), part)
+            return ShownAnswer(part.call_id, _cut(message, index, cut), part)
         case DocumentPart():
-            return ShownDocument(part, None if cut is None else _cut(message, index, cut))
-        case CallPart():
-            arguments = part.arguments if cut is None or cut.arguments is None else cut.arguments
-            return ShownCall(part, clean_text(arguments))
-        case ImagePart() if cut is not None:
+            return ShownDocument(part, _cut(message, index, cut))
+        case CallPart() if cut.arguments is not None:
+            return ShownCall(part, clean_text(cut.arguments))
+        case ImagePart():
             return ShownText(f"[an image of message {message.seq} is left out here; history has it]")
         case _:
-            return part
+            return _show_part(part)
 
 
 def _cut(message: Message, index: int, cut: Cut) -> str:

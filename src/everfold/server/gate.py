@@ -7,7 +7,7 @@ keep a browser safe. What a caller may see is decided by `access`, route by rout
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
@@ -43,6 +43,8 @@ SECURITY_HEADERS: Final[Sequence[tuple[str, str]]] = (
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
 )
 """Source: OWASP Secure Headers Project."""
+
+_SENT_HEADERS: Final = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in SECURITY_HEADERS]
 
 SPAN: Final = "everfold.request"
 
@@ -85,19 +87,19 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = Request(scope)
-        request.state.request_id = self._name(request)
-        answer = _Answer(send, request.state.request_id, is_api=request.url.path.startswith("/api"))
+        request, headers = Request(scope), _read_headers(scope)
+        request.state.request_id = self._name(headers)
+        answer = _Answer(send, request.state.request_id, is_api=scope["path"].startswith("/api"))
         begun = perf_counter()
         with self._tracer.span(SPAN, {"http.request.method": request.method}) as span:
-            await self._answer(request, receive, answer)
+            await self._answer(request, headers, receive, answer)
             route = getattr(scope.get("route"), "path", "none")
             span.set_attributes({"http.route": route, "http.response.status_code": answer.status})
         self._measures.count_request(request.method, route, answer.status, (answer.begun_at or perf_counter()) - begun)
 
-    async def _answer(self, request: Request, receive: Receive, answer: "_Answer") -> None:
+    async def _answer(self, request: Request, headers: "_Headers", receive: Receive, answer: "_Answer") -> None:
         scope, request_id = request.scope, request.state.request_id
-        refusal = await self._refuse(request)
+        refusal = await self._refuse(request, headers)
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
@@ -109,33 +111,33 @@ class Gate:
                 raise
             await make_problem(request_id, 503, _STOPPED, retryable=True)(scope, receive, answer)
         except Exception:
-            _logger.exception("request %s failed: %s %s", request_id, request.method, request.url.path)
+            _logger.exception("request %s failed: %s %s", request_id, request.method, scope["path"])
             if answer.begun_at is not None:
                 raise
             await tell_failure(request_id)(scope, receive, answer)
 
-    def _name(self, request: Request) -> str:
-        given = request.headers.get("x-request-id", "")
+    def _name(self, headers: "_Headers") -> str:
+        given = headers.get("x-request-id", "")
         return given if _REQUEST_ID.fullmatch(given) else self._ids.new_id("req_")
 
-    async def _refuse(self, request: Request) -> Response | None:
+    async def _refuse(self, request: Request, headers: "_Headers") -> Response | None:
         """The answer to a request that goes no further; who calls is noted in its state."""
-        request_id = request.state.request_id
+        request_id, path = request.state.request_id, request.scope["path"]
         try:
-            secret, is_cookie = _read_secret(request)
+            secret, is_cookie = _read_secret(request, headers)
             request.state.key = await self._identify(secret) if secret else None
             if is_cookie and request.method not in _SAFE_METHODS:
-                _require_same_origin(request)
+                _require_same_origin(headers)
         except EverfoldError as error:
-            if request.url.path in _OPEN_WITH_BAD_KEY or not request.url.path.startswith(("/api", "/metrics")):
+            if path in _OPEN_WITH_BAD_KEY or not path.startswith(("/api", "/metrics")):
                 request.state.key = None
             else:
                 return tell_error(error, request_id)
-        length = request.headers.get("content-length", "0")
+        length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._body_limit_bytes:
             return self._too_large(request_id)
-        has_body = length not in ("", "0") or "transfer-encoding" in request.headers
-        if has_body and not _JSON.fullmatch(request.headers.get("content-type", "")):
+        has_body = length not in ("", "0") or "transfer-encoding" in headers
+        if has_body and not _JSON.fullmatch(headers.get("content-type", "")):
             return make_problem(request_id, 415, "the body must be JSON: send `Content-Type: application/json`")
         return None
 
@@ -172,10 +174,7 @@ class _Answer:
 
     def __init__(self, send: Send, request_id: str, *, is_api: bool) -> None:
         self._send = send
-        self._headers = [
-            (b"x-request-id", request_id.encode("ascii")),
-            *((name.lower().encode("ascii"), value.encode("ascii")) for name, value in SECURITY_HEADERS),
-        ]
+        self._headers = [(b"x-request-id", request_id.encode("ascii")), *_SENT_HEADERS]
         if is_api:
             self._headers.append((b"vary", b"Authorization, Cookie"))
         self._is_api = is_api
@@ -192,27 +191,34 @@ class _Answer:
         await self._send(message)
 
 
-def _read_secret(request: Request) -> tuple[str, bool]:
+_Headers = Mapping[str, str]
+"""The headers of a request, by their names in small letters."""
+
+
+def _read_headers(scope: Scope) -> _Headers:
+    """Decoded once, where Starlette's own mapping searches and decodes for every look; the first of a name counts."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+
+
+def _read_secret(request: Request, headers: _Headers) -> tuple[str, bool]:
     """The secret that a request brings, and whether a browser brought it by itself; empty for none."""
-    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and secret.strip():
         return secret.strip(), False
-    if given := request.headers.get("x-api-key", "").strip():
+    if given := headers.get("x-api-key", "").strip():
         return given, False
     cookie = request.cookies.get(COOKIE, "")
     return cookie, bool(cookie)
 
 
-def _require_same_origin(request: Request) -> None:
+def _require_same_origin(headers: _Headers) -> None:
     """Refuse a write that another site had a browser send with our cookie.
 
     Source: OWASP Cross-Site Request Forgery Prevention Cheat Sheet: verifying the origin with standard headers, beside
     the cookie's `SameSite` and a content type that no form can send.
     """
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    is_same = (site in (None, "same-origin")) and (
-        origin is None or urlsplit(origin).netloc == request.headers.get("host")
-    )
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    is_same = (site in (None, "same-origin")) and (origin is None or urlsplit(origin).netloc == headers.get("host"))
     if not is_same or (site is None and origin is None):
         raise ForbiddenError(
             "a write with the dashboard's cookie must come from the dashboard itself; programs send the key as "

@@ -9,6 +9,7 @@ from typing import Final, cast
 
 import uvicorn
 
+from everfold.adapters.models.pydantic_ai import load_prices
 from everfold.server.app import make_app
 from everfold.server.runtime import Runtime
 
@@ -43,7 +44,7 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
 
 
 def settle_garbage() -> None:
-    """Have collecting garbage pass over what is there already: modules and routes, which stay for as long as this runs.
+    """Have collecting garbage pass over what is there already: modules, routes and prices, which stay while this runs.
 
     A full collection looks at every object, and stops the event loop meanwhile: for 230 ms with the half million objects
     of our libraries, so often that chats are held up by it.
@@ -79,6 +80,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            load_prices()
             settle_garbage()
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host

@@ -151,6 +151,14 @@ def _make_compatible_model(name: str, base_url: str, key: str) -> ProviderModel:
     return OpenAIChatModel(name, provider=provider)
 
 
+def load_prices() -> None:
+    """Read the price list of Pydantic AI now, instead of within the first call of `find_cost`, which it holds up.
+
+    Source: our measurement: 16,000 objects and 35 ms.
+    """
+    find_cost(ModelResponse(parts=[], model_name="gpt-4o", provider_name="openai"))  # any that is on the list
+
+
 def find_cost(response: ModelResponse) -> float | None:
     """What the price list of Pydantic AI says it cost; None for a model or a server that is not on it."""
     try:

@@ -11,16 +11,15 @@ from contextlib import ExitStack
 from datetime import datetime
 from typing import Self
 
-import apsw
-
 from everfold.adapters.sqlite import compaction, forgetting, history, log, sessions, usage, users
 from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.browsing_store import SqliteBrowsing
 from everfold.adapters.sqlite.connection import Database, reading, translated
+from everfold.adapters.sqlite.glance import Glance
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.overview_store import SqliteOverview
-from everfold.adapters.sqlite.places import Places
 from everfold.adapters.sqlite.vector_store import SqliteVectors
+from everfold.core.access import AccessKey
 from everfold.core.appending import AppendPlan
 from everfold.core.drafts import Draft
 from everfold.core.erasing import Erasure
@@ -37,56 +36,13 @@ from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, S
 from everfold.core.state import SessionState
 from everfold.core.usage import ModelCall
 from everfold.core.users import Binding, User
-from everfold.errors import EverfoldError
 from everfold.ports.stores import Hit, StoredContent
-
-MOST_GLANCES = 1024
-"""How many sessions' states a store remembers between two looks."""
 
 LARGE_BATCH_COUNT = 100
 """Messages of one transaction that swell the index's memory: the next smaller append has it shrunk first.
 
 Source: our measurement, `bench/turn.py`: after batches of 500 every append costs a tenth less for it.
 """
-
-
-class Glance:
-    """A look at the state of a session without a change of threads: one row by its key, some ten microseconds.
-
-    In WAL mode a reader never waits for a writer; where it would have to (recovery after a crash) nothing is found
-    and the caller takes the long way. A state whose revision is known is not parsed again.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._database = Database(path, read_only=True)
-        self._database.connection.set_busy_timeout(0)
-        self._places = Places(self._database)
-        self._known: dict[SessionId, SessionState] = {}
-
-    def find_state(self, session_id: SessionId) -> SessionState | None:
-        """The state of a session, or None when it cannot be had at once."""
-        try:
-            known = self._known.get(session_id)
-            session_key = self._places.place(session_id).session_key
-            if known is not None:
-                row = self._database.row("read_revision", session_key=session_key)
-                if row is not None and row[0] == known.revision:
-                    return known
-            state = log.read_state(self._database, self._places, session_id)
-        except (apsw.Error, EverfoldError):
-            return None
-        self.remember(session_id, state)
-        return state
-
-    def remember(self, session_id: SessionId, state: SessionState) -> None:
-        """Know a state that was just written, so that it need not be read back."""
-        if len(self._known) >= MOST_GLANCES:
-            self._known.clear()
-        self._known[session_id] = state
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._database.close()
 
 
 class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, SqliteBrowsing):
@@ -196,6 +152,15 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
             if state is not None:
                 return state
         return await self._read(log.read_state, self._reader.places, session_id)
+
+    async def find_key(self, secret_hash: str) -> AccessKey | None:
+        """See the port. Every request of a server asks."""
+        if not self._reader.is_closed:
+            with reading(self.path):
+                key = self._glance.find_key(secret_hash)
+            if key is not None:
+                return key
+        return await super().find_key(secret_hash)
 
     async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:
         """See the port."""

@@ -1,10 +1,10 @@
 """Ids from the machine's time and randomness."""
 
+import os
 import time
 from threading import Lock
-from uuid import uuid4
 
-_RANDOM_DIGITS = 16
+_RANDOM_BYTES = 8
 
 
 class RandomIds:
@@ -26,4 +26,4 @@ class RandomIds:
         with self._lock:
             self._last = max(time.time_ns() // 1000, self._last + 1)
             stamp = self._last
-        return f"{prefix}{stamp:014x}{uuid4().hex[-_RANDOM_DIGITS:]}"
+        return f"{prefix}{stamp:014x}{os.urandom(_RANDOM_BYTES).hex()}"

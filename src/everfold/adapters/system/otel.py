@@ -1,12 +1,13 @@
 """Spans for OpenTelemetry. Needs `opentelemetry-api` only; whoever runs the program chooses where spans go."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from everfold.core.spans import Attributes
 from everfold.errors import EverfoldError, InvalidInputError
-from everfold.ports.tracing import Span, SpanKind
+from everfold.ports.tracing import NO_TRACER, Span, SpanKind
 
 if TYPE_CHECKING:
     from opentelemetry import trace
@@ -33,17 +34,20 @@ class OtelTracer:
         self._tracer = trace.get_tracer("everfold", tracer_provider=provider)
         self._kinds = {"internal": trace.SpanKind.INTERNAL, "client": trace.SpanKind.CLIENT}
         self._failed = trace.StatusCode.ERROR
+        self._use = partial(trace.use_span, end_on_exit=True, record_exception=False, set_status_on_exception=False)
+
+    def span(
+        self, name: str, attributes: Attributes | None = None, *, kind: SpanKind = "internal"
+    ) -> AbstractContextManager[Span]:
+        """See `Tracer.span`. The words of an error stay out: they may quote a message."""
+        span = self._tracer.start_span(name, attributes=attributes, kind=self._kinds[kind])
+        if not span.get_span_context().is_valid:  # nobody takes spans: entering it would do nothing, at some length
+            return NO_TRACER.span(name)
+        return self._enter(span)
 
     @contextmanager
-    def span(self, name: str, attributes: Attributes | None = None, *, kind: SpanKind = "internal") -> Iterator[Span]:
-        """See `Tracer.span`. The words of an error stay out: they may quote a message."""
-        with self._tracer.start_as_current_span(
-            name,
-            attributes=attributes,
-            kind=self._kinds[kind],
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
+    def _enter(self, started: "trace.Span") -> Iterator[Span]:
+        with self._use(started) as span:
             try:
                 yield _OtelSpan(span)
             except Exception as error:

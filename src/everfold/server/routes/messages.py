@@ -27,13 +27,14 @@ router = make_router("messages")
 Seq = Annotated[int, Path(ge=1, description="The message's number.", examples=[17])]
 
 
-@router.post("/api/sessions/{session}/messages", status_code=201)
-async def append_messages(turn: OfTurn, new: NewMessages) -> Appended:
+@router.post("/api/sessions/{session}/messages", response_model=Appended, status_code=201)
+async def append_messages(turn: OfTurn, new: NewMessages) -> LargeAnswer:
     """Append messages, all or none; the hooks of a turn that begins or ends with them are called."""
-    seqs = await turn.append(
-        new.messages, origin=new.origin, source=new.source, said_at=new.said_at, client_id=new.client_id
-    )
-    return Appended(seqs=seqs)
+    async with turn as session:
+        seqs = await session.append(
+            new.messages, origin=new.origin, source=new.source, said_at=new.said_at, client_id=new.client_id
+        )
+    return LargeAnswer({"seqs": seqs}, status_code=201)
 
 
 @router.get("/api/sessions/{session}/messages", response_model=MessagePage)

@@ -33,8 +33,9 @@ async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query(
 @router.post("/api/sessions/{session}/window", response_model=WindowShape)
 async def take_window(turn: OfTurn, asked: AskedWindow) -> LargeAnswer:
     """What the model is shown next, compacted first when that is due."""
-    window = await turn.window(limit=asked.limit, volatile=asked.volatile)
-    return LargeAnswer(show_window(window, turn, asked))
+    async with turn as session:
+        window = await session.window(limit=asked.limit, volatile=asked.volatile)
+        return LargeAnswer(show_window(window, session, asked))
 
 
 @router.get("/api/sessions/{session}/report")

@@ -3,6 +3,8 @@
 import gc
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -279,3 +281,20 @@ async def test_a_provider_that_is_not_known() -> None:
     """A provider that nothing is known of is refused, with those that are."""
     with pytest.raises(InvalidInputError, match="openai, anthropic, ollama"):
         PydanticAIModel(Place(provider="oracle", name="delphi"))
+
+
+def test_prices_are_loaded_before_the_first_answer_needs_them() -> None:
+    """Once prices are loaded, telling what an answer cost imports nothing and tells it."""
+    program = (
+        "import sys\n"
+        "from pydantic_ai.messages import ModelResponse\n"
+        "from pydantic_ai.usage import RequestUsage\n"
+        "from everfold.adapters.models.pydantic_ai import find_cost, load_prices\n"
+        "usage = RequestUsage(input_tokens=1_000, output_tokens=10)\n"
+        "answer = ModelResponse(parts=[], model_name='gpt-4o', provider_name='openai', usage=usage)\n"
+        "load_prices()\n"
+        "known = set(sys.modules)\n"
+        "print(find_cost(answer) > 0, set(sys.modules) - known)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True set()\n"
