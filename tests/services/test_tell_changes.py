@@ -29,7 +29,7 @@ SERVICES = Path(tell_changes.__file__).parent
 @pytest.fixture
 async def engine(url: str) -> AsyncIterator[Everfold]:
     """An engine whose agents remember, over each store."""
-    settings = {"memory": {"system": "structured"}, "compaction": {"synchronous": True}}
+    settings: dict[str, dict[str, object]] = {"memory": {"system": "structured"}, "compaction": {"synchronous": True}}
     async with everfold.open(url, settings=settings) as opened:
         yield opened
 

@@ -5,14 +5,15 @@ import { errorsByField, get, getTagged, pathOf, send } from "../../lib/api.js";
 import { percent, words } from "../../lib/format.js";
 import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useAction, useFocus, useLoad, useWho } from "../../lib/ui.js";
 import { StatusTag } from "./items.js";
-import { TierTag } from "./memory.js";
+import { TierTag, useReloads } from "./memory.js";
 
-export function ItemDialog({ user, item: id, onClose, onChanged }) {
+export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
   const path = pathOf`/api/users/${user.id}/items/${id}`;
   const load = useLoad(({ signal }) => getTagged(path, null, { signal }), [path]);
   const [mode, setMode] = useState("");
   const { key } = useWho();
-  const changed = () => { setMode(""); onChanged(); load.reload(); };
+  useReloads(load, changes, !mode); // what is being edited or deleted stays the version that was seen
+  const changed = () => { setMode(""); onChanged(); };
   const undo = useAction(async () => {
     await send("POST", `${path}/undo`, null, { etag: load.data.etag ?? load.data.data.revision });
     toast("Undone");

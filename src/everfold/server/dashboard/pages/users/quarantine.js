@@ -5,11 +5,13 @@ import { get, pathOf, send } from "../../lib/api.js";
 import { words } from "../../lib/format.js";
 import { Confirm, Empty, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
 import { TierTag } from "./memory.js";
+import { useMemoryNews } from "./news.js";
 import { memoryChanged } from "./wipe.js";
 
 export function Quarantine({ user, id }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/quarantine`, null, { signal }), [user.id]);
   useEffect(() => memoryChanged.on(load.reload), []);
+  useMemoryNews(user, load.reload, ["quarantine"]);
   return html`
     <${Loaded} load=${load}>${({ items }) => items.length === 0
       ? html`<section class="card"><${Empty} title="Nothing is held back" hint="What looks like an attempt to steer the model, to leak, or a secret is held here and never shown to a model until somebody releases it." /></section>`
