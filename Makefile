@@ -14,7 +14,7 @@ LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check proofs bench peers weak lock upgrade format api pages pictures browser mailserver clean
+.PHONY: help demo test check proofs wheel bench peers weak lock upgrade format api pages pictures browser mailserver clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,8 +34,11 @@ check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
 proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes some 25 minutes
 	@$(BIN)/python -m pytest -m slow --timeout 1800 tests/transcripts
 
-bench: $(VENV)/.bench ## Measure, and write bench/RESULTS.md
-	@$(BIN)/python -m bench
+wheel: $(VENV)/.dev ## Build the wheel into dist/, with its innermost loops compiled where there is a C compiler
+	@$(BIN)/python -m hatchling build --target wheel --directory dist
+
+bench: $(VENV)/.bench build/compiled/.made ## Measure what the wheel holds, and write bench/RESULTS.md; ARGS="turn import" for some
+	@PYTHONPATH=build/compiled $(BIN)/python -m bench $(ARGS)
 
 peers: $(VENV)/.uv ## Install what the benchmarks measure beside Everfold, in an environment of its own
 	@test -x bench/.venv-peers/bin/python || $(PYTHON) -m venv bench/.venv-peers
@@ -103,4 +106,11 @@ $(VENV)/.dev: $(VENV)/.uv requirements/dev.txt pyproject.toml
 
 $(VENV)/.bench: $(VENV)/.dev requirements/bench.txt
 	@$(PIP) install --require-hashes --requirement requirements/bench.txt
+	@touch $@
+
+# What a benchmark measures is what an installation has: the wheel, unpacked beside the sources.
+build/compiled/.made: $(VENV)/.dev hatch_build.py pyproject.toml $(shell find src -type f -not -name '*.pyc')
+	@rm -rf build/compiled build/wheel
+	@$(BIN)/python -m hatchling build --target wheel --directory build/wheel
+	@$(PIP) install --no-deps --offline --target build/compiled build/wheel/*.whl
 	@touch $@

@@ -18,6 +18,7 @@ Source: fitted by `bench/fit_tokens.py`, measured by `bench/tokens_accuracy.py`;
 """
 
 import json
+import re
 import unicodedata
 from typing import Final, NamedTuple
 
@@ -42,6 +43,8 @@ LOW_DETAIL_IMAGE_TOKENS: Final = 85
 
 
 _JOINER: Final = "\u200d"
+_SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+"""The two halves of a character beyond the first 65,536, where a text holds them apart."""
 
 
 _CLASSES: Final = "?aA0 \n\t."
@@ -293,7 +296,7 @@ def _is_joined(text: str, cut: int) -> bool:
     if not 0 < cut < len(text) or text[cut - 1 : cut + 1].isascii():
         return text[cut - 1 : cut + 1] == "\r\n"
     before, after = text[cut - 1], text[cut]
-    if "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff":
+    if _SURROGATES.match(text, cut - 1):
         return True
     return _JOINER in (before, after) or _extends(after) or (_is_flag(before) and _is_flag(after))
 

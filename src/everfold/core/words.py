@@ -59,7 +59,7 @@ Source: the closed word classes of the language, without "may", which is a month
 """
 
 _ACCENT = re.compile("[\u0300-\u036f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def read_words(text: str) -> list[str]:
