@@ -195,6 +195,7 @@ class Everfold:
             self._store,
             self._opener,
             transcript,
+            feed=self._observers.feed,
             ensure_user_id=partial(self._users.ensure_id, user),
             agent_id=agent_id,
             settings=self._settings(self._defaults_of(agent), limit, None, None),
@@ -323,7 +324,8 @@ class Everfold:
             ConflictError: other sessions share messages of it, and are not to go too; the message names them.
         """
         record = await self._store.get_session(SessionId(session_id))
-        return await erase_session(self._store, record, clock=self._clock, branches=branches, actor=actor)
+        feed = self._observers.feed
+        return await erase_session(self._store, record, clock=self._clock, feed=feed, branches=branches, actor=actor)
 
     async def wipe(self, user: str, *, transcripts: bool = False, actor: str = "user") -> Wiped:
         """Remove all that memory has of a user, in one transaction; with `transcripts` all of their sessions too.
@@ -336,7 +338,12 @@ class Everfold:
             NotFoundError: nobody has that name or that id.
         """
         return await wipe_user(
-            self._store, await self._get_user_id(user), clock=self._clock, transcripts=transcripts, actor=actor
+            self._store,
+            await self._get_user_id(user),
+            clock=self._clock,
+            feed=self._observers.feed,
+            transcripts=transcripts,
+            actor=actor,
         )
 
     async def finish_erasing(self) -> bool:
@@ -393,6 +400,7 @@ class Everfold:
             document,
             clock=self._clock,
             ids=self._ids,
+            feed=self._observers.feed,
             policy_of=lambda agent_id: self._defaults_of(agent_id).policy,
             transcripts=transcripts,
             actor=actor,
@@ -488,7 +496,7 @@ class Everfold:
         """Problems of the store's own files; empty when there are none."""
         return await self._store.check_integrity()
 
-    def events(self, *, session: str | None = None) -> AsyncIterator[Happening]:
+    def events(self, *, session: str | None = None, changes: bool = False) -> AsyncIterator[Happening]:
         """What the engine does from now on, as it happens; ends when the engine closes.
 
         A reader that is too slow loses the oldest happenings, and is told how many. What became of compactions is kept
@@ -496,8 +504,11 @@ class Everfold:
 
         Args:
             session: Only what is about the session with this id.
+            changes: With what changes in logs and in memory: `messages_appended`, `message_erased` and
+                `memory_changed`, which come with every turn.
         """
-        return self._observers.feed.subscribe(None if session is None else SessionId(session))
+        session_id = None if session is None else SessionId(session)
+        return self._observers.feed.subscribe(session_id, changes=changes)
 
     def take_policies(
         self,

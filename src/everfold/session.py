@@ -41,6 +41,7 @@ from everfold.services.replay import Replay
 from everfold.services.search import SearchHit, search_messages
 from everfold.services.show import show_window
 from everfold.services.switch import Switcher, is_rotation_due
+from everfold.services.tell_changes import tell_appended
 from everfold.services.tell_turns import tell_turns
 from everfold.services.trace import Trace, trace_session
 from everfold.services.verify import Verification, verify_session
@@ -175,6 +176,8 @@ class Session:
         attendant = self._attendant
         head = None if attendant is None else await attendant.begin(self._live)
         stored, plan = await append_once(self._store, self._live, incoming)
+        if plan is not None:
+            tell_appended(self._observers.feed, self.id, plan)
         if plan is not None and attendant is not None:
             await attendant.take(self._live, stored, head)
         if plan is not None and self._observers.coordinator.is_on:
@@ -412,7 +415,8 @@ class Session:
         Raises:
             NotFoundError: the session has no such message.
         """
-        return await erase_message(self._store, self._live, seq, clock=self._clock, actor=actor)
+        feed = self._observers.feed
+        return await erase_message(self._store, self._live, seq, clock=self._clock, feed=feed, actor=actor)
 
     async def new(self) -> "Session":
         """A new, empty session that follows this one and becomes the current one. It keeps the calibration.

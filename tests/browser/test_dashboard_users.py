@@ -74,6 +74,33 @@ def dialog(page: Page, name: str) -> Locator:
     return page.get_by_role("dialog", name=name)
 
 
+def add_item(dashboard: Dashboard, seeded: Seeded, statement: str) -> str:
+    """Enter something about Ada, and give its id."""
+
+    async def act(runtime: Runtime) -> str:
+        return (await (await runtime.engine.memory(user=seeded.ada.id)).add(statement)).id
+
+    return dashboard.run(act)
+
+
+def edit_item(dashboard: Dashboard, seeded: Seeded, id_: str, statement: str) -> None:
+    """Change what is known of Ada behind the page's back."""
+
+    async def act(runtime: Runtime) -> Item:
+        return await (await runtime.engine.memory(user=seeded.ada.id)).edit(id_, statement)
+
+    dashboard.run(act)
+
+
+def read_item(dashboard: Dashboard, seeded: Seeded, id_: str) -> Item:
+    """An item as it is stored now."""
+
+    async def act(runtime: Runtime) -> Item:
+        return (await (await runtime.engine.memory(user=seeded.ada.id)).item(id_))[-1]
+
+    return dashboard.run(act)
+
+
 def test_the_rail_finds_people_on_the_server(page: Page) -> None:
     """A search asks the server and narrows the rail; the default user wears its badge; a click opens a person."""
     rail = page.get_by_role("listbox", name="Users")
@@ -170,30 +197,67 @@ def test_an_item_is_added_edited_undone_and_deleted(page: Page) -> None:
 
 def test_a_lost_race_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """Who saves second sees what the first one saved beside their own words; nothing is lost until they choose."""
-
-    async def add(runtime: Runtime) -> str:
-        return (await (await runtime.engine.memory(user=seeded.ada.id)).add("The keel is of oak.")).id
-
-    async def edit(runtime: Runtime) -> Item:
-        return await (await runtime.engine.memory(user=seeded.ada.id)).edit(id_, "The keel is of lead.")
-
-    async def read(runtime: Runtime) -> str:
-        return (await (await runtime.engine.memory(user=seeded.ada.id)).item(id_))[-1].statement
-
-    id_ = dashboard.run(add)
+    id_ = add_item(dashboard, seeded, "The keel is of oak.")
     go(page, f"#users/{seeded.ada.id}/memory?item={id_}")
     shown = dialog(page, "Item")
     shown.get_by_role("button", name="Edit").click()
     shown.get_by_label("Statement").fill("The keel is of iron.")
-    dashboard.run(edit)
+    edit_item(dashboard, seeded, id_, "The keel is of lead.")
     shown.get_by_role("button", name="Save").click()
     race = shown.get_by_role("alert")
     expect(race).to_contain_text("The keel is of lead.")
     expect(race).to_contain_text("The keel is of iron.")
-    assert dashboard.run(read) == "The keel is of lead."
+    assert read_item(dashboard, seeded, id_).statement == "The keel is of lead."
     shown.get_by_role("button", name="Save mine over theirs").click()
     expect(shown.locator(".item-text")).to_have_text("The keel is of iron.")
-    assert dashboard.run(read) == "The keel is of iron."
+    assert read_item(dashboard, seeded, id_).statement == "The keel is of iron."
+
+
+def test_a_lost_delete_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
+    """Who deletes what somebody changed meanwhile sees both versions first; nothing goes until they mean theirs too."""
+    id_ = add_item(dashboard, seeded, "The sail is of canvas.")
+    go(page, f"#users/{seeded.ada.id}/memory?item={id_}")
+    shown, asked = dialog(page, "Item"), dialog(page, "Delete this item?")
+    shown.get_by_role("button", name="Delete").click()
+    edit_item(dashboard, seeded, id_, "The sail is of silk.")
+    asked.get_by_role("button", name="Delete", exact=True).click()
+    race = asked.get_by_role("alert")
+    expect(race).to_contain_text("The sail is of silk.")
+    expect(race).to_contain_text("The sail is of canvas.")
+    assert read_item(dashboard, seeded, id_).statement == "The sail is of silk."
+    asked.get_by_role("button", name="Cancel").click()
+    expect(shown.locator(".item-text")).to_have_text("The sail is of silk.")
+    shown.get_by_role("button", name="Delete").click()
+    edit_item(dashboard, seeded, id_, "The sail is of nylon.")
+    asked.get_by_role("button", name="Delete", exact=True).click()
+    asked.get_by_role("button", name="Delete theirs all the same").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert read_item(dashboard, seeded, id_).status == "erased"
+
+
+def test_a_lost_undo_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
+    """Who undoes what somebody changed meanwhile sees both versions, keeps theirs, or takes theirs back."""
+    page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the change at once
+    page.reload()
+    id_ = add_item(dashboard, seeded, "The rope is of hemp.")
+    edit_item(dashboard, seeded, id_, "The rope is of jute.")
+    go(page, f"#users/{seeded.ada.id}/memory?item={id_}")
+    shown = dialog(page, "Item")
+    text = shown.locator(".item-text")
+    for theirs in ("The rope is of wire.", "The rope is of silk."):
+        expect(text).to_be_visible()
+        edit_item(dashboard, seeded, id_, theirs)
+        shown.get_by_role("button", name="Undo the last change").click()
+        race = shown.get_by_role("alert")
+        expect(race).to_contain_text(theirs)
+        expect(race).to_contain_text(text.inner_text())
+        if "wire" in theirs:
+            race.get_by_role("button", name="Keep theirs").click()
+            expect(text).to_have_text(theirs)
+    assert read_item(dashboard, seeded, id_).statement == "The rope is of silk."
+    shown.get_by_role("button", name="Undo theirs all the same").click()
+    expect(text).to_have_text("The rope is of wire.")
+    expect(shown.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_dream_is_shown_and_reverted(page: Page, seeded: Seeded) -> None:
@@ -277,6 +341,26 @@ def test_quarantine_holds_releases_and_erases(dashboard: Dashboard, page: Page, 
     held.get_by_role("button", name="Erase").click()
     dialog(page, "Erase this item?").get_by_role("button", name="Erase").click()
     expect(page.get_by_text("Nothing is held back")).to_be_visible()
+
+
+def test_a_lost_release_says_what_became_of_it(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
+    """Who erases what somebody has released meanwhile is told so beside what they saw, and has erased nothing."""
+    page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the release at once
+    page.reload()
+    id_ = add_item(dashboard, seeded, f"{THREAT}/first")
+    page.get_by_role("tab", name="Quarantine").click()
+    held, asked = page.get_by_role("article", name="Held item"), dialog(page, "Erase this item?")
+    held.filter(has_text="/first").get_by_role("button", name="Erase").click()
+
+    async def release(runtime: Runtime) -> None:
+        await (await runtime.engine.memory(user=seeded.ada.id)).release(id_)
+
+    dashboard.run(release)
+    asked.get_by_role("button", name="Erase").click()
+    expect(asked.get_by_role("alert")).to_contain_text("now stored: active")
+    assert read_item(dashboard, seeded, id_).status == "active"
+    asked.get_by_role("button", name="Cancel").click()
+    expect(held.filter(has_text="/first")).to_have_count(0)
 
 
 def test_the_audit_lists_extractions_and_marks_deleted_sessions(page: Page, seeded: Seeded) -> None:

@@ -25,7 +25,7 @@ def test_a_secret_is_printed_once(run: Run) -> None:
     assert SECRET.fullmatch(made.stdout.strip())
     assert "desk, admin" in made.stderr
     texts = [run("keys", "list", "--db", "a.db", *more).output for more in ((), ("--json",))]
-    texts.append(run("keys", "revoke", "desk", "--db", "a.db", "--json").output)
+    texts.append(run("keys", "revoke", "desk", "--yes", "--db", "a.db", "--json").output)
     for text in texts:
         assert made.stdout.strip() not in text
         assert "hash" not in text
@@ -64,6 +64,7 @@ def test_keys_are_made_listed_and_revoked(run: Run) -> None:
         (("add", "key_2", "--scope", "admin"), 2, "name of a key"),
         (("add", "two", "--scope", "admin", "--days", "0"), 2, "--days"),
         (("revoke", "two"), 3, "'two'"),
+        (("revoke", "desk"), 4, "--yes"),
         (("list", "--after", "key_2"), 3, "key_2"),
     ],
 )

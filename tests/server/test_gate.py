@@ -140,3 +140,19 @@ async def test_a_write_that_was_cut_off_is_not_repeated_by_itself(
         assert (await first).status_code == 503
         again = await client.post("/api/sources/endless/test", headers=headers)
     assert (again.status_code, again.json()["code"]) == (409, "conflict")
+
+
+async def test_the_last_admin_key_is_not_revoked(served: Served, admin: httpx2.AsyncClient) -> None:
+    """Nobody locks everybody out: the last key that may do everything is kept until there is another one."""
+    [own] = (await admin.get("/api/keys")).json()["keys"]
+    refused = await admin.delete(f"/api/keys/{own['id']}")
+    assert (refused.status_code, refused.json()["code"], refused.json()["ids"]) == (409, "conflict", {"key": own["id"]})
+    assert "keys add" in refused.json()["detail"]
+    weak = await admin.post("/api/keys", json={"name": "weak", "scope": "admin", "read_only": True})
+    assert weak.status_code == 201
+    assert (await admin.delete(f"/api/keys/{own['id']}")).status_code == 409
+    made = (await admin.post("/api/keys", json={"name": "another", "scope": "admin"})).json()
+    assert (await admin.delete(f"/api/keys/{own['id']}")).status_code == 200
+    assert (await admin.get("/api/keys")).status_code == 401
+    async with served.client(made["secret"]) as other:
+        assert (await other.get("/api/keys")).status_code == 200

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 import everfold
-from everfold.core.happenings import Happening, HappeningsDropped, SessionSwitched, Swept
+from everfold.core.happenings import Happening, HappeningsDropped, MessagesAppended, SessionSwitched, Swept
 from everfold.core.sessions import SessionId
 from everfold.services.feed import Feed
 
@@ -15,6 +15,11 @@ from everfold.services.feed import Feed
 def switched(number: int) -> SessionSwitched:
     """A happening of the session with this number."""
     return SessionSwitched(session_id=SessionId(f"ses_{number}"), parent_id=None, previous_id=None, cause="open")
+
+
+def appended(number: int) -> MessagesAppended:
+    """A change of the session with this number."""
+    return MessagesAppended(session_id=SessionId(f"ses_{number}"), first_seq=1, last_seq=1, messages_count=1)
 
 
 async def take(events: AsyncIterator[Happening], count: int) -> list[Happening]:
@@ -125,6 +130,41 @@ async def test_sinks_take_everything() -> None:
     feed.publish(switched(1))
     assert taken == [switched(1)]
     assert not feed.is_heard
+
+
+async def test_changes_go_to_who_follows_them() -> None:
+    """A change is told to followers, of one session where they say so, in its place among the rest, and to no sink."""
+    taken: list[Happening] = []
+
+    class Taking:
+        def take(self, happening: Happening) -> None:
+            """Keep it."""
+            taken.append(happening)
+
+    feed = Feed([Taking()])
+    plain = feed.subscribe()
+    assert not feed.is_followed
+    every, one = feed.subscribe(changes=True), feed.subscribe(SessionId("ses_2"), changes=True)
+    assert feed.is_followed
+    feed.publish(switched(1))
+    feed.tell_change(appended(1))
+    feed.tell_change(appended(2))
+    feed.close()
+    assert [it async for it in plain] == taken == [switched(1)]
+    assert [it async for it in every] == [switched(1), appended(1), appended(2)]
+    assert [it async for it in one] == [appended(2)]
+    assert not feed.is_followed
+
+
+async def test_a_follower_who_is_gone_is_forgotten() -> None:
+    """Nothing more is told of changes once every follower was closed, or is no longer held."""
+    feed = Feed()
+    first, second = feed.subscribe(changes=True), feed.subscribe(changes=True)
+    await first.aclose()
+    assert feed.is_followed
+    del second
+    gc.collect()
+    assert not feed.is_followed
 
 
 @pytest.mark.parametrize("session", [None, "ses_of_nobody"])

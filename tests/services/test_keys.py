@@ -171,6 +171,7 @@ async def test_a_name_must_be_one(keys: Keys, name: str) -> None:
 
 async def test_a_revoked_key_is_refused_for_ever(engine: Everfold) -> None:
     """A key is revoked by id or by name, once; its secret is refused at once, and its name is free."""
+    await engine.keys.make("kept")
     by_id, by_name = await engine.keys.make("a"), await engine.keys.make("b")
     revoked = [await engine.keys.revoke(by_id.key.id), await engine.keys.revoke("b")]
     assert all(key.revoked_at is not None for key in revoked)
@@ -195,9 +196,22 @@ async def test_a_key_that_another_process_revokes_is_refused_at_once(tmp_path: P
         ]
         made = await other.keys.make("phone")
         assert (await server.keys.check(made.secret)).id == made.key.id
-        await other.keys.revoke("phone")
+        await other.keys.revoke("phone", even_last=True)
         with pytest.raises(UnauthenticatedError, match="revoked"):
             await server.keys.check(made.secret)
+
+
+async def test_the_last_admin_is_not_revoked(engine: Everfold) -> None:
+    """The last key that may do everything is refused with what to do, two at once keep one, and who means it may."""
+    first, second = await engine.keys.make("first"), await engine.keys.make("second")
+    ended = await asyncio.gather(*map(engine.keys.revoke, ("first", "second")), return_exceptions=True)
+    (refused,) = [one for one in ended if isinstance(one, ConflictError)]
+    assert "keys add" in str(refused)
+    left = next(made.key for made in (first, second) if made.key.id == refused.ids["key"])
+    assert (await engine.keys.get(left.name)).revoked_at is None
+    with pytest.raises(ConflictError):
+        await engine.keys.revoke(left.id)
+    assert (await engine.keys.revoke(left.id, even_last=True)).revoked_at is not None
 
 
 async def test_a_name_is_of_one_key(engine: Everfold) -> None:
@@ -262,7 +276,7 @@ async def test_who_cannot_administer_is_no_admin(keys: Keys, clock: FakeClock) -
     await keys.make("first-2", is_read_only=True)
     await keys.make("old", lifetime=timedelta(seconds=1))
     await keys.make("gone")
-    await keys.revoke("gone")
+    await keys.revoke("gone", even_last=True)
     clock.advance(timedelta(seconds=1))
     made = await keys.ensure_first()
     assert made is not None

@@ -13,7 +13,7 @@ from everfold.cli.options import Db, Json
 from everfold.cli.output import Cell, print_json, print_table, say
 from everfold.core.access import AccessKey, judge
 from everfold.engine import Everfold
-from everfold.errors import NotFoundError
+from everfold.errors import ConflictError, NotFoundError
 from everfold.services.keys import MadeKey
 
 NAME = "keys"
@@ -105,9 +105,14 @@ def revoke(
     key: Annotated[str, typer.Argument(metavar="KEY", help="Its id, or its name.")],
     db: Db = None,
     *,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="It is meant: also the last key that works and may do everything.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """End a key at once and for ever. Its name is free for another one.
+
+    The last key of the scope admin is only ended with `--yes`; `everfold serve` makes another one then.
 
     Examples:
     - `everfold keys revoke phone --db everfold.db`
@@ -116,7 +121,10 @@ def revoke(
 
     async def act() -> NamedKey:
         async with open_engine(context, db) as engine:
-            return await _name(engine, await engine.keys.revoke(key))
+            try:
+                return await _name(engine, await engine.keys.revoke(key, even_last=yes))
+            except ConflictError as error:
+                raise ConflictError(f"{error}, or say with --yes that it is meant", **error.ids) from error
 
     revoked = run_async(act)
     print_json(_describe(revoked[0])) if as_json else _print([revoked])

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final, Literal, NewType
 
 from everfold.core.sessions import AgentId, UserId
-from everfold.errors import InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError
 
 KeyId = NewType("KeyId", str)
 ScopeKind = Literal["admin", "user", "agent"]
@@ -124,6 +124,20 @@ def judge(key: AccessKey, now: datetime) -> Refusal | None:
     if key.expires_at is not None and key.expires_at <= now:
         return "expired"
     return None
+
+
+def is_admin(key: AccessKey, now: datetime) -> bool:
+    """Whether a key works at a moment, and may do everything."""
+    return key.scope == ADMIN and judge(key, now) is None
+
+
+def refuse_last_admin(key: AccessKey) -> ConflictError:
+    """The error for ending the last key that may do everything."""
+    return ConflictError(
+        f"the key {key.name!r} is the last one that works and may do everything: without it nobody could make another. "
+        "Make one of the scope admin first (`everfold keys add NAME --scope admin`), then revoke this one",
+        key=key.id,
+    )
 
 
 def require_name(name: str) -> str:

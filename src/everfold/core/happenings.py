@@ -9,13 +9,50 @@ from typing import Literal, TypeAlias
 
 from everfold.core.folding import CompactionReport
 from everfold.core.hooks import HookName, SwitchCause
+from everfold.core.memory import MemoryPart
 from everfold.core.planning import Trigger
 from everfold.core.refreshing import Cause
-from everfold.core.sessions import EventId, SessionId
+from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 from everfold.core.verification import FaultKind
 
 Generator = Literal["extractive", "abstractive"]
 SkipReason = Literal["in_flight", "nothing_said", "no_room", "step_open"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesAppended:
+    """Messages are stored at the end of a log."""
+
+    session_id: SessionId
+    first_seq: int
+    last_seq: int
+    messages_count: int
+    kind: Literal["messages_appended"] = "messages_appended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageErased:
+    """A message left a log, with what was made of it; told of each log that held it."""
+
+    session_id: SessionId
+    seq: int
+    kind: Literal["message_erased"] = "message_erased"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanged:
+    """What memory has of a user is another now.
+
+    Attributes:
+        agent_id: Whose own it is; None for what all agents of the user share.
+        parts: What of it, in the order of `MemoryPart`.
+    """
+
+    user_id: UserId
+    agent_id: AgentId | None
+    parts: tuple[MemoryPart, ...]
+    session_id: None = None
+    kind: Literal["memory_changed"] = "memory_changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,8 +338,14 @@ class HappeningsDropped:
     kind: Literal["happenings_dropped"] = "happenings_dropped"
 
 
+Change: TypeAlias = MessagesAppended | MessageErased | MemoryChanged
+"""What is stored is another now. Changes come with every turn: they are told to who follows them, and never logged."""
+
 Happening: TypeAlias = (
-    CompactionBegun
+    MessagesAppended
+    | MessageErased
+    | MemoryChanged
+    | CompactionBegun
     | CompactionClaimed
     | CompactionRetried
     | DigestJudged

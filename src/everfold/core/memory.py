@@ -7,7 +7,7 @@ what was written from words that have been erased since is not decided again but
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from everfold.core.items import Item, ItemId, Writer
 from everfold.core.sessions import AgentId, EventId, SessionId, UserId
@@ -15,6 +15,11 @@ from everfold.core.topics import Dream, Topic
 from everfold.errors import InvalidInputError
 
 AuditAction = Literal["read", "write", "erase", "wipe", "export", "import", "extract", "dream", "refuse", "release"]
+
+MemoryPart = Literal["items", "topics", "quarantine", "extractions", "dreams"]
+"""What memory consists of, as it is looked at. In quarantine is what a scan has held back of items and topics."""
+
+MEMORY_PARTS: tuple[MemoryPart, ...] = get_args(MemoryPart)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +193,30 @@ class MemoryChange:
         """The head after it. Only items and topics move the revision: bookkeeping makes no other decision stale."""
         moves = bool(self.items or self.topics or self.has_erased)
         return MemoryHead(revision=self.expected.revision + moves, epoch=self.expected.epoch + self.has_erased)
+
+
+def list_touched(change: MemoryChange) -> dict[AgentId | None, tuple[MemoryPart, ...]]:
+    """What of memory a change touches, for each agent whose own it is; None for what all agents of the user share.
+
+    Bookkeeping alone touches nothing.
+    """
+    parts: dict[AgentId | None, set[MemoryPart]] = {}
+    is_release = any(entry.action == "release" for entry in change.audit)
+    for row in change.rows:
+        of_agent = parts.setdefault(row.agent_id if row.tier == "agent" else None, set())
+        of_agent.add("items" if isinstance(row, Item) else "topics")
+        if is_release or row.status in _MAY_LEAVE_QUARANTINE:
+            of_agent.add("quarantine")
+    if change.extraction is not None:
+        parts.setdefault(change.extraction.agent_id, set()).add("extractions")
+    for dream in (change.dream, *change.scrubbed):
+        if dream is not None:
+            parts.setdefault(dream.agent_id, set()).add("dreams")
+    return {agent_id: tuple(part for part in MEMORY_PARTS if part in found) for agent_id, found in parts.items()}
+
+
+_MAY_LEAVE_QUARANTINE = frozenset({"quarantined", "erased"})
+"""The statuses with which a row joins what is in quarantine, or may have been part of it."""
 
 
 def forget_snapshot(memory: SessionMemory) -> SessionMemory:

@@ -30,8 +30,17 @@ class AccessStore(Protocol):
         """Keys in the order in which they were stored, after the given one."""
         ...
 
-    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime) -> AccessKey:
-        """End a key, and give it. One that is revoked already stays as it is. Its name is free."""
+    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> AccessKey:
+        """End a key, and give it. One that is revoked already stays as it is. Its name is free.
+
+        Args:
+            key_id: Which.
+            revoked_at: When.
+            keeps_admin: Not where it works then and may do everything, and no other key does.
+
+        Raises:
+            ConflictError: it is that last one; nothing was changed.
+        """
         ...
 
     async def touch_key(self, key_id: KeyId, *, used_at: datetime) -> None:

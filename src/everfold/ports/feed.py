@@ -6,7 +6,7 @@ from everfold.core.happenings import Happening
 
 
 class Sink(Protocol):
-    """Takes every happening of an engine, a log for example."""
+    """Takes the happenings of an engine, a log for example, but for changes, which come with every turn."""
 
     def take(self, happening: Happening) -> None:
         """Take one; must neither block nor raise."""

@@ -44,3 +44,7 @@ class Owner:
     def has(self, user_id: UserId, agent_id: AgentId) -> bool:
         """Whether a session of these two is meant."""
         return self.user_id in (None, user_id) and self.agent_id in (None, agent_id)
+
+    def has_memory(self, user_id: UserId, agent_id: AgentId | None) -> bool:
+        """Whether memory of this user is meant that is the agent's own; with None what all of their agents share."""
+        return self.user_id in (None, user_id) and (agent_id is None or self.agent_id in (None, agent_id))

@@ -106,7 +106,9 @@ class Memories:
             await extractor(task)
 
     def _make(self, policy: MemoryPolicy) -> AgentMemory:
-        rememberer = Rememberer(store=self.store, clock=self.clock, ids=self.ids, policy=policy)
+        rememberer = Rememberer(
+            store=self.store, clock=self.clock, ids=self.ids, policy=policy, feed=self.observers.feed
+        )
         caller = self.caller
         return AgentMemory(
             store=self.store,
@@ -121,7 +123,7 @@ class Memories:
             dreamer=self.dreamer,
             embedding=self.embedding,
             is_synchronous=self.is_synchronous,
-            forgetter=Forgetter(self.store, self.clock),
+            forgetter=Forgetter(self.store, self.clock, self.observers.feed),
         )
 
     def _recall_by(self, policy: MemoryPolicy) -> Callable[[LiveSession, str, int], Awaitable[RecallShown]]:

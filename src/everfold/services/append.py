@@ -56,12 +56,6 @@ def read_incoming(
     )
 
 
-async def append_messages(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message]:
-    """Append messages and give them as they are stored, in their order; errors as in `append_once`."""
-    stored, _ = await append_once(store, live, incoming)
-    return stored
-
-
 async def append_once(
     store: Store, live: LiveSession, incoming: Sequence[Incoming]
 ) -> tuple[list[Message], AppendPlan | None]:

@@ -34,6 +34,7 @@ from everfold.services.lease_dream import lease_dream
 from everfold.services.observers import Observers
 from everfold.services.pausing import finish_pausing
 from everfold.services.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
+from everfold.services.tell_changes import change_memory
 
 ACTOR: Final = "dreamer"
 MOST_TRIES: Final = 8
@@ -105,15 +106,15 @@ class Dreamer:
 
     async def approve(self, dream_id: DreamId, *, actor: str = "user") -> Dream:
         """Apply a proposed dream; see `approve_dream`."""
-        return await approve_dream(self.store, self.clock, dream_id, actor=actor)
+        return await approve_dream(self.store, self.clock, dream_id, actor=actor, feed=self.observers.feed)
 
     async def reject(self, dream_id: DreamId, *, actor: str = "user") -> Dream:
         """Drop a proposed dream; see `reject_dream`."""
-        return await reject_dream(self.store, self.clock, dream_id, actor=actor)
+        return await reject_dream(self.store, self.clock, dream_id, actor=actor, feed=self.observers.feed)
 
     async def revert(self, dream_id: DreamId, *, actor: str = "user") -> Dream:
         """Undo an applied dream; see `revert_dream`."""
-        return await revert_dream(self.store, self.clock, dream_id, actor=actor)
+        return await revert_dream(self.store, self.clock, dream_id, actor=actor, feed=self.observers.feed)
 
     async def _dream_alone(
         self,
@@ -199,7 +200,7 @@ class Dreamer:
         plan = await finish_pausing(plan_stepwise(scene, scan=self.scan, proposals=asked.proposals))
         is_held = self.policy_of(scene.agent_id).review and bool(plan.topics)
         dream = self._record(found, asked, plan, is_held=is_held)
-        await self.store.change_memory(
+        await self._change(
             MemoryChange(
                 user_id=scene.user_id,
                 agent_id=scene.agent_id,
@@ -235,7 +236,7 @@ class Dreamer:
         if found.read_through == found.cursor:
             return
         with suppress(ConflictError):  # whoever moved memory is followed by another look
-            await self.store.change_memory(
+            await self._change(
                 MemoryChange(
                     user_id=found.scene.user_id,
                     agent_id=found.scene.agent_id,
@@ -263,7 +264,7 @@ class Dreamer:
         for _ in range(MOST_TRIES):
             head = await self.store.read_head(scene.user_id)
             with suppress(ConflictError):
-                await self.store.change_memory(
+                await self._change(
                     MemoryChange(
                         user_id=scene.user_id,
                         agent_id=scene.agent_id,
@@ -274,6 +275,9 @@ class Dreamer:
                 )
                 break
         return dream
+
+    async def _change(self, change: MemoryChange) -> None:
+        await change_memory(self.store, change, feed=self.observers.feed)
 
     def _audit(self, dream: Dream, lines: tuple[tuple[str, int], ...]) -> AuditEntry:
         return AuditEntry(

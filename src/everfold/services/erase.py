@@ -33,8 +33,10 @@ from everfold.core.topics import TopicId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
+from everfold.services.feed import Feed
 from everfold.services.forget import plan_memory_erasure
 from everfold.services.live import LiveSession
+from everfold.services.tell_changes import tell_erased, tell_memory
 
 MOST_ATTEMPTS = 200
 """How often an erase that lost to another writer is planned again; see `everfold.services.append.MOST_ATTEMPTS`."""
@@ -69,7 +71,9 @@ class Erased:
     is_pending: bool = False
 
 
-async def erase_message(store: Store, live: LiveSession, seq: int, *, clock: Clock, actor: str = "user") -> Erased:
+async def erase_message(
+    store: Store, live: LiveSession, seq: int, *, clock: Clock, feed: Feed, actor: str = "user"
+) -> Erased:
     """Erase one message, in this session and in every branch that shares it, with all that memory has of it.
 
     Raises:
@@ -83,6 +87,9 @@ async def erase_message(store: Store, live: LiveSession, seq: int, *, clock: Clo
             await store.erase_message(erasure, erased_at=now)
         except ConflictError:
             continue
+        tell_erased(feed, (session_id for session_id, _ in erasure.states), seq)
+        for change in erasure.memory:
+            tell_memory(feed, change)
         await live.reload(store)
         return _report(erasure, is_pending=not await store.finish_erasing())
     raise ConflictError(

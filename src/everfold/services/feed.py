@@ -11,7 +11,7 @@ from weakref import ref
 
 from anyio import Event
 
-from everfold.core.happenings import Happening, HappeningsDropped
+from everfold.core.happenings import Change, Happening, HappeningsDropped
 from everfold.core.sessions import SessionId
 from everfold.ports.feed import Sink
 
@@ -82,29 +82,45 @@ class Feed:
         self._sinks = tuple(sinks)
         self._most_waiting = most_waiting
         self._subscriptions: list[ref[Subscription]] = []
+        self._followers: list[ref[Subscription]] = []
         self._is_closed = False
 
     @property
     def is_heard(self) -> bool:
         """Somebody subscribed. What costs a query to tell is only told then."""
-        return any(True for _ in self._listening())
+        return bool(self._subscriptions) and bool(self._listening())
+
+    @property
+    def is_followed(self) -> bool:
+        """Somebody subscribed to changes too. What tells of a change is only made then."""
+        return bool(self._followers) and bool(self._following())
 
     def publish(self, happening: Happening) -> None:
         """Tell a happening. Never waits; costs next to nothing where nobody listens."""
         for sink in self._sinks:
             sink.take(happening)
         if self._subscriptions:
-            for subscription in self._listening():
-                if subscription.session_id is None or subscription.session_id == happening.session_id:
-                    subscription.put(happening)
+            _put(self._listening(), happening)
 
-    def subscribe(self, session: SessionId | None = None) -> Subscription:
-        """Everything from now on, or what is about one session."""
+    def tell_change(self, change: Change) -> None:
+        """Tell what changed to those who follow it. It comes with every turn: no sink, and nobody else, is told."""
+        if self._followers:
+            _put(self._following(), change)
+
+    def subscribe(self, session: SessionId | None = None, *, changes: bool = False) -> Subscription:
+        """What happens from now on, all of it or what is about one session.
+
+        Args:
+            session: Only what is about this one.
+            changes: With what changes in logs and memory.
+        """
         subscription = Subscription(session, most_waiting=self._most_waiting)
         if self._is_closed:
             subscription.end()
-        else:
-            self._subscriptions.append(ref(subscription))
+            return subscription
+        self._subscriptions.append(ref(subscription))
+        if changes:
+            self._followers.append(ref(subscription))
         return subscription
 
     def close(self) -> None:
@@ -112,11 +128,28 @@ class Feed:
         self._is_closed = True
         for subscription in self._listening():
             subscription.end()
-        self._subscriptions = []
+        self._subscriptions, self._followers = [], []
 
     def _listening(self) -> list[Subscription]:
         """The subscriptions that somebody still holds; forgets the others."""
-        found = [subscription for it in self._subscriptions if (subscription := it()) and not subscription.is_closed]
+        found = _list_held(self._subscriptions)
         if len(found) != len(self._subscriptions):
             self._subscriptions = [ref(subscription) for subscription in found]
         return found
+
+    def _following(self) -> list[Subscription]:
+        """Those of them that follow changes."""
+        found = _list_held(self._followers)
+        if len(found) != len(self._followers):
+            self._followers = [ref(subscription) for subscription in found]
+        return found
+
+
+def _list_held(subscriptions: Sequence[ref[Subscription]]) -> list[Subscription]:
+    return [subscription for it in subscriptions if (subscription := it()) and not subscription.is_closed]
+
+
+def _put(subscriptions: Sequence[Subscription], happening: Happening) -> None:
+    for subscription in subscriptions:
+        if subscription.session_id is None or subscription.session_id == happening.session_id:
+            subscription.put(happening)

@@ -4,7 +4,7 @@ Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -27,8 +27,10 @@ from everfold.errors import ConflictError, ForbiddenError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dream import list_threat_kinds
+from everfold.services.feed import Feed
 from everfold.services.list_items import list_agent_items
 from everfold.services.remember import MOST_TRIES
+from everfold.services.tell_changes import change_memory
 
 _KEPT: Final[tuple[ItemStatus, ...]] = ("active", "superseded", "expired", "quarantined")
 """Of everything else there is nothing left to erase."""
@@ -92,6 +94,7 @@ class Forgetter:
 
     store: MemoryStore
     clock: Clock
+    feed: Feed = field(default_factory=Feed)
 
     async def forget_item(
         self,
@@ -225,7 +228,7 @@ class Forgetter:
 
     async def _commit(self, change: MemoryChange) -> bool:
         try:
-            await self.store.change_memory(change)
+            await change_memory(self.store, change, feed=self.feed)
         except ConflictError:
             return False
         return True

@@ -18,7 +18,9 @@ from everfold.core.transcripts import Conversation, Transcript, TranscriptMessag
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.append import read_incoming
+from everfold.services.feed import Feed
 from everfold.services.open_session import Opener
+from everfold.services.tell_changes import tell_filled
 
 BATCH_COUNT = 500
 """Messages of one transaction: enough that its cost is nothing to each, few enough that others may write between."""
@@ -78,6 +80,7 @@ async def import_transcript(
     opener: Opener,
     transcript: Transcript,
     *,
+    feed: Feed,
     ensure_user_id: Callable[[], Awaitable[UserId]],
     agent_id: AgentId,
     settings: SessionSettings,
@@ -102,6 +105,8 @@ async def import_transcript(
         first_id = first_id or live.record.id
         for plan in conversation.plans:
             await store.append(live.record.id, plan, expected_revision=plan.state.revision - 1)
+            if plan is conversation.plans[-1]:
+                tell_filled(feed, live.record.id, plan.state.last_seq)
             yield Imported(
                 name=conversation.name,
                 session=live.record.id,

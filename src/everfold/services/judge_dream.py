@@ -14,32 +14,34 @@ from everfold.core.topics import Dream, DreamId, DreamState, Topic
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
+from everfold.services.feed import Feed
+from everfold.services.tell_changes import change_memory
 
 MOST_TRIES: Final = 8
 """How often a judgement is written again when memory was changed elsewhere meanwhile."""
 
 
-async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str) -> Dream:
+async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, feed: Feed) -> Dream:
     """Apply a proposed dream: its topics, and its cursor.
 
     Raises:
         NotFoundError: there is no such dream.
         ConflictError: it is not proposed, something was erased since, or one of its topics was changed since.
     """
-    return await _judge(store, clock, dream_id, "applied", actor)
+    return await _judge(store, clock, dream_id, "applied", actor, feed)
 
 
-async def reject_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str) -> Dream:
+async def reject_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, feed: Feed) -> Dream:
     """Drop a proposed dream. Its cursor moves on, so that the same is not proposed again.
 
     Raises:
         NotFoundError: there is no such dream.
         ConflictError: it is not proposed.
     """
-    return await _judge(store, clock, dream_id, "rejected", actor)
+    return await _judge(store, clock, dream_id, "rejected", actor, feed)
 
 
-async def revert_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str) -> Dream:
+async def revert_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, feed: Feed) -> Dream:
     """Bring the topics of an applied dream back to what they were, as new revisions; those that it began go.
 
     The cursor stays: what it read is not dreamed again at once.
@@ -49,10 +51,12 @@ async def revert_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, a
         ConflictError: it is not applied, something was erased since, or a later dream or a person changed one of its
             topics.
     """
-    return await _judge(store, clock, dream_id, "reverted", actor)
+    return await _judge(store, clock, dream_id, "reverted", actor, feed)
 
 
-async def _judge(store: MemoryStore, clock: Clock, dream_id: DreamId, state: DreamState, actor: str) -> Dream:
+async def _judge(
+    store: MemoryStore, clock: Clock, dream_id: DreamId, state: DreamState, actor: str, feed: Feed
+) -> Dream:
     error: ConflictError | None = None
     for _ in range(MOST_TRIES):
         dream = await store.get_dream(dream_id)
@@ -62,7 +66,7 @@ async def _judge(store: MemoryStore, clock: Clock, dream_id: DreamId, state: Dre
         judged = replace(dream, state=state, ended_at=now)
         change = await _plan_change(store, dream, judged, head, now, actor)
         try:
-            await store.change_memory(change)
+            await change_memory(store, change, feed=feed)
         except ConflictError as moved:
             error = moved
         else:

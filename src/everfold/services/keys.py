@@ -14,6 +14,7 @@ from everfold.core.access import (
     KeyId,
     Scope,
     hash_secret,
+    is_admin,
     judge,
     parse_scope,
     require_name,
@@ -124,14 +125,19 @@ class Keys:
                 return key
         raise NotFoundError(f"there is no key {text!r} that works; `everfold keys list` lists them", key=text)
 
-    async def revoke(self, text: str) -> AccessKey:
+    async def revoke(self, text: str, *, even_last: bool = False) -> AccessKey:
         """End the key with this id or name, at once and for ever. One that is revoked already stays as it is.
+
+        Args:
+            text: Its id or its name.
+            even_last: Also the last key that works and may do everything; a server makes another when it begins anew.
 
         Raises:
             NotFoundError: there is none.
+            ConflictError: it is the last key that works and may do everything.
         """
         key = await self.get(text)
-        return await self.store.revoke_key(key.id, revoked_at=self.clock.now())
+        return await self.store.revoke_key(key.id, revoked_at=self.clock.now(), keeps_admin=not even_last)
 
     async def ensure_first(self) -> MadeKey | None:
         """A new admin key where none works that may write; None where there is one. Two at once make one."""
@@ -186,7 +192,7 @@ class Keys:
     async def _has_admin(self) -> bool:
         now = self.clock.now()
         async for key in self._walk():
-            if key.scope == ADMIN and judge(key, now) is None:
+            if is_admin(key, now):
                 return True
         return False
 

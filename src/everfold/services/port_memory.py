@@ -15,6 +15,8 @@ from everfold.core.sessions import NO_END, AgentId, SessionId, SessionRecord, Us
 from everfold.errors import ConflictError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.feed import Feed
+from everfold.services.tell_changes import tell_all_memory, tell_filled
 
 MOST_TRIES: Final = 16
 _PAGE: Final = 500
@@ -50,6 +52,7 @@ async def import_memory(
     *,
     clock: Clock,
     ids: Ids,
+    feed: Feed,
     policy_of: Callable[[AgentId], Policy],
     transcripts: bool = True,
     actor: str = "user",
@@ -64,6 +67,7 @@ async def import_memory(
         document: What an export gave.
         clock: The time.
         ids: Makes ids.
+        feed: Where it is told.
         policy_of: How sessions of an agent compact.
         transcripts: Also store its sessions, where it has some.
         actor: For the audit.
@@ -83,7 +87,12 @@ async def import_memory(
         memory = await _rename_erased(store, memory, ids)
     sessions = plan_sessions(memory.sessions or (), memory.user_id, policy_of)
     entry = _enter(memory, clock, actor, "import")
-    return await store.import_memory(memory, expected=head, entry=entry, sessions=sessions)
+    head = await store.import_memory(memory, expected=head, entry=entry, sessions=sessions)
+    for session in sessions:
+        if session.plans:
+            tell_filled(feed, session.record.id, session.plans[-1].state.last_seq)
+    tell_all_memory(feed, memory.user_id)
+    return head
 
 
 async def _refuse_sessions(store: Store, user_id: UserId) -> None:

@@ -47,6 +47,7 @@ from everfold.ports.system import Clock
 from everfold.services.append import MOST_ATTEMPTS, plan_next, read_incoming
 from everfold.services.live import Handover, LiveSession, load_session
 from everfold.services.observers import Observers
+from everfold.services.tell_changes import tell_appended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +255,7 @@ class Refresher:
             except ConflictError:
                 continue
             live.take(plan)
+            tell_appended(self.observers.feed, live.record.id, plan)
             return self._tell_stored(live, asking, cause, made, replaced_seq)
         raise ConflictError(
             f"session {live.record.id}: {MOST_ATTEMPTS} appends of a context refresh in a row lost to other writers",

@@ -33,7 +33,9 @@ from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock, Ids
+from everfold.services.feed import Feed
 from everfold.services.look_up import list_all_items, list_block_items, load_known, load_linked
+from everfold.services.tell_changes import change_memory
 
 MOST_TRIES = 16
 """How often a decision is made again because memory was changed meanwhile."""
@@ -87,6 +89,7 @@ class Rememberer:
     clock: Clock
     ids: Ids
     policy: MemoryPolicy
+    feed: Feed = field(default_factory=Feed)
 
     async def take(
         self,
@@ -345,7 +348,7 @@ class Rememberer:
             decision = await decide(head)
             if decision.change is not None:
                 try:
-                    head = await self.store.change_memory(decision.change)
+                    head = await change_memory(self.store, decision.change, feed=self.feed)
                 except ConflictError:
                     continue
             merge = decision.merge

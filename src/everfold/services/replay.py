@@ -21,10 +21,11 @@ from everfold.core.prefix import count_stable_bytes, list_parts
 from everfold.core.rendering import Provider, render
 from everfold.core.window import Window
 from everfold.ports.stores import Store
-from everfold.services.append import append_messages
+from everfold.services.append import append_once
 from everfold.services.background import Background
 from everfold.services.live import LiveSession
 from everfold.services.show import show_window
+from everfold.services.tell_changes import tell_appended
 from everfold.services.verify import Verification, verify_session
 
 UNEXPLAINED = "unexplained"
@@ -216,8 +217,10 @@ class Replay:
         elapsed_secs = 0.0
         for index, message in enumerate(self._messages):
             started = perf_counter()
-            stored = await append_messages(self._store, self._live, [message])
+            stored, plan = await append_once(self._store, self._live, [message])
             elapsed_secs += perf_counter() - started
+            if plan is not None:
+                tell_appended(self._background.worker.observers.feed, self._live.record.id, plan)
             self._tally.played_count += 1
             self._tally.raw_tokens += stored[0].raw_tokens
             if index + 1 == len(self._messages) or self._messages[index + 1].view.role == "assistant":

@@ -16,7 +16,9 @@ from everfold.errors import ConflictError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.erase import list_words_of
+from everfold.services.feed import Feed
 from everfold.services.forget import plan_memory_erasure
+from everfold.services.tell_changes import tell_all_memory, tell_memory
 
 MOST_TRIES: Final = 16
 """How often it is decided again because memory was changed meanwhile. Source: `everfold.services.remember`."""
@@ -61,7 +63,7 @@ class ErasedSession:
 
 
 async def wipe_user(
-    store: Store, user_id: UserId, *, clock: Clock, transcripts: bool = False, actor: str = "user"
+    store: Store, user_id: UserId, *, clock: Clock, feed: Feed, transcripts: bool = False, actor: str = "user"
 ) -> Wiped:
     """Remove what memory has of a user, and their sessions where that is asked for. Name and bindings stay.
 
@@ -78,12 +80,13 @@ async def wipe_user(
             counts = await wipe(user_id, expected=head, entry=entry)
         except ConflictError:
             continue
+        tell_all_memory(feed, user_id)
         return Wiped(counts=counts, is_pending=await store.is_erasing())
     raise _refuse(user_id)
 
 
 async def erase_session(
-    store: Store, record: SessionRecord, *, clock: Clock, branches: bool = False, actor: str = "user"
+    store: Store, record: SessionRecord, *, clock: Clock, feed: Feed, branches: bool = False, actor: str = "user"
 ) -> ErasedSession:
     """Remove a session: messages, events, digests, search rows, and what memory has from nowhere else. O(its log).
 
@@ -91,6 +94,7 @@ async def erase_session(
         store: Where it is.
         record: The session.
         clock: The time.
+        feed: Where it is told.
         branches: Also remove the sessions that share messages of it.
         actor: For the audit.
 
@@ -123,6 +127,7 @@ async def erase_session(
             counts = await store.erase_sessions(sessions, erasure.change)
         except ConflictError:
             continue
+        tell_memory(feed, erasure.change)
         items = erasure.change.items
         return ErasedSession(
             sessions=sessions,

@@ -102,6 +102,22 @@ class AccessContract:
         assert await store.revoke_key(key(1).id, revoked_at=minute(7)) == revoked
         assert await store.find_key(key(1).secret_hash) == revoked
 
+    async def test_the_last_admin_is_kept_where_that_is_asked_for(self, store: Store) -> None:
+        """Neither a key of less power, nor one that is over by then, stands in for the last that may do everything."""
+        await store.add_key(key(1))
+        await store.add_key(key(2, scope=Scope(kind="admin", is_read_only=True)))
+        await store.add_key(key(3, scope=Scope(kind="agent", name="guide")))
+        await store.add_key(replace(key(4), expires_at=minute(5)))
+        with pytest.raises(ConflictError, match=key(1).name):
+            await store.revoke_key(key(1).id, revoked_at=minute(5), keeps_admin=True)
+        assert await store.find_key(key(1).secret_hash) == key(1)
+        for digit in (2, 3, 4):
+            await store.revoke_key(key(digit).id, revoked_at=minute(6), keeps_admin=True)
+        await store.add_key(replace(key(5), expires_at=minute(99)))
+        first = await store.revoke_key(key(1).id, revoked_at=minute(7), keeps_admin=True)
+        assert await store.revoke_key(key(1).id, revoked_at=minute(8), keeps_admin=True) == first
+        assert (await store.revoke_key(key(5).id, revoked_at=minute(8))).revoked_at == minute(8)
+
     async def test_the_last_use_only_grows(self, store: Store) -> None:
         """The latest use is kept, in whatever order uses are noted, and only of the key that was used."""
         for digit in (1, 2):

@@ -8,9 +8,9 @@ import pytest
 
 from everfold.core.folding import CompactionReport
 from everfold.core.happenings import CompactionCommitted, Happening, HookFailed, MemoryDelayed, SourceAsked
-from everfold.core.sessions import EventId, SessionId
+from everfold.core.sessions import AgentId, EventId, SessionId, UserId
 
-PLAIN = {int, float, bool, datetime, SessionId, EventId, CompactionReport, type(None), ...}
+PLAIN = {int, float, bool, datetime, SessionId, EventId, UserId, AgentId, CompactionReport, type(None), ...}
 NAMED = {"reason", "purpose", "model", "error_code", "plugin", "error_name", "trigger", "source"}
 """Texts that are codes and names; `trigger` is one in a report."""
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import islice
 
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.access import AccessKey, KeyId
+from everfold.core.access import AccessKey, KeyId, is_admin, refuse_last_admin
 from everfold.core.repeats import KeptAnswer, KnownRequest
 from everfold.errors import ConflictError, NotFoundError
 
@@ -39,9 +39,12 @@ class InMemoryAccess(TablesHolder):
             next(key for key in keys if key.id == after)
         return list(islice(keys, limit_count))
 
-    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime) -> AccessKey:
-        """End a key, and give it."""
+    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> AccessKey:
+        """End a key, and give it. O(keys)."""
         key = _get_key(self._tables, key_id)
+        others = (other for other in self._tables.keys.values() if other.id != key_id)
+        if keeps_admin and is_admin(key, revoked_at) and not any(is_admin(other, revoked_at) for other in others):
+            raise refuse_last_admin(key)
         revoked = key if key.revoked_at is not None else replace(key, revoked_at=revoked_at)
         self._tables.keys[key_id] = revoked
         return revoked

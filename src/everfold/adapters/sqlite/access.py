@@ -5,7 +5,7 @@ from typing import cast
 
 from everfold.adapters.sqlite.codec import find_moment, from_micros, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
-from everfold.core.access import AccessKey, KeyId, Scope, ScopeKind
+from everfold.core.access import AccessKey, KeyId, Scope, ScopeKind, is_admin, refuse_last_admin
 from everfold.core.repeats import KeptAnswer, KnownRequest
 from everfold.errors import ConflictError, NotFoundError
 
@@ -54,9 +54,18 @@ def list_keys(database: Database, after: KeyId | None, limit_count: int) -> list
     return [_read_key(row) for row in database.rows("list_access_keys", after=after_place, limit_count=limit_count)]
 
 
-def revoke_key(database: Database, key_id: KeyId, revoked_at: datetime) -> AccessKey:
+def revoke_key(database: Database, key_id: KeyId, revoked_at: datetime, keeps_admin: bool) -> AccessKey:  # noqa: FBT001 - as the port has it
     """See `AccessStore.revoke_key`."""
+    key = _get_key(database, key_id)
+    if keeps_admin and is_admin(key, revoked_at):
+        other = database.row("find_other_admin_key", id=key_id, at=to_micros(revoked_at))
+        if other is None:
+            raise refuse_last_admin(key)
     database.run("revoke_access_key", id=key_id, revoked_at=to_micros(revoked_at))
+    return _get_key(database, key_id)
+
+
+def _get_key(database: Database, key_id: KeyId) -> AccessKey:
     row = database.row("get_access_key", id=key_id)
     if row is None:
         raise _unknown(key_id)

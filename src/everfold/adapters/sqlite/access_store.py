@@ -23,9 +23,9 @@ class SqliteAccess(Lanes):
         """See the port."""
         return await self._read(access.list_keys, after, limit_count)
 
-    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime) -> AccessKey:
+    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> AccessKey:
         """See the port."""
-        return await self._write(access.revoke_key, key_id, revoked_at)
+        return await self._write(access.revoke_key, key_id, revoked_at, keeps_admin)
 
     async def touch_key(self, key_id: KeyId, *, used_at: datetime) -> None:
         """See the port."""

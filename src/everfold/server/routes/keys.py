@@ -63,7 +63,10 @@ async def make_key(_: AsAdmin, runtime: Context, new: NewKey) -> MadeKeyShape:
 
 @router.delete("/api/keys/{key}")
 async def revoke_key(_: AsAdmin, runtime: Context, key: KeyText) -> KeyShape:
-    """End a key, by its id, at once and for ever; one that has ended stays as it is."""
+    """End a key, by its id, at once and for ever; one that has ended stays as it is.
+
+    The last key that works and may do everything is not ended: that is a 409, and another has to be made first.
+    """
     return show_key(await runtime.engine.keys.revoke(key))
 
 

@@ -38,8 +38,10 @@ async def stream_happenings(
 ) -> AsyncIterator[ServerSentEvent]:
     """What the engine does in the sessions that the key sees, from now on, as server-sent events.
 
-    The name of an event is the kind of what happened, its data says in which session and of whom. `lost` tells that a
-    reader was too slow, and how many it has missed. The stream ends when the server stops.
+    The name of an event is the kind of what happened, its data says in which session and of whom. `messages_appended`
+    and `message_erased` tell of the log, `memory_changed` which parts of a user's memory are others now; no event holds
+    a word of them. `lost` tells that a reader was too slow, and how many it has missed. The stream ends when the server
+    stops.
     """
     yield OPENED
     async for seen in watch_happenings(

@@ -19,8 +19,8 @@ from everfold.server.shapes.shape import Given, Shape
 OPENED = ServerSentEvent(comment="open")
 """Tells a reader, and whatever stands between, that the stream has begun."""
 
-_KEPT_BACK = frozenset({"error"})
-"""What is for who subscribes in the same process only: it may quote a message."""
+_KEPT_BACK = frozenset({"error", "agent_id"})
+"""What is for who subscribes in the same process only, since it may quote a message, and what has another name here."""
 
 
 class AskedChat(Given):

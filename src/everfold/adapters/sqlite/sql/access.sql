@@ -33,6 +33,13 @@ WHERE key > :after
 ORDER BY key
 LIMIT :limit_count;
 
+-- name: find_other_admin_key
+SELECT id FROM access_keys
+WHERE
+    id <> :id AND scope_kind = 'admin' AND NOT is_read_only AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > :at)
+LIMIT 1;
+
 -- name: revoke_access_key
 UPDATE access_keys SET revoked_at = :revoked_at WHERE id = :id AND revoked_at IS NULL;
 

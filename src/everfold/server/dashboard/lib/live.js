@@ -3,7 +3,9 @@
 import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, makeSignal, streamGet } from "./api.js";
 
-const RETRY_MS = [300, 1000, 2000, 4000];
+const RETRY_MS = [300, 1000, 2000, 4000], LOOK_MS = 15_000;
+/** What changes with every turn, told beside what the engine does. */
+export const CHANGES = ["messages_appended", "message_erased", "memory_changed"];
 const happened = makeSignal(), changed = makeSignal();
 let state = "connecting", stopper = null;
 
@@ -69,6 +71,16 @@ export function useHappenings(kinds, listener, { filter = null, waitMs = 400 } =
     });
     return () => (clearTimeout(timer), stop());
   }, [JSON.stringify(kinds), waitMs]);
+}
+
+/** In a page: call `look` now and then for as long as no stream tells what happens. */
+export function useLooks(look, everyMs = LOOK_MS) {
+  const latest = useRef();
+  latest.current = look;
+  useEffect(() => {
+    const timer = setInterval(() => state === "connected" || document.visibilityState !== "visible" || latest.current(), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
 }
 
 /** `connected` or `connecting`. */

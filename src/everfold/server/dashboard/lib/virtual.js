@@ -33,7 +33,7 @@ export function VirtualList(props) {
   const [problem, setProblem] = useState(null);
   const latest = useRef({});
   latest.current.props = props;
-  const fresh = () => ({ items: [], pages: new Map(), cursor: null, isDone: false, isLoading: false, has: false, turn: (rows.current?.turn || 0) + 1 });
+  const fresh = () => ({ items: [], pages: new Map(), asks: new Map(), cursor: null, isDone: false, isLoading: false, has: false, turn: (rows.current?.turn || 0) + 1 });
   if (!rows.current) rows.current = fresh();
   const store = rows.current;
 
@@ -65,11 +65,12 @@ export function VirtualList(props) {
   }
   async function loadAt(page, isAgain = false) {
     if (store.pages.has(page) && !isAgain) return;
-    const turn = store.turn;
+    const turn = store.turn, ask = (store.asks.get(page) || 0) + 1; // what was asked for last counts, in whatever order answers come
+    store.asks.set(page, ask);
     if (!store.pages.has(page)) store.pages.set(page, undefined);
     try {
       const items = await latest.current.props.loadPage(page * pageSize, pageSize, {});
-      if (rows.current.turn !== turn) return;
+      if (rows.current.turn !== turn || store.asks.get(page) !== ask) return;
       store.pages.set(page, items);
       setProblem(null);
     } catch (error) {

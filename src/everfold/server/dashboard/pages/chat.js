@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
+import { useHappenings, useLooks } from "../lib/live.js";
 import { Empty, Failure, goTo, hrefTo, html, Id, Loading, toast, useLoad, useWho } from "../lib/ui.js";
 import { Entry } from "./chat_entries.js";
 import { useTurn } from "./chat_turn.js";
@@ -10,7 +11,6 @@ import { sessionHref } from "./session.js";
 import { WindowInspector } from "./session_window.js";
 
 const PAGE = 60;
-const LOOK_MS = 5000;
 
 export default function Chat({ path, params }) {
   const who = useWho(), scope = who?.key.scope || "";
@@ -59,14 +59,13 @@ function Room({ agent, user, model, turnTo }) {
   const session = room.data?.session || null;
   const turn = useTurn({ mayWrite, agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => room.reload() });
   useEffect(() => connection.onBack(() => turn.settle()), []);
-  useEffect(() => { // somebody else may talk in the same session
-    const timer = setInterval(async () => {
-      if (document.visibilityState !== "visible" || turn.isOn || !session) return;
-      const found = await get(pathOf`/api/sessions/${session.id}`).catch(() => null);
-      if (found && (found.messages_count !== room.data.lastSeq || !found.is_current)) { room.reload(); setTick((old) => old + 1); }
-    }, LOOK_MS);
-    return () => clearInterval(timer);
-  }, [session?.id, room.data?.lastSeq, turn.isOn]);
+  const look = async () => { // somebody else may talk in the same session
+    if (turn.isOn || !session) return;
+    const found = await get(pathOf`/api/sessions/${session.id}`).catch(() => null);
+    if (found && (found.messages_count !== room.data.lastSeq || !found.is_current)) { room.reload(); setTick((old) => old + 1); }
+  };
+  useHappenings(["messages_appended", "session_switched"], look, { filter: (one) => [one.session_id, one.previous_id].includes(session?.id) });
+  useLooks(look);
   const begin = async () => {
     try {
       await send("POST", "/api/sessions", { user, agent, new: true });
@@ -98,7 +97,7 @@ function Room({ agent, user, model, turnTo }) {
     </section>
     ${hasWindow && html`<aside class="beside-window" aria-label="What the model sees">
       <h2>What the model sees</h2>
-      ${session ? html`<${WindowInspector} key=${session.id} sessionId=${session.id} isNarrow=${true} tick=${tick} onJump=${(seq) => goTo(sessionHref(session.id, "log", seq))} />`
+      ${session ? html`<${WindowInspector} key=${session.id} sessionId=${session.id} userId=${session.user_id} isNarrow=${true} tick=${tick} onJump=${(seq) => goTo(sessionHref(session.id, "log", seq))} />`
         : html`<${Empty} title="No window yet" hint="It fills with the first message." />`}
     </aside>`}
   </div>`;

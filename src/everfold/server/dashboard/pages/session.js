@@ -13,7 +13,6 @@ import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
 import { WindowInspector } from "./session_window.js";
 
 const TABS = [["strips", "Strips"], ["log", "Log"], ["events", "Events"], ["window", "Window"]];
-const LOOK_MS = 5000;
 const POINTED_MS = 120;
 const NEAR = 20;
 
@@ -23,17 +22,8 @@ export const sessionHref = (id, tab = "strips", seq = null) => (tab === "strips"
 export function SessionPage({ id, tab, seq, openEvent }) {
   const session = useLoad(() => get(pathOf`/api/sessions/${id}`), [id]);
   const [tick, setTick] = useState(0);
-  const lastSeq = useRef(0);
   useNews(id, session.reload);
-  useEffect(() => { // what is said makes no happening of its own, so a page in view looks after it
-    const timer = setInterval(() => document.visibilityState === "visible" && session.reload(), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [id]);
   const size = session.data ? session.data.messages_count ?? session.data.state?.last_seq ?? 0 : 0;
-  useEffect(() => {
-    if (lastSeq.current && lastSeq.current !== size) setTick((old) => old + 1);
-    lastSeq.current = size;
-  }, [size]);
   const changed = () => { session.reload(); setTick((old) => old + 1); };
   if (session.problem && !session.data) return html`<div class="page session-page"><${Back} /><${Failure} problem=${session.problem} retry=${session.reload} /></div>`;
   if (!session.data) return html`<div class="page session-page"><${Back} /><${Loading} /></div>`;
@@ -48,7 +38,7 @@ export function SessionPage({ id, tab, seq, openEvent }) {
       ${chosen === "log" && html`<${LogTab} key=${id} session=${session.data} seq=${seq} count=${size} tick=${tick} onJump=${(to) => jump(to, "log")}
         onClose=${() => goTo(sessionHref(id, "log"))} onChanged=${changed} onSession=${(made) => made && goTo(sessionHref(made.id))} />`}
       ${chosen === "events" && html`<${EventsTab} key=${id} sessionId=${id} tick=${tick} openEvent=${openEvent} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
-      ${chosen === "window" && html`<${WindowInspector} key=${id} sessionId=${id} tick=${tick} onJump=${(to) => jump(to, "log")} />`}
+      ${chosen === "window" && html`<${WindowInspector} key=${id} sessionId=${id} userId=${session.data.user_id} tick=${tick} onJump=${(to) => jump(to, "log")} />`}
     </div>
   </div>`;
 }

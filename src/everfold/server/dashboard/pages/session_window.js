@@ -26,7 +26,7 @@ const sliceName = (name) => (SLICES[name] || [name.replaceAll("_", " ")])[0];
 const VIEWS = [["parts", "Parts"], ["openai", "OpenAI"], ["anthropic", "Anthropic"]];
 
 /** What the model sees now. `compact` is the narrow form beside a chat. */
-export function WindowInspector({ sessionId, isNarrow = false, tick = 0, onJump }) {
+export function WindowInspector({ sessionId, userId, isNarrow = false, tick = 0, onJump }) {
   const [view, setView] = useState("parts");
   const [limit, setLimit] = useState("");
   const [tried, setTried] = useState(null);
@@ -36,7 +36,7 @@ export function WindowInspector({ sessionId, isNarrow = false, tick = 0, onJump 
     [sessionId, tried, provider],
   );
   const note = useLoad(() => get(pathOf`/api/sessions/${sessionId}/note`).catch(() => ({ note: "" })), [sessionId]);
-  useNews(sessionId, () => { window_.reload(); note.reload(); }, tick);
+  useNews(sessionId, () => { window_.reload(); note.reload(); }, tick, { memoryOf: userId });
   const data = window_.data;
   return html`<section class=${`window-inspector${isNarrow ? " narrow" : ""}`} aria-label="Window inspector">
     <div class="window-tools">

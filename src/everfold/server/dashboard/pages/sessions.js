@@ -23,7 +23,7 @@ function SessionList({ params }) {
   const [question, setQuestion] = useState(params.q || "");
   const late = useDebounced(question.trim(), 250);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
-  useHappenings(["session_switched", "compaction_committed", "compaction_revised"], () => setVersion((old) => old + 1), { waitMs: 1500 });
+  useHappenings(["messages_appended", "session_switched", "compaction_committed", "compaction_revised"], () => setVersion((old) => old + 1), { waitMs: 1500 });
   const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...change }), { replace: true });
   const loadPage = async (cursor, { signal }) => {
     const page = await get("/api/sessions", { user, agent, order, limit: PAGE, cursor }, { signal });

@@ -3,7 +3,7 @@
 import { useEffect } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural, secs, usd, words } from "../lib/format.js";
-import { useHappenings } from "../lib/live.js";
+import { CHANGES, useHappenings } from "../lib/live.js";
 import { Bar, Busy, Empty, Failure, hrefTo, html, Line, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../lib/ui.js";
 import { Keys } from "./system/keys.js";
 import { Sources } from "./system/sources.js";
@@ -13,7 +13,7 @@ const LOOK_AGAIN_MS = 30_000;
 export default function Page() {
   const { key } = useWho();
   const load = useLoad(({ signal }) => get("/api/system", null, { signal }), []);
-  useHappenings(null, load.reload, { waitMs: 1500 });
+  useHappenings(null, load.reload, { filter: one => !CHANGES.includes(one.kind), waitMs: 1500 });
   useEffect(() => {
     const timer = setInterval(() => document.hidden || load.reload(), LOOK_AGAIN_MS); // what grows old makes no happening
     return () => clearInterval(timer);

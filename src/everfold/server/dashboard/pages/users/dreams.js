@@ -5,6 +5,7 @@ import { get, pathOf, send } from "../../lib/api.js";
 import { plural, secs, usd, words } from "../../lib/format.js";
 import { Busy, Confirm, Dialog, Empty, Failure, goTo, hrefTo, html, Id, Line, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../../lib/ui.js";
 import { TierTag } from "./memory.js";
+import { useMemoryNews } from "./news.js";
 import { memoryChanged } from "./wipe.js";
 
 const STATE_KINDS = { proposed: "warn", applied: "good", rejected: "", reverted: "", failed: "bad" };
@@ -13,6 +14,7 @@ export function Dreams({ user, id, params }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/dreams`, null, { signal }), [user.id]);
   const { key } = useWho();
   useEffect(() => memoryChanged.on(load.reload), []);
+  useMemoryNews(user, load.reload, ["dreams"]);
   const open = dream => goTo(hrefTo("users", id, "dreams", { dream }));
   return html`
     <section class="card" aria-label="Dreams">

@@ -2,16 +2,15 @@
 
 import { get, pathOf } from "../../lib/api.js";
 import { number } from "../../lib/format.js";
-import { useHappenings } from "../../lib/live.js";
 import { Busy, Empty, Failure, hrefTo, html, Line, Loading, Tag, Time } from "../../lib/ui.js";
 import { usePages } from "./items.js";
-import { WRITES_MEMORY } from "./memory.js";
+import { useMemoryNews } from "./news.js";
 
 const LISTS = [["facts", "Facts"], ["preferences", "Preferences"], ["decisions", "Decisions"], ["tasks", "Tasks"], ["open_items", "Open items"]];
 
 export function Extractions({ user }) {
   const list = usePages(cursor => get(pathOf`/api/users/${user.id}/extractions`, { cursor, limit: 100 }), [user.id], page => page.entries);
-  useHappenings(WRITES_MEMORY, list.reload, { filter: one => !one.user_id || one.user_id === user.id, waitMs: 800 });
+  useMemoryNews(user, list.reload, ["extractions"]);
   return html`
     <section class="card" aria-label="Extraction audit">
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />

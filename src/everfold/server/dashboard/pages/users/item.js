@@ -3,18 +3,21 @@
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, getTagged, pathOf, send } from "../../lib/api.js";
 import { percent, words } from "../../lib/format.js";
-import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, Loaded, Tag, Text, Time, toast, useAction, useFocus, useLoad, useWho } from "../../lib/ui.js";
+import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, KEEP, Loaded, Tag, Text, Time, toast, useAction, useFocus, useLoad, useWho } from "../../lib/ui.js";
 import { StatusTag } from "./items.js";
-import { TierTag } from "./memory.js";
+import { TierTag, useReloads } from "./memory.js";
+import { Race, raceFor } from "./race.js";
 
-export function ItemDialog({ user, item: id, onClose, onChanged }) {
+export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
   const path = pathOf`/api/users/${user.id}/items/${id}`;
   const load = useLoad(({ signal }) => getTagged(path, null, { signal }), [path]);
   const [mode, setMode] = useState("");
   const { key } = useWho();
-  const changed = () => { setMode(""); onChanged(); load.reload(); };
-  const undo = useAction(async () => {
-    await send("POST", `${path}/undo`, null, { etag: load.data.etag ?? load.data.data.revision });
+  const [lost, setLost] = useState(null);
+  useReloads(load, changes, !mode && !lost); // what is being edited or deleted stays the version that was seen
+  const changed = () => { setMode(""); setLost(null); onChanged(); };
+  const undo = useAction(async tag => {
+    if (!await raceFor(() => send("POST", `${path}/undo`, null, { etag: tag }), setLost)) return;
     toast("Undone");
     changed();
   });
@@ -24,38 +27,44 @@ export function ItemDialog({ user, item: id, onClose, onChanged }) {
         ${mode === "edit"
           ? html`<${Edit} path=${path} item=${item} etag=${etag ?? item.revision} onClose=${() => setMode("")} onSaved=${changed} />`
           : html`
+            ${lost && html`<${Race} theirs=${lost} note="Nothing has been undone." title="What you saw" statement=${item.statement}>
+              <button type="button" onClick=${changed}>Keep theirs</button>
+              ${lost.status !== "erased" && html`<${Busy} className="danger" isBusy=${undo.isBusy} onClick=${() => undo.run(String(lost.revision))}>Undo theirs all the same<//>`}<//>`}
             <${Text} className="item-text" value=${item.statement} />
             <div class="row wrap"><${StatusTag} status=${item.status} /><${Tag}>${words(item.kind)}<//><${TierTag} tier=${item.tier} agent=${item.agent} />
               ${item.is_block && html`<${Tag} kind="accent">always shown<//>`}${(item.threats || []).map(threat => html`<${Tag} key=${threat} kind="bad">${words(threat)}<//>`)}</div>
-            ${!key.read_only && item.status !== "erased" && html`<div class="actions">
+            ${!key.read_only && !lost && item.status !== "erased" && html`<div class="actions">
               ${item.status === "active" && html`<button type="button" class="primary" onClick=${() => setMode("edit")}>Edit</button>`}
-              <${Busy} isBusy=${undo.isBusy} disabled=${(item.revisions || []).length < 2 && !item.supersedes} onClick=${undo.run}>Undo the last change<//>
+              <${Busy} isBusy=${undo.isBusy} disabled=${(item.revisions || []).length < 2 && !item.supersedes} onClick=${() => undo.run(etag ?? item.revision)}>Undo the last change<//>
               <button type="button" class="danger" onClick=${() => setMode("delete")}>Delete…</button></div>`}
-            <${Failure} problem=${undo.problem} title="It was not undone" retry=${undo.problem?.status === 409 ? load.reload : null} />`}
+            <${Failure} problem=${undo.problem} title="It was not undone" />`}
         <${Why} path=${path} />
         <${Facts} item=${item} />
         <${Revisions} item=${item} />
-        ${mode === "delete" && html`<${DeleteItem} path=${path} etag=${etag ?? item.revision} onClose=${() => setMode("")} onGone=${() => { onChanged(); onClose(); }} />`}`}<//>
+        ${mode === "delete" && html`<${DeleteItem} path=${path} item=${item} etag=${etag ?? item.revision} onClose=${() => setMode("")} onKept=${changed} onGone=${() => { onChanged(); onClose(); }} />`}`}<//>
     <//>`;
 }
 
-const DeleteItem = ({ path, etag, onClose, onGone }) => html`
-  <${Confirm} title="Delete this item?" confirmLabel="Delete" onClose=${onClose}
-    text="It is forgotten, with what was made of it. The words that it was taken from stay in the session, unless they are erased there."
-    onConfirm=${async () => { await send("DELETE", path, null, { etag }); toast("Forgotten"); onGone(); }} />`;
+/** Ask, then forget an item. When somebody else was quicker, both versions are shown, and it is asked again. */
+function DeleteItem({ path, item, etag, onClose, onKept, onGone }) {
+  const [theirs, setTheirs] = useState(null);
+  const remove = async () => {
+    if (!await raceFor(() => send("DELETE", path, null, { etag: theirs ? String(theirs.revision) : etag }), setTheirs)) return KEEP;
+    toast("Forgotten");
+    onGone();
+  };
+  return html`
+    <${Confirm} title="Delete this item?" confirmLabel=${theirs ? "Delete theirs all the same" : "Delete"} onConfirm=${remove} onClose=${theirs ? onKept : onClose}
+      text="It is forgotten, with what was made of it. The words that it was taken from stay in the session, unless they are erased there.">
+      ${theirs && html`<${Race} theirs=${theirs} note="Nothing has been deleted by you." title="What you saw" statement=${item.statement} />`}<//>`;
+}
 
 /** Change what an item says. When somebody else was quicker, both versions are shown, and nothing is lost. */
 function Edit({ path, item, etag, onClose, onSaved }) {
   const [statement, setStatement] = useState(item.statement);
   const [theirs, setTheirs] = useState(null);
   const save = useAction(async tag => {
-    try {
-      await send("PATCH", path, { statement }, { etag: tag });
-    } catch (problem) {
-      if (problem.status !== 409 || !problem.current) throw problem;
-      setTheirs(problem.current);
-      return;
-    }
+    if (!await raceFor(() => send("PATCH", path, { statement }, { etag: tag }), setTheirs)) return;
     toast("Saved");
     onSaved();
   });
@@ -63,16 +72,8 @@ function Edit({ path, item, etag, onClose, onSaved }) {
   const submit = event => { event.preventDefault(); save.run(theirs ? String(theirs.revision) : etag); };
   return html`
     <form class="form" onSubmit=${submit}>
-      ${theirs && html`
-        <div class="card race stack tight" role="alert">
-          <h3 class="warn">Somebody changed this item meanwhile</h3>
-          <p class="small">Nothing has been saved. Theirs is revision ${theirs.revision}; yours was begun from an older one.</p>
-          <div class="versions">
-            <div><h4 class="small soft">Theirs, now stored</h4><${Text} value=${theirs.statement} maxHeight=${160} /></div>
-            <div><h4 class="small soft">Yours</h4><${Text} value=${statement} maxHeight=${160} /></div>
-          </div>
-          <div class="actions"><button type="button" onClick=${onSaved}>Keep theirs</button><button type="button" onClick=${() => setStatement(theirs.statement)}>Edit from theirs</button></div>
-        </div>`}
+      ${theirs && html`<${Race} theirs=${theirs} note="Nothing has been saved; yours was begun from an older revision." title="Yours" statement=${statement}>
+        <button type="button" onClick=${onSaved}>Keep theirs</button><button type="button" onClick=${() => setStatement(theirs.statement)}>Edit from theirs</button><//>`}
       <${Field} label="Statement" error=${errors.statement}>${attrs => html`
         <textarea ...${attrs} name="statement" dir="auto" rows="4" ref=${box} required value=${statement} onInput=${event => setStatement(event.target.value)}></textarea>`}<//>
       ${save.problem && !errors.statement && html`<${Failure} problem=${save.problem} />`}

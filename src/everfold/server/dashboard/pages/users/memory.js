@@ -1,22 +1,20 @@
 // What is remembered of a user: the share that is always shown, topics, and items.
 
-import { useEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { useEffect, useRef, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../../lib/api.js";
 import { number, plural } from "../../lib/format.js";
-import { useHappenings } from "../../lib/live.js";
 import { Bar, Empty, goTo, hrefTo, html, Line, Loaded, Tag, Time, useLoad, useWho } from "../../lib/ui.js";
 import { ItemDialog } from "./item.js";
 import { Items } from "./items.js";
+import { useMemoryNews } from "./news.js";
 import { TopicDialog } from "./topic.js";
 import { memoryChanged, WipeAgentDialog } from "./wipe.js";
-
-export const WRITES_MEMORY = ["compaction_committed", "compaction_revised", "swept"];
 
 export function Memory({ user, id, params }) {
   const [changes, setChanges] = useState(0);
   const changed = () => setChanges(count => count + 1);
   useEffect(() => memoryChanged.on(changed), []);
-  useHappenings(WRITES_MEMORY, changed, { filter: one => !one.user_id || one.user_id === user.id, waitMs: 800 });
+  useMemoryNews(user, changed);
   const close = () => goTo(hrefTo("users", id, "memory"));
   return html`
     <div class="stack">
@@ -24,13 +22,18 @@ export function Memory({ user, id, params }) {
       <${Topics} user=${user} id=${id} changes=${changes} />
       <${Items} user=${user} id=${id} changes=${changes} onChanged=${changed} />
     </div>
-    ${params.item && html`<${ItemDialog} key=${params.item} user=${user} item=${params.item} onClose=${close} onChanged=${changed} />`}
-    ${params.topic && html`<${TopicDialog} key=${params.topic} user=${user} id=${id} topic=${params.topic} tier=${params.tier} agent=${params.agent} onClose=${close} onChanged=${changed} />`}`;
+    ${params.item && html`<${ItemDialog} key=${params.item} user=${user} item=${params.item} changes=${changes} onClose=${close} onChanged=${changed} />`}
+    ${params.topic && html`<${TopicDialog} key=${params.topic} user=${user} id=${id} topic=${params.topic} tier=${params.tier} agent=${params.agent} changes=${changes} onClose=${close} onChanged=${changed} />`}`;
 }
 
-/** Load again, in place, when `changes` grows. */
-export function useReloads(load, changes) {
-  useEffect(() => { if (changes) load.reload(); }, [changes]);
+/** Load again, in place, when `changes` grows; later where it is not `isFree` to. */
+export function useReloads(load, changes, isFree = true) {
+  const seen = useRef(changes);
+  useEffect(() => {
+    if (!isFree || seen.current === changes) return;
+    seen.current = changes;
+    load.reload();
+  }, [changes, isFree]);
 }
 
 function Budgets({ user, changes }) {

@@ -4,12 +4,13 @@ import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
 import { Confirm, Dialog, goTo, hrefTo, html, Id, Line, Loaded, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
 import { StatusTag } from "./items.js";
-import { TierTag } from "./memory.js";
+import { TierTag, useReloads } from "./memory.js";
 
-export function TopicDialog({ user, id, topic: name, tier, agent, onClose, onChanged }) {
+export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClose, onChanged }) {
   const path = pathOf`/api/users/${user.id}/topics/${name}`;
   const load = useLoad(({ signal }) => get(path, { tier, agent }, { signal }), [path, tier, agent]);
   const [isDeleting, setDeleting] = useState(false);
+  useReloads(load, changes);
   const { key } = useWho();
   const remove = async () => {
     await send("DELETE", path, null, { params: { tier, agent } });
