@@ -15,7 +15,7 @@ from bench.measuring import Bindings, Recorder, Times, hooked
 from bench.opening import batched, open_engine, temporary_folder
 from bench.report import DATA, Row
 from everfold.adapters.transcripts import TranscriptMessage, read_transcript
-from everfold.services.append import append_messages, read_incoming
+from everfold.services.append import append_once, read_incoming
 from everfold.session import Session
 
 TITLE = "LoCoMo turns in batches, on one core"
@@ -86,7 +86,7 @@ async def append_batch(session: Session, batch: list[TranscriptMessage]) -> None
         read_incoming(message.wire, said_at=message.said_at or session.record.created_at, wire_format="openai")
         for message in batch
     ]
-    await append_messages(session._store, session._live, incoming)  # noqa: SLF001 - what an import calls
+    await append_once(session._store, session._live, incoming)  # noqa: SLF001 - what an import calls
 
 
 async def _import(messages: list[TranscriptMessage], times: Times) -> None:
