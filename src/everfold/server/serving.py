@@ -1,6 +1,5 @@
 """Serving the app until somebody stops it."""
 
-import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ import uvicorn
 
 from everfold.adapters.models.pydantic_ai import load_prices
 from everfold.server.app import make_app
+from everfold.server.garbage import FullCollections
 from everfold.server.runtime import Runtime
 
 _IDLE_SECS: Final = 75
@@ -43,18 +43,6 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
     await _Server(config, runtime, on_ready).serve()
 
 
-def settle_garbage() -> None:
-    """Have collecting garbage pass over what is there already: modules, routes and prices, which stay while this runs.
-
-    A full collection looks at every object, and stops the event loop meanwhile: for 230 ms with the half million objects
-    of our libraries, so often that chats are held up by it.
-
-    Source: the documentation of Python's `gc.freeze`; the figure is of tests/server/test_load.py.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 class _Server(uvicorn.Server):
     """Says when it is ready, and has streams end before it waits for what is on its way.
 
@@ -66,6 +54,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._runtime = runtime
         self._on_ready = on_ready
+        self._collections = FullCollections()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -81,11 +70,17 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             load_prices()
-            settle_garbage()
+            self._collections.begin()
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             self._on_ready(f"http://{shown}:{port}/")
 
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        self._collections.look(is_idle=not self.server_state.tasks)
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._runtime.stopping.set()
         await super().shutdown(sockets)
+        self._collections.end()
