@@ -32,17 +32,8 @@ LOADED: Final = (
     "everfold.testing.fakes",
     "rich.console",
 )
-SECS: Final = 60
+SECS: Final = 200
 """How long a program may take; it only ends a test that hangs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """How a program ended: its exit code, minus the signal that killed it, and what it wrote."""
-
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +45,7 @@ class Forks:
 
     def run(
         self, code: str, *arguments: str, folder: Path | None = None, environment: Mapping[str, str] | None = None
-    ) -> Ended:
+    ) -> subprocess.CompletedProcess[str]:
         """Run a program to its end, as `python -c` does: in a folder, with an environment that may be another."""
         out, err = self.folder / "out", self.folder / "err"
         order = {
@@ -71,7 +62,7 @@ class Forks:
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         assert answer, f"what is forked has ended with {self.process.wait()}"
-        return Ended(returncode=int(answer), stdout=out.read_text("utf-8"), stderr=err.read_text("utf-8"))
+        return subprocess.CompletedProcess(code, int(answer), out.read_text("utf-8"), err.read_text("utf-8"))
 
 
 @contextmanager
