@@ -34,7 +34,7 @@ check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes some 25 minutes
 	@$(BIN)/python -m pytest -m slow --timeout 1800 tests/transcripts
