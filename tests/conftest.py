@@ -37,7 +37,7 @@ os.environ["EVERFOLD_COMPACTION__SYNCHRONOUS"] = "true"
 # A commit waits for the disk, a hundred thousand times over all tests. What they write is kept in memory where there is
 # room: what a killed process had written is there all the same, and what a power cut would take no test can see.
 MEMORY = Path("/dev/shm")
-MEMORY_BYTES = 2 << 30
+MEMORY_BYTES = 1 << 29
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= MEMORY_BYTES:
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
