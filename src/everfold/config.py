@@ -8,6 +8,7 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -201,12 +202,8 @@ def load_settings(path: Path | None = None, overrides: Overrides | None = None) 
         raise InvalidInputError(f"there is no settings file {path}; expected a TOML file", path=str(path))
 
     _refuse_unknown_variables()
-
-    class Located(Settings):
-        model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
-
     try:
-        settings = Located(**cast("dict[str, StoreSettings]", dict(overrides or {})))  # type: ignore[arg-type]
+        settings = _locate(path or CONFIG_FILE)(**cast("dict[str, StoreSettings]", dict(overrides or {})))  # type: ignore[arg-type]
     except ValidationError as error:
         raise InvalidInputError(_explain(error), path=str(path or CONFIG_FILE)) from error
     except SettingsError as error:
@@ -222,6 +219,16 @@ def load_settings(path: Path | None = None, overrides: Overrides | None = None) 
     settings.require_agents()
     settings.require_sources()
     return settings
+
+
+@lru_cache(maxsize=8)
+def _locate(path: Path | str) -> type[Settings]:
+    """The settings as they are read from a file; making the class takes longer than reading them."""
+
+    class Located(Settings):
+        model_config = SettingsConfigDict(toml_file=path)
+
+    return Located
 
 
 def _refuse_unknown_variables() -> None:
@@ -272,14 +279,11 @@ def explain_settings(
     settings: Settings, *, path: Path | None = None, overrides: Overrides | None = None
 ) -> list[tuple[str, object, Place]]:
     """Every key with its effective value and where it came from; of a list, the values of all its entries."""
-
-    class Located(Settings):
-        model_config = SettingsConfigDict(toml_file=path or CONFIG_FILE)
-
-    file_values = TomlConfigSettingsSource(Located)()
     from pydantic_settings import EnvSettingsSource
 
-    env_values = EnvSettingsSource(Located)()
+    located = _locate(path or CONFIG_FILE)
+    file_values = TomlConfigSettingsSource(located)()
+    env_values = EnvSettingsSource(located)()
     places: list[tuple[Place, Mapping[str, object]]] = [
         ("argument", overrides or {}),
         ("environment", env_values),

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.forks import Forks
+
+import everfold
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("*.md"))]
@@ -40,7 +43,7 @@ def find_examples(text: str, page: str) -> list[Example]:
     ]
 
 
-def run_example(example: Example, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_example(example: Example, folder: Path, forks: Forks | None = None) -> subprocess.CompletedProcess[str]:
     """Run a program in a folder, with the command `everfold` at hand and Python's warnings as errors."""
     commands = folder / ".commands"
     commands.mkdir()
@@ -49,9 +52,12 @@ def run_example(example: Example, folder: Path) -> subprocess.CompletedProcess[s
     everfold.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERFOLD_")}
     path = {"PATH": f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"}
+    environment = {**kept, **path}
+    if forks and example.program == "python":
+        return forks.run(example.code, folder=folder, environment=environment)
     command = [sys.executable, "-W", "error", "-c"] if example.program == "python" else ["bash", "-euc"]
     return subprocess.run(
-        [*command, example.code], cwd=folder, env={**kept, **path}, capture_output=True, text=True, check=False
+        [*command, example.code], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
 
 
@@ -69,12 +75,31 @@ def test_every_example_is_python(example: Example) -> None:
 
 
 @pytest.mark.parametrize("example", PROGRAMS, ids=[it.place for it in PROGRAMS])
-def test_every_program_runs(example: Example, tmp_path: Path) -> None:
+def test_every_program_runs(example: Example, tmp_path: Path, forks: Forks) -> None:
     """A program in the documents ends well in an empty folder, and prints what the page says, to the letter."""
-    run = run_example(example, tmp_path)
+    run = run_example(example, tmp_path, forks)
     assert run.returncode == 0, run.stderr
     if example.output is not None:
         assert run.stdout == example.output, "the page shows another output; `make pages` writes it anew"
+
+
+@pytest.mark.parametrize("example", PYTHON, ids=[it.place for it in PYTHON])
+def test_every_part_is_imported(example: Example) -> None:
+    """What a block takes from the package is a public name, or a module that it imports; no fork may have it already."""
+    tree = ast.parse(example.code)
+    imported = {
+        name.name.split(".")[1]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for name in node.names
+        if name.name.startswith("everfold.")
+    }
+    taken = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "everfold"
+    }
+    assert taken <= imported | set(everfold.__all__)
 
 
 def test_every_output_belongs_to_a_program() -> None:

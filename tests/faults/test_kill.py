@@ -1,14 +1,12 @@
 """A process killed between any two steps, and inside any transaction, has lost and doubled nothing."""
 
-import os
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 
 import everfold
 from everfold.core.drafts import Draft
@@ -73,25 +71,18 @@ ANSWERS = "ggegrg"
 WORK_LIMIT = 4_000
 
 
-def run_writer(path: Path, point: str, passes: int, answers: str = "", *, limit: int = LIMIT) -> int:
+def run_writer(forks: Forks, path: Path, point: str, passes: int, answers: str = "", *, limit: int = LIMIT) -> int:
     """Run a writer until it is killed, and give the number of messages whose append had returned."""
-    done = subprocess.run(
-        [sys.executable, str(WRITER), str(path), point, str(passes), str(limit), answers],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    done = forks.run(WRITER.read_text("utf-8"), str(path), point, str(passes), str(limit), answers)
     assert done.returncode == -signal.SIGKILL, f"{point} was never reached: {done.stderr[-800:]}"
     return int(done.stdout.split()[-1]) if done.stdout.split() else 0
 
 
 @pytest.mark.parametrize(("point", "passes"), POINTS, ids=[f"{point}-{passes}" for point, passes in POINTS])
-async def test_a_killed_writer_loses_nothing(point: str, passes: int, tmp_path: Path) -> None:
+async def test_a_killed_writer_loses_nothing(forks: Forks, point: str, passes: int, tmp_path: Path) -> None:
     """What was appended is there whole, in order and once; G2 holds; what was begun is resumed; the log goes on."""
     path = tmp_path / "log.db"
-    returned = run_writer(path, point, passes)
+    returned = run_writer(forks, path, point, passes)
     async with everfold.open(f"sqlite:///{path}") as engine:
         assert await engine.check_store() == []
         prover = Prover(await engine.session(limit=LIMIT))
@@ -119,10 +110,10 @@ async def write_digest(task: Task) -> Written:
 
 
 @pytest.mark.parametrize(("point", "passes"), WORK_POINTS, ids=[f"{point}-{passes}" for point, passes in WORK_POINTS])
-async def test_a_killed_worker_loses_nothing(point: str, passes: int, tmp_path: Path) -> None:
+async def test_a_killed_worker_loses_nothing(forks: Forks, point: str, passes: int, tmp_path: Path) -> None:
     """Killed around or within any step of an event's work, the log is whole and sound, and every event comes to its end."""
     path = tmp_path / "log.db"
-    returned = run_writer(path, point, passes, ANSWERS, limit=WORK_LIMIT)
+    returned = run_writer(forks, path, point, passes, ANSWERS, limit=WORK_LIMIT)
     clock = FakeClock(datetime.now(UTC) + timedelta(hours=1), step=timedelta(seconds=1))
     async with everfold.open(f"sqlite:///{path}", clock=clock) as engine:
         background = engine._background
@@ -148,10 +139,10 @@ async def test_a_killed_worker_loses_nothing(point: str, passes: int, tmp_path: 
         assert {event.digest for event in events} >= {"done"}
 
 
-async def test_a_pending_event_is_resumed(tmp_path: Path) -> None:
+async def test_a_pending_event_is_resumed(forks: Forks, tmp_path: Path) -> None:
     """An event that was begun and never committed is the one that the next window commits."""
     path = tmp_path / "log.db"
-    run_writer(path, "after:begin_compaction", 1)
+    run_writer(forks, path, "after:begin_compaction", 1)
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=LIMIT)
         before = await session.events()
@@ -162,11 +153,11 @@ async def test_a_pending_event_is_resumed(tmp_path: Path) -> None:
     assert [event.state for event in after[:2]] == ["done", "done"]
 
 
-async def test_a_kill_before_anything_was_stored(tmp_path: Path) -> None:
+async def test_a_kill_before_anything_was_stored(forks: Forks, tmp_path: Path) -> None:
     """A migration that was cut off is done again; the database is then as new."""
     path = tmp_path / "log.db"
     for passes in (0, 1, 0):
-        run_writer(path, "within:split_statements", passes)
+        run_writer(forks, path, "within:split_statements", passes)
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=LIMIT)
         assert await session.append(list(WIRES[:BATCH])) == [1, 2, 3]

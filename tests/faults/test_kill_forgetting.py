@@ -1,12 +1,10 @@
 """A process killed inside an erase has erased nothing, and one killed behind it everything; the rest is finished later."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 
 import everfold
 from everfold import Everfold
@@ -54,25 +52,20 @@ async def read(engine: Everfold) -> dict[str, object]:
     return {**document, "audit": None, "logs": logs}
 
 
-def run_forgetter(path: Path, what: str, statement: str) -> None:
+def run_forgetter(forks: Forks, path: Path, what: str, statement: str) -> None:
     """Run an erase until it is killed."""
-    done = subprocess.run(
-        [sys.executable, str(FORGETTER), str(path), what, statement],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    done = forks.run(FORGETTER.read_text("utf-8"), str(path), what, statement)
     assert done.returncode == -signal.SIGKILL, f"{statement} was never reached: {done.stderr[-800:]}"
 
 
 @pytest.mark.parametrize(("what", "statement"), POINTS)
-async def test_an_erase_killed_within_has_erased_nothing(what: str, statement: str, tmp_path: Path) -> None:
+async def test_an_erase_killed_within_has_erased_nothing(
+    forks: Forks, what: str, statement: str, tmp_path: Path
+) -> None:
     """Everything is as it was, whatever the erase had done by then; done again it is whole."""
     path = tmp_path / "log.db"
     before = await fill(path)
-    run_forgetter(path, what, statement)
+    run_forgetter(forks, path, what, statement)
     async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
         assert await engine.check_store() == []
         assert await read(engine) == before
@@ -82,11 +75,11 @@ async def test_an_erase_killed_within_has_erased_nothing(what: str, statement: s
 
 
 @pytest.mark.parametrize("what", ["wipe", "session", "message"])
-async def test_an_erase_killed_behind_its_commit_is_finished_later(what: str, tmp_path: Path) -> None:
+async def test_an_erase_killed_behind_its_commit_is_finished_later(forks: Forks, what: str, tmp_path: Path) -> None:
     """Nothing of it can be read, and a later pass clears the files."""
     path = tmp_path / "log.db"
     await fill(path)
-    run_forgetter(path, what, "after")
+    run_forgetter(forks, path, what, "after")
     async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
         assert await engine.verify_erased(user="ada", words=[NEEDLE]) == []
         assert await engine.finish_erasing()

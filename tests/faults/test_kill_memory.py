@@ -1,11 +1,9 @@
 """A process killed at any point of what it does to memory: nothing lost, nothing twice, nothing back, and done again it is the same."""
 
 import importlib.util
-import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.forks import Forks
 
 from everfold.core.items import Item
 from everfold.testing.fakes import STARTED_AT, FakeClock
@@ -98,16 +97,9 @@ def path(filled: Filled, tmp_path: Path) -> Path:
     return Path(shutil.copy(filled.path, tmp_path / "log.db"))
 
 
-def kill(path: Path, what: str, point: str) -> None:
+def kill(forks: Forks, path: Path, what: str, point: str) -> None:
     """Run a process until it is killed."""
-    done = subprocess.run(
-        [sys.executable, str(KEEPER), str(path), what, point],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    done = forks.run(KEEPER.read_text("utf-8"), str(path), what, point)
     assert done.returncode == -signal.SIGKILL, f"{point} was never reached: {done.stderr[-800:]}"
 
 
@@ -172,9 +164,11 @@ CASES = [(what, point) for what, points in POINTS.items() for point in points]
 
 
 @pytest.mark.parametrize(("what", "point"), CASES, ids=[f"{what}-{point}" for what, point in CASES])
-async def test_what_was_killed_is_whole_or_not_at_all(what: str, point: str, path: Path, filled: Filled) -> None:
+async def test_what_was_killed_is_whole_or_not_at_all(
+    forks: Forks, what: str, point: str, path: Path, filled: Filled
+) -> None:
     """Killed there, memory is as before or as after; done again it says the same as without a kill, and a wipe holds."""
-    kill(path, what, point)
+    kill(forks, path, what, point)
     after, is_written = await filled.do(what), point == "after:change_memory"
     async with keeper.opened(path, FakeClock(LATER), what=what) as hands:
         found = await read(hands)
@@ -192,7 +186,7 @@ async def test_what_was_killed_is_whole_or_not_at_all(what: str, point: str, pat
 
 
 @pytest.mark.parametrize(("what", "point"), [(what, point) for what, points in WIPED for point in points])
-async def test_a_wipe_after_a_kill_lets_nothing_back(what: str, point: str, path: Path) -> None:
+async def test_a_wipe_after_a_kill_lets_nothing_back(forks: Forks, what: str, point: str, path: Path) -> None:
     """What a dead process had begun does not come back when memory is wiped before anybody does it again."""
-    kill(path, what, point)
+    kill(forks, path, what, point)
     await check_wiped(path)

@@ -1,17 +1,15 @@
 """The schema: what all migrations make, how an old file comes to it, and what is refused."""
 
 import hashlib
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 import pytest
+from tests.forks import Forks
 
 import everfold
 from everfold.adapters.sqlite import connection
@@ -156,7 +154,7 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("left", [*range(0, 14, 2), *range(20, 48, 3)])
-def test_a_killed_migration_leaves_the_former_schema(tmp_path: Path, left: int) -> None:
+def test_a_killed_migration_leaves_the_former_schema(forks: Forks, tmp_path: Path, left: int) -> None:
     """A process killed within a migration leaves what was before that migration, and the next one finishes the work."""
     path = tmp_path / "old.db"
     make_old(path, migrations_count=1)
@@ -166,12 +164,7 @@ def test_a_killed_migration_leaves_the_former_schema(tmp_path: Path, left: int) 
         other = tmp_path / f"step{count}.db"
         make_old(other, migrations_count=count)
         steps.add(tuple(list_schema(other)))
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(path), str(left)],
-        check=False,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    done = forks.run(KILLED, str(path), str(left))
     assert done.returncode in {0, -signal.SIGKILL}
     assert (done.returncode == -signal.SIGKILL) or left >= 6
     assert tuple(list_schema(path)) in steps

@@ -56,6 +56,21 @@ async def fill(engine: Everfold, clock: FakeClock) -> Session:
     return session
 
 
+@pytest.fixture(scope="module", params=["sqlite", "memory"])
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The document of that user as each store gives it, written once for all tests that only read it."""
+    folder = tmp_path_factory.mktemp("exported")
+    url = f"sqlite:///{folder}/everfold.db" if request.param == "sqlite" else "memory://"
+
+    async def write() -> str:
+        clock = FakeClock()
+        async with everfold.open(url, clock=clock, ids=CountingIds(), settings=ON) as engine:
+            await fill(engine, clock)
+            return json.dumps(await engine.export_user("ada", transcripts=True))
+
+    return anyio.run(write)
+
+
 def without_audit(document: JsonObject) -> JsonObject:
     """What an export may say again: its own entry is in the next one's audit."""
     return {**document, "audit": None}
@@ -161,11 +176,10 @@ async def test_what_was_looked_at_is_not_looked_at_again(engine: Everfold, clock
     ],
 )
 async def test_broken_transcripts_store_nothing(
-    engine: Everfold, clock: FakeClock, path: tuple[str | int, ...], value: object, where: str
+    exported: str, path: tuple[str | int, ...], value: object, where: str
 ) -> None:
     """A document whose sessions are not as they must be is refused with where it is broken, and nobody is made of it."""
-    await fill(engine, clock)
-    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    document = json.loads(exported)
     assert document["transcripts"][0]["id"] == "ses_000001"
     at = document
     for step in path[:-1]:
@@ -179,10 +193,9 @@ async def test_broken_transcripts_store_nothing(
         assert await other.list_sessions() == []
 
 
-async def test_a_branch_inside_a_step_is_refused(engine: Everfold, clock: FakeClock) -> None:
+async def test_a_branch_inside_a_step_is_refused(exported: str) -> None:
     """A document that cuts a parent's log between a call and its result is refused."""
-    await fill(engine, clock)
-    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    document = json.loads(exported)
     branch = document["transcripts"][1]
     branch |= {"branch_seq": 4, "messages": [], "extracted_seq": 0, "model_seq": 0}
     document["transcripts"] = document["transcripts"][:2]

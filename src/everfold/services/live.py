@@ -97,19 +97,21 @@ class LiveSession:
         self.digests.update(left.digests)
         self.held.update(left.held)
 
-    def leave(self, appended: Sequence[Message] = ()) -> "Left":
+    def leave(self, appended: Sequence[Message] = (), digests: Mapping[str, Digest] | None = None) -> "Left":
         """What others of this process may adopt once this has written to the session.
 
         Args:
             appended: The messages that it has written.
+            digests: What another writer has left of the same epoch.
         """
         shown = {one.digest_id for one in self.layout.ranges}
+        known = {**(digests or {}), **self.digests}
         return Left(
             record=self.record,
             state=self.state,
             layout=self.layout,
             appended=tuple(appended),
-            digests={id_: digest for id_, digest in self.digests.items() if id_ in shown},
+            digests={id_: digest for id_, digest in known.items() if id_ in shown},
             held={id_: self.held[id_] for id_ in self.state.held_events if id_ in self.held},
         )
 
@@ -246,12 +248,13 @@ class Handover:
 
     def leave(self, live: LiveSession, appended: Sequence[Message] = ()) -> None:
         """Leave what a writer knows of its session, once it has written and before it knows more."""
-        before = self._left.get(live.record.id)
+        before, digests = self._left.get(live.record.id), None
         if before is not None and before.state.epoch == live.state.epoch:
             appended = appended or before.appended  # of refreshes only the newest is shown
+            digests = before.digests  # a refresh beside a fold has not read what the fold wrote
         elif len(self._left) >= MOST_LEFT:
             self._left.clear()
-        self._left[live.record.id] = live.leave(appended)
+        self._left[live.record.id] = live.leave(appended, digests)
 
     def pick_up(self, live: LiveSession) -> None:
         """Let a handle adopt what was left of its session, which is then given to nobody else."""

@@ -34,6 +34,7 @@ from everfold.testing.requests import check_anthropic_request, check_openai_requ
 PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
 LEAST_BLOCK_TOKENS: Final = 48
 """A standing block that only counts what it lacks has about so many."""
+_SPELLING: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
 Flat = tuple[tuple[str, str], ...]
 """A request as a row of (role, content) parts, so that a longer request can be compared with a shorter one."""
 
@@ -343,7 +344,7 @@ class PrefixWatch:
 
 def spell(value: object) -> str:
     """A JSON value as text in which key order, the form of numbers and every code point can be told apart."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return _SPELLING.encode(value)
 
 
 async def list_all_events(session: Session) -> list[CompactionEvent]:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,19 @@ from everfold.testing.contract_vectors import embed, near
 from everfold.testing.memory_builders import audit, erased, item, put, topic
 
 SPACE = Space("clusters", 384)
-CLUSTERS = Clusters(3, theme_count=2)
 SESSION = SessionId("ses_1")
-SECRET, PLAIN = CLUSTERS.draw(), CLUSTERS.draw()
+
+
+@cache
+def draw(name: str) -> Vector:  # noqa: ARG001 - it is what the vector is remembered by
+    """A vector that has a name; drawn when a test wants it, as preparing to draw takes seconds."""
+    return clusters().draw()
+
+
+@cache
+def clusters() -> Clusters:
+    """What vectors are drawn from."""
+    return Clusters(3, theme_count=2)
 
 
 @pytest.fixture
@@ -27,9 +38,9 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     """A store of two messages, of which the first has the secret vector."""
     opened = await SqliteStore.open(str(tmp_path / "everfold.db"))
     session = await open_session(opened, None, user("Secret."))
-    await embed(opened, SECRET, space=SPACE)
+    await embed(opened, draw("secret"), space=SPACE)
     await append_wires(opened, session.id, user("Plain."))
-    await embed(opened, PLAIN, space=SPACE)
+    await embed(opened, draw("plain"), space=SPACE)
     yield opened
     await opened.close()
 
@@ -45,15 +56,15 @@ def holds(store: SqliteStore, vector: Vector) -> tuple[bool, bool]:
 
 async def test_an_erased_messages_vector_is_overwritten(store: SqliteStore) -> None:
     """After an erase no file holds the floats or the code; those of the other message are there."""
-    assert holds(store, SECRET) == (True, True)
+    assert holds(store, draw("secret")) == (True, True)
     await store.erase_message(await plan_bare_erasure(store, SESSION, 1), erased_at=minute(9))
-    assert holds(store, SECRET) == (False, False)
-    assert holds(store, PLAIN) == (True, True)
+    assert holds(store, draw("secret")) == (False, False)
+    assert holds(store, draw("plain")) == (True, True)
 
 
 async def test_erased_memory_has_no_vector(store: SqliteStore) -> None:
     """The vectors of an erased item and of a wiped memory are overwritten too."""
-    one, two = CLUSTERS.draw(), CLUSTERS.draw()
+    one, two = draw("one"), draw("two")
     first = item("itm_1")
     await put(store, first)
     await embed(store, one, space=SPACE)
@@ -72,8 +83,8 @@ async def test_without_the_extension_all_but_a_search_works(
     """An installation without the package stores, counts and erases; a search says what to install."""
     monkeypatch.setitem(sys.modules, "sqlite_vec", None)
     with pytest.raises(InvalidInputError, match=r"everfold\[embed\]"):
-        await near(store, SECRET, space=SPACE)
+        await near(store, draw("secret"), space=SPACE)
     assert await store.count_vectors(ADA) == {SPACE: 2}
     await store.erase_message(await plan_bare_erasure(store, SESSION, 1), erased_at=minute(9))
-    assert holds(store, SECRET) == (False, False)
+    assert holds(store, draw("secret")) == (False, False)
     assert await store.count_vectors(ADA) == {SPACE: 1}
