@@ -63,7 +63,7 @@ api: $(VENV)/.dev ## Rewrite tests/api.txt after the public names changed on pur
 	@mv tests/api.txt.new tests/api.txt
 
 pages: $(VENV)/.dev ## Rewrite what the documents show of the code: the settings, and what their programs print
-	@$(BIN)/python tests/pages.py
+	@PYTHONPATH=. $(BIN)/python tests/pages.py
 
 lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
 	@$(COMPILE) pyproject.toml --output-file requirements/core.txt
