@@ -229,11 +229,11 @@ async def _measure_compactions(count: int) -> list[Row]:
         paths = {name: folder / f"{name}.db" for name in times}
         async with _open(paths["off"], "off") as plain, _open(paths["on"], "snapshot and delta") as structured:
             engines = {"off": plain, "on": structured}
-            for number in range(count + WARM_UP_COUNT):
-                entries = list(chat_log(100 + number, messages_count=FILLED_COUNT))
-                for name in times if number % 2 else reversed(times):
-                    kept = times[name] if number >= WARM_UP_COUNT else _Compactions()
-                    await _compact(engines[name], paths[name], entries, kept)
+            for number in range(2 * (count + WARM_UP_COUNT)):
+                for side, name in enumerate(times if number % 2 else reversed(times)):
+                    talk = list(chat_log(100 + 2 * number + side, messages_count=FILLED_COUNT))
+                    kept = times[name] if number >= 2 * WARM_UP_COUNT else _Compactions()
+                    await _compact(engines[name], paths[name], talk, kept)
     off, on = times["off"], times["on"]
     return [
         Row(figure="compaction, off: median", value=off.compact.median_us / 1e3, unit="ms"),
@@ -248,6 +248,8 @@ async def _measure_compactions(count: int) -> list[Row]:
 
 async def _compact(engine: Everfold, path: Path, entries: Sequence[LogEntry], times: _Compactions) -> None:
     """Say everything in a new session, fold it, and look at the window.
+
+    What is said was never said before: of texts that the process has just folded it remembers what it found.
 
     The write-ahead log is emptied first: a session writes about as much as makes SQLite do it, so that it would come in
     every compaction of one side and in none of the other.
