@@ -229,10 +229,10 @@ async def _measure_compactions(count: int) -> list[Row]:
         paths = {name: folder / f"{name}.db" for name in times}
         async with _open(paths["off"], "off") as plain, _open(paths["on"], "snapshot and delta") as structured:
             engines = {"off": plain, "on": structured}
-            for number in range(2 * (count + WARM_UP_COUNT)):
+            for number in range(count + WARM_UP_COUNT):
                 for side, name in enumerate(times if number % 2 else reversed(times)):
                     talk = list(chat_log(100 + 2 * number + side, messages_count=FILLED_COUNT))
-                    kept = times[name] if number >= 2 * WARM_UP_COUNT else _Compactions()
+                    kept = times[name] if number >= WARM_UP_COUNT else _Compactions()
                     await _compact(engines[name], paths[name], talk, kept)
     off, on = times["off"], times["on"]
     return [
