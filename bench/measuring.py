@@ -88,7 +88,10 @@ class RowCounter:
 
 @dataclass(slots=True)
 class Recorder:
-    """Keeps every statement that writes, with its bindings, while `is_on`. Use `watch` as a connection hook."""
+    """Keeps every statement that writes, with its bindings, while `is_on`. Use `watch` as a connection hook.
+
+    What the store puts off and does behind its answers is left out.
+    """
 
     is_on: bool = False
     statements: list[tuple[str, Bindings]] = field(default_factory=list)
@@ -98,6 +101,6 @@ class Recorder:
         connection.exec_trace = self._keep
 
     def _keep(self, _cursor: object, sql: str, bindings: Bindings) -> bool:
-        if self.is_on and not sql.lstrip().upper().startswith(("SELECT", "PRAGMA")):
+        if self.is_on and not sql.lstrip().upper().startswith(("SELECT", "PRAGMA")) and "'merge'" not in sql:
             self.statements.append((sql, bindings))
         return True

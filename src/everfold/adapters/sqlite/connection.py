@@ -98,6 +98,15 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def impatient(self) -> Iterator[None]:
+        """Nothing within it waits for another process that holds the file."""
+        self.connection.set_busy_timeout(0)
+        try:
+            yield
+        finally:
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
     def mark_erased(self) -> None:
         """Note, within the transaction of an erase, that the files hold erased words until the log was emptied.
 

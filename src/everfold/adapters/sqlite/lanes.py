@@ -25,13 +25,24 @@ class Lanes:
     async def _write(
         self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
     ) -> T:
+        return await self._writer.call(self._make_transaction(work, *arguments, **options))
+
+    async def _write_briefly(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        """The same for a few small rows; see `Lane.call_briefly`."""
+        return await self._writer.call_briefly(self._make_transaction(work, *arguments, **options))
+
+    def _make_transaction(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> Callable[[], T]:
         database = self._writer.database
 
         def run() -> T:
             with translated(self.path), database.transaction():
                 return work(database, *arguments, **options)
 
-        return await self._writer.call(run)
+        return run
 
     async def _read(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
         database = self._reader.database

@@ -15,19 +15,17 @@ from everfold.errors import ConflictError, NotFoundError
 
 
 def append(database: Database, places: Places, session_id: SessionId, plan: AppendPlan, expected_revision: int) -> None:
-    """See `LogStore.append`."""
+    """See `LogStore.append`.
+
+    The ids of new messages follow each other, since there is one writer; those of erased sessions' messages may come
+    again, nobody knows them. Source: SQLite's documentation of rowids.
+    """
     place = places.place(session_id)
     _refuse_shared_client_ids(database, places, session_id, plan)
     write_state(database, places, session_id, plan.state, expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
-    first_id = _next_message_id(database)
-    database.run_each(
-        "insert_message",
-        [
-            (message_id, *message_row(place.session_key, appended))
-            for message_id, appended in enumerate(plan.appended, first_id)
-        ],
-    )
+    database.run_each("insert_message", [message_row(place.session_key, appended) for appended in plan.appended])
+    first_id = database.connection.last_insert_rowid() - len(plan.appended) + 1
     database.run_each(
         "insert_search_row",
         [
@@ -50,12 +48,6 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
             is_boundary=int(message.is_boundary),
             cuts=cuts_to_blob(message.cuts),
         )
-
-
-def _next_message_id(database: Database) -> int:
-    """The id of the next message. There is one writer; ids of erased sessions' messages may come again, nobody knows them."""
-    row = database.row("find_last_message_id")
-    return 1 + (cast("int", row[0]) if row else 0)
 
 
 def _refuse_shared_client_ids(database: Database, places: Places, session_id: SessionId, plan: AppendPlan) -> None:

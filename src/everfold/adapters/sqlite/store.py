@@ -44,6 +44,10 @@ LARGE_BATCH_COUNT = 100
 Source: our measurement, `bench/turn.py`: after batches of 500 every append costs a tenth less for it.
 """
 
+BRIEF_COUNT = 4
+BRIEF_BYTES = 16_384
+"""What of messages is written in a fraction of a millisecond: the parallel results of a step, a few pages of text."""
+
 
 class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, SqliteBrowsing):
     """Everything in one SQLite file. Several processes may open the same file."""
@@ -141,7 +145,8 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
         if self._is_index_swollen and not is_large:
             await self._writer.call(self._writer.database.shrink_index)
         self._is_index_swollen = is_large
-        await self._write(log.append, self._writer.places, session_id, plan, expected_revision)
+        write = self._write_briefly if _is_brief(plan) else self._write
+        await write(log.append, self._writer.places, session_id, plan, expected_revision)
         self._glance.remember(session_id, plan.state)
 
     async def read_state(self, session_id: SessionId) -> SessionState:
@@ -164,7 +169,7 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
 
     async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:
         """See the port."""
-        await self._write(log.write_state, self._writer.places, session_id, state, expected_revision)
+        await self._write_briefly(log.write_state, self._writer.places, session_id, state, expected_revision)
 
     async def read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
         """See the port."""
@@ -368,3 +373,9 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
     ) -> list[ModelCall]:
         """See the port."""
         return await self._read(usage.list_calls, user_id, session_id, event_id, after, limit_count)
+
+
+def _is_brief(plan: AppendPlan) -> bool:
+    """Whether an append writes little."""
+    appended = plan.appended
+    return len(appended) <= BRIEF_COUNT and sum([len(one.content) for one in appended]) <= BRIEF_BYTES

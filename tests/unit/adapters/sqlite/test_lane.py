@@ -1,14 +1,43 @@
 """The thread of a connection."""
 
 import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from threading import Event, get_ident
+from threading import Event, Thread, get_ident
 
+import apsw
 import pytest
 
-from everfold.adapters.sqlite.lane import Lane
+from everfold.adapters.sqlite.connection import translated
+from everfold.adapters.sqlite.lane import SLOW_SECS, WARY_COUNT, Lane
 from everfold.errors import StoreUnavailableError
+
+
+@asynccontextmanager
+async def open_lane(folder: Path) -> AsyncIterator[Lane]:
+    """A lane over a new file, closed at the end."""
+    lane = Lane("test", str(folder / "lane.db"))
+    try:
+        yield lane
+    finally:
+        lane.close()
+
+
+def add_user(lane: Lane, user_id: str) -> None:
+    """A transaction that writes one row."""
+    with translated(lane.path), lane.database.transaction():
+        lane.database.connection.execute("INSERT INTO users (id) VALUES (?)", (user_id,))
+
+
+def count_users(lane: Lane) -> int:
+    """How many rows such transactions have left in the file."""
+    connection = apsw.Connection(lane.path)
+    rows = list(connection.execute("SELECT count(*) FROM users"))
+    connection.close()
+    return int(rows[0][0])
 
 
 def test_jobs_run_in_order_on_one_other_thread(tmp_path: Path) -> None:
@@ -78,3 +107,117 @@ def test_a_closed_lane_refuses(tmp_path: Path) -> None:
             await lane.call(lambda: None)
 
     asyncio.run(run())
+
+
+def test_brief_work_that_is_alone_is_done_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Brief work runs in the caller's thread while no other call of the lane is on its way, and on the lane's beside one."""
+
+    async def run() -> tuple[int, int, int]:
+        async with open_lane(tmp_path) as lane:
+            alone = await lane.call_briefly(get_ident)
+            gate = Event()
+            other = asyncio.create_task(lane.call(gate.wait))
+            await asyncio.sleep(0)
+            beside = asyncio.create_task(lane.call_briefly(get_ident))
+            await asyncio.sleep(0)
+            gate.set()
+            await other
+            return alone, await beside, await lane.call_briefly(get_ident)
+
+    alone, beside, alone_again = asyncio.run(run())
+    assert alone == alone_again == get_ident()
+    assert beside != get_ident()
+
+
+def test_after_work_that_was_not_brief_the_thread_does_the_next(tmp_path: Path) -> None:
+    """Work that takes longer than brief work may is followed by so many on the thread, then by work in the caller's."""
+
+    async def run() -> list[int]:
+        async with open_lane(tmp_path) as lane:
+            await lane.call_briefly(partial(time.sleep, 2 * SLOW_SECS))
+            return [await lane.call_briefly(get_ident) for _ in range(WARY_COUNT + 1)]
+
+    threads = asyncio.run(run())
+    assert get_ident() not in threads[:WARY_COUNT]
+    assert threads[WARY_COUNT] == get_ident()
+
+
+def test_brief_work_one_after_the_other_lets_other_tasks_have_their_turn(tmp_path: Path) -> None:
+    """Between two pieces of brief work of one task every other task of the loop that can go on does so."""
+
+    async def run() -> tuple[int, int]:
+        turns_count = 0
+
+        async def tick() -> None:
+            nonlocal turns_count
+            while True:
+                turns_count += 1
+                await asyncio.sleep(0)
+
+        async with open_lane(tmp_path) as lane:
+            ticking = asyncio.create_task(tick())
+            threads = [await lane.call_briefly(get_ident) for _ in range(50)]
+            ticking.cancel()
+            return turns_count, threads.count(get_ident())
+
+    turns_count, here_count = asyncio.run(run())
+    assert turns_count >= here_count > 0
+
+
+def test_nobody_waits_for_another_process_in_the_event_loop(tmp_path: Path) -> None:
+    """Brief work that finds the file locked waits on the thread, while the loop goes on, and is done once it is free."""
+
+    async def run() -> tuple[int, int]:
+        async with open_lane(tmp_path) as lane:
+            other = apsw.Connection(lane.path)
+            other.execute("BEGIN IMMEDIATE")
+            writing = asyncio.create_task(lane.call_briefly(partial(add_user, lane, "late")))
+            beats_count = 0
+            for _ in range(20):
+                await asyncio.sleep(0.005)
+                beats_count += not writing.done()
+            other.execute("ROLLBACK")
+            other.close()
+            await writing
+            return beats_count, count_users(lane)
+
+    assert asyncio.run(run()) == (20, 1)
+
+
+def test_an_error_of_brief_work_is_raised_and_leaves_the_lane_as_it_was(tmp_path: Path) -> None:
+    """Brief work that fails in the middle of its transaction raises its own error, leaves no row, and the next is done."""
+
+    async def run() -> int:
+        async with open_lane(tmp_path) as lane:
+
+            def fail() -> None:
+                with translated(lane.path), lane.database.transaction():
+                    lane.database.connection.execute("INSERT INTO users (id) VALUES ('lost')")
+                    raise ZeroDivisionError
+
+            with pytest.raises(ZeroDivisionError):
+                await lane.call_briefly(fail)
+            await lane.call_briefly(partial(add_user, lane, "kept"))
+            return count_users(lane)
+
+    assert asyncio.run(run()) == 1
+
+
+@pytest.mark.parametrize("among", [1, 4])
+def test_event_loops_of_several_threads_share_a_lane(tmp_path: Path, among: int) -> None:
+    """Brief and other calls from several threads at once are all done, each once, whoever does them."""
+    lane = Lane("test", str(tmp_path / "lane.db"))
+
+    async def write(thread: int) -> None:
+        calls: list[Callable[[Callable[[], None]], object]] = [lane.call_briefly, lane.call]
+        for number in range(60):
+            name = f"{thread}-{number}"
+            await calls[number % 3 == 0](partial(add_user, lane, name))  # type: ignore[misc]
+
+    threads = [Thread(target=asyncio.run, args=(write(number),)) for number in range(among)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count_users(lane) == 60 * among
+    lane.close()

@@ -8,14 +8,11 @@ SELECT revision FROM session_states WHERE session_key = :session_key;
 UPDATE session_states SET revision = :revision, state = :state
 WHERE session_key = :session_key AND revision = :expected_revision;
 
--- name: find_last_message_id
-SELECT coalesce(max(id), 0) FROM messages;
-
 -- name: insert_message
 INSERT INTO messages (
-    id, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
+    session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
     turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: settle_message
 UPDATE messages SET tokens = :tokens, sum_tokens = :sum_tokens, is_boundary = :is_boundary, cuts = :cuts

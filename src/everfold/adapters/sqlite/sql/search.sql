@@ -36,3 +36,7 @@ ORDER BY hit.score DESC, hit.id DESC;
 -- name: optimize_search
 -- After an erase: merges the index into one segment, so that no page holds a deleted row's words any more.
 INSERT INTO message_index (message_index) VALUES ('optimize');
+
+-- name: merge_search
+-- Merges segments of the index where at least four are of one size, up to so many pages.
+INSERT INTO message_index (message_index, rank) VALUES ('merge', :pages_count);

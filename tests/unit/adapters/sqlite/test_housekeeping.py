@@ -1,0 +1,124 @@
+"""What commits leave behind: the write-ahead log and the segments of the search index."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+import everfold
+from everfold.adapters.sqlite.connection import Database, open_database
+from everfold.adapters.sqlite.housekeeping import CHECKPOINT_PAGES, Housekeeping
+from everfold.testing import endless_log
+
+PAGE_BYTES = 4096
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """A new database with every migration."""
+    opened = open_database(str(tmp_path / "kept.db"))
+    yield opened
+    opened.close()
+
+
+def commit_pages(database: Database, number: int, *, count: int = 4) -> None:
+    """One transaction of about twice so many pages, with a row of the search index."""
+    with database.transaction():
+        database.connection.execute("INSERT INTO users (id) VALUES (?)", (f"{number}:" + "x" * count * PAGE_BYTES,))
+        words = f"1_word 1_number{number}"
+        database.connection.execute(
+            "INSERT INTO message_index (rowid, own, before, scope) VALUES (?, ?, '', '1__a1')", (number, words)
+        )
+
+
+def do_all(housekeeping: Housekeeping) -> None:
+    """Every step that is due."""
+    while housekeeping.is_due:
+        housekeeping.do_step()
+
+
+def count_segments(connection: apsw.Connection) -> int:
+    """How many segments the search index has that hold words."""
+    return int(next(connection.execute("SELECT count(DISTINCT segid) FROM message_index_idx"))[0])
+
+
+def measure_log(path: Path) -> int:
+    """How many pages the write-ahead log has."""
+    return path.with_name(f"{path.name}-wal").stat().st_size // PAGE_BYTES
+
+
+def find_rows(database: Database, word: str) -> int:
+    """How many rows of the search index hold a word."""
+    found = database.connection.execute("SELECT count(*) FROM message_index WHERE message_index MATCH ?", (word,))
+    return int(next(found)[0])
+
+
+def test_the_log_is_written_back_behind_commits_and_never_by_one(database: Database) -> None:
+    """Commits only make the log longer until it is due; then it is written into the database, and begins anew."""
+    housekeeping = Housekeeping(database)
+    file = Path(database.path)
+    size_bytes = file.stat().st_size
+    number = 0
+    while measure_log(file) < 1.2 * CHECKPOINT_PAGES:
+        number += 1
+        commit_pages(database, number, count=100)
+    assert housekeeping.is_due
+    assert file.stat().st_size == size_bytes
+    do_all(housekeeping)
+    assert not housekeeping.is_due
+    assert file.stat().st_size > 0.8 * CHECKPOINT_PAGES * PAGE_BYTES
+    log_pages = measure_log(file)
+    for more in range(5):
+        commit_pages(database, number + 1 + more, count=100)
+    assert measure_log(file) == log_pages
+
+
+def test_the_index_is_merged_behind_commits_and_gives_the_same(database: Database) -> None:
+    """Every commit adds a segment; merging when it is due leaves few of them, which hold every row."""
+    housekeeping = Housekeeping(database)
+    number = 0
+    while not housekeeping.is_due:
+        number += 1
+        commit_pages(database, number)
+    assert count_segments(database.connection) == number
+    assert 4 < number < 16  # of fewer none are merged, of more SQLite merges some itself
+    do_all(housekeeping)
+    assert count_segments(database.connection) == 1
+    assert find_rows(database, "1_word") == number
+    assert [find_rows(database, f"1_number{one}") for one in range(1, number + 1)] == [1] * number
+
+
+def test_what_another_process_holds_up_is_done_later(database: Database) -> None:
+    """While another one writes nothing is merged, nothing waits and nothing is raised; it comes due again."""
+    housekeeping = Housekeeping(database)
+    number = 0
+    while not housekeeping.is_due:
+        number += 1
+        commit_pages(database, number)
+    other = apsw.Connection(database.path)
+    other.execute("BEGIN IMMEDIATE")
+    do_all(housekeeping)
+    assert count_segments(database.connection) == number
+    other.execute("ROLLBACK")
+    other.close()
+    while not housekeeping.is_due:
+        number += 1
+        commit_pages(database, number)
+    do_all(housekeeping)
+    assert count_segments(database.connection) == 1
+    assert find_rows(database, "1_word") == number
+
+
+async def test_log_and_index_stay_small_however_much_is_appended(tmp_path: Path) -> None:
+    """Appended one by one, messages leave a log of bounded length and few segments of the index."""
+    path = tmp_path / "long.db"
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=100_000)
+        for entry in endless_log(5, messages_count=600):
+            await session.append(entry.wire, said_at=entry.said_at)
+        log_pages = measure_log(path)
+    connection = apsw.Connection(str(path))
+    assert count_segments(connection) < 24
+    assert log_pages < 2 * CHECKPOINT_PAGES
+    connection.close()
