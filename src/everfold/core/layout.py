@@ -88,6 +88,14 @@ class Layout:
         object.__setattr__(self, "held_refreshes", refreshes)
 
     @property
+    def head(self) -> HeldMessage | None:
+        """The head, where compaction has passed it."""
+        for held in self.held:  # without a generator, which costs more than the few before the head
+            if held.hold == "head":
+                return held
+        return None
+
+    @property
     def coarse(self) -> ShownRange | None:
         """The coarse range, when there is one."""
         return self.ranges[0] if self.ranges and self.ranges[0].kind == "coarse" else None

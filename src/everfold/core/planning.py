@@ -178,8 +178,8 @@ def measure_floor(state: SessionState, layout: Layout) -> int:
     if state.turn_seq and state.turn_seq < state.newest_block_seq:
         tokens += state.turn_tokens
     if state.refresh_seq < state.newest_block_seq:
-        tokens += sum(it.tokens for it in state.refreshes[-1:])
-    head = next((held for held in layout.held if held.hold == "head"), None)
+        tokens += sum([it.tokens for it in state.refreshes[-1:]])
+    head = layout.head
     return tokens + (head.tokens if head and head.seq != state.turn_seq else 0)
 
 

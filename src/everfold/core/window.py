@@ -145,7 +145,8 @@ class Window:
 class Body:
     """The past as a layout shows it. It stays the same from one compaction to the next.
 
-    `by_slice` has the tokens of its slices, `message_count` counts the messages that are shown word for word.
+    `by_slice` has the tokens of its slices, `tokens` their sum; `message_count` counts the messages that are shown word for
+    word, `digest_count` the digests.
     """
 
     layout: Layout
@@ -154,7 +155,9 @@ class Body:
     refresh_seq: int
     entries: tuple[Entry, ...]
     by_slice: Mapping[Slice, int]
+    tokens: int
     message_count: int
+    digest_count: int
 
 
 _make_entry = quick(MessageEntry)
@@ -198,7 +201,9 @@ def build_body(
         refresh_seq=refresh_seq,
         entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot, refresh_seq)),
         by_slice=by_slice,
+        tokens=sum(by_slice.values()),
         message_count=sum(not messages[held.seq].is_erased for held in shown),
+        digest_count=sum(bool(shown_range.digest_id) for shown_range in layout.ranges),
     )
 
 
@@ -241,8 +246,8 @@ def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Messa
         first_seq=first_seq,
         last_seq=last_seq,
         replaced_seq=replaced_seq,
-        entries=(*before.entries, *new),
-        message_count=before.message_count + sum(not entry.message.is_erased for entry in new),
+        entries=before.entries + tuple(new),
+        message_count=before.message_count + sum([not entry.message.is_erased for entry in new]),
     )
 
 
@@ -276,11 +281,11 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
     tail = tail or build_tail(state, body.layout, messages, before=None)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
     suffix = _volatile_entry(volatile, room)
-    said = sum(not entry.message.is_erased for entry in fixed) + tail.message_count
+    said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
     return Window(
         session=session,
         prompt=prompt,
-        entries=(*fixed, *body.entries, *tail.entries, *suffix),
+        entries=(*fixed, *body.entries) + tail.entries + tuple(suffix),  # noqa: RUF005 - the tail is copied once
         report=_report(state, body, policy, room, message_count=said + body.message_count, suffix=suffix, why=why),
         fence_key=session,
     )
@@ -357,28 +362,32 @@ def _report(
 ) -> WindowReport:
     layout = body.layout
     tokens = measure_window(state, layout)
+    snapshot_tokens = body.by_slice.get("snapshot", 0)
+    suffix_tokens = sum([estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix])
     by_slice: dict[Slice, int] = {
         "fixed": room.prompt_tokens,
         **body.by_slice,
-        "tail": tokens - sum(body.by_slice.values()) + body.by_slice.get("snapshot", 0),
-        "volatile": sum(estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix),
+        "tail": tokens - body.tokens + snapshot_tokens,
+        "volatile": suffix_tokens,
     }
     return _make_report(
         limit_tokens=room.limit_tokens,
         budget_tokens=room.budget_tokens,
         fixed_tokens=room.fixed_tokens,
         room_tokens=room.room_tokens,
-        tokens=room.prompt_tokens + body.by_slice.get("snapshot", 0) + tokens + by_slice["volatile"],
+        tokens=room.prompt_tokens + snapshot_tokens + tokens + suffix_tokens,
         by_slice=by_slice,
         message_count=message_count,
-        digest_count=sum(bool(shown.digest_id) for shown in layout.ranges),
+        digest_count=body.digest_count,
         watermark=layout.watermark,
         last_seq=state.safe_seq,
         withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
         standing_left_out=layout.standing_left_out,
         breaks=tuple(
-            PrefixBreak(reason=reason, cost_tokens=room.prompt_tokens + tokens if cost == WHOLE_WINDOW else cost)
-            for reason, cost in state.breaks
+            [
+                PrefixBreak(reason=reason, cost_tokens=room.prompt_tokens + tokens if cost == WHOLE_WINDOW else cost)
+                for reason, cost in state.breaks
+            ]
         ),
         full_slices=find_full_slices(by_slice, room, policy) if tokens >= room.trigger_tokens else (),
         memory=why,

@@ -40,7 +40,7 @@ MOST_PREPARED = 256
 """How many folds are kept ahead in one process; each takes some ten kilobytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Committer:
     """Begins and ends the events of one session.
 

@@ -10,6 +10,7 @@ Source: DESIGN sections 3.2 and 3.5.
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from everfold.core.drafts import name_refused
 from everfold.core.events import CompactionEvent, Outcome
@@ -34,8 +35,7 @@ from everfold.services.commit import Committer
 from everfold.services.live import LiveSession
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Abilities:
+class Abilities(NamedTuple):
     """Which parts of an event's work somebody is there to do besides the extractive digest."""
 
     has_model: bool = False
@@ -48,14 +48,17 @@ class Abilities:
         return self.has_model or self.has_extractor or self.has_hooks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+NO_ABILITIES = Abilities()
+
+
+@dataclass(slots=True, kw_only=True)
 class Compactor:
-    """Plans the compactions of one session, and carries out those that cannot wait."""
+    """Plans the compactions of one session, and carries out those that cannot wait. Every window makes one."""
 
     store: Store
     live: LiveSession
     committer: Committer
-    abilities: Abilities = Abilities()
+    abilities: Abilities = NO_ABILITIES
 
     @property
     def is_preview(self) -> bool:

@@ -172,7 +172,7 @@ class Worker:
         )
         abilities = self.abilities
         if abilities.has_extractor and not self.extracts(live.record.agent_id):
-            abilities = replace(abilities, has_extractor=False)
+            abilities = abilities._replace(has_extractor=False)
         return Compactor(store=self.store, live=live, committer=committer, abilities=abilities)
 
     def wake(self, session_id: SessionId) -> None:

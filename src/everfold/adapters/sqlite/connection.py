@@ -101,11 +101,15 @@ class Database:
     @contextmanager
     def impatient(self) -> Iterator[None]:
         """Nothing within it waits for another process that holds the file."""
-        self.connection.set_busy_timeout(0)
+        self.be_patient(is_patient=False)
         try:
             yield
         finally:
-            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            self.be_patient()
+
+    def be_patient(self, *, is_patient: bool = True) -> None:
+        """Wait for another process that holds the file from now on, or fail at once."""
+        self.connection.set_busy_timeout(BUSY_TIMEOUT_MS if is_patient else 0)
 
     def mark_erased(self) -> None:
         """Note, within the transaction of an erase, that the files hold erased words until the log was emptied.
@@ -286,26 +290,43 @@ def split_statements(text: str) -> list[str]:
     return [*statements, pending] if pending.strip() else statements
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turns what the driver raises into our errors, with the cause."""
-    try:
-        yield
-    except apsw.ConstraintError as error:
-        raise ConflictError(f"{path}: another writer stored this first ({error}); read again", path=path) from error
-    except apsw.Error as error:
-        raise _translate(path, error) from error
-    except (UnicodeDecodeError, json.JSONDecodeError, zlib.error) as error:
-        raise _damaged_row(path, error) from error
+def translated(path: str) -> "_Translation":
+    """Within it, what the driver raises becomes our errors, with the cause."""
+    return _Translation(path)
+
+
+class _Translation:
+    """A context without a generator: every append and every read enters one."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        match error:
+            case None:
+                return
+            case apsw.ConstraintError():
+                text = f"{self._path}: another writer stored this first ({error}); read again"
+                raise ConflictError(text, path=self._path) from error
+            case apsw.Error():
+                raise _translate(self._path, error) from error
+            case UnicodeDecodeError() | json.JSONDecodeError() | zlib.error():
+                raise _damaged_row(self._path, error) from error
+
+
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+"""What decoding a stored row raises, beside our own errors: all that is read was written by us, so it is damage."""
 
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Turns whatever decoding a stored row raises into our error: all that is read was written by us, so it is damage."""
+    """Within it, whatever decoding a stored row raises becomes our error."""
     try:
         with translated(path):
             yield
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, InvalidInputError) as error:
+    except (*DAMAGED, InvalidInputError) as error:
         raise _damaged_row(path, error) from error
 
 

@@ -3,7 +3,7 @@
 import apsw
 
 from everfold.adapters.sqlite import access, log
-from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.connection import DAMAGED, Database
 from everfold.adapters.sqlite.places import Places
 from everfold.core.access import AccessKey
 from everfold.core.sessions import SessionId
@@ -30,15 +30,14 @@ class Glance:
     def find_state(self, session_id: SessionId) -> SessionState | None:
         """The state of a session, or None when it cannot be had at once."""
         try:
-            known = self._known.get(session_id)
             session_key = self._places.place(session_id).session_key
-            if known is not None:
+            if (known := self._known.get(session_id)) is not None:
                 row = self._database.row("read_revision", session_key=session_key)
                 if row is not None and row[0] == known.revision:
                     return known
             state = log.read_state(self._database, self._places, session_id)
-        except (apsw.Error, EverfoldError):
-            return None
+        except (apsw.Error, EverfoldError, *DAMAGED):
+            return None  # the long way says what it is
         self.remember(session_id, state)
         return state
 

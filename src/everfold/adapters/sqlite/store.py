@@ -151,11 +151,8 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
 
     async def read_state(self, session_id: SessionId) -> SessionState:
         """See the port."""
-        if not self._reader.is_closed:
-            with reading(self.path):
-                state = self._glance.find_state(session_id)
-            if state is not None:
-                return state
+        if not self._reader.is_closed and (state := self._glance.find_state(session_id)) is not None:
+            return state
         return await self._read(log.read_state, self._reader.places, session_id)
 
     async def find_key(self, secret_hash: str) -> AccessKey | None:
