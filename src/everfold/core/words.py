@@ -42,7 +42,7 @@ _ONLY_LETTERS: Final = bytes(code if chr(code) in ascii_lowercase else 32 for co
 _ONLY_DIGITS: Final = bytes(code if chr(code) in digits else 32 for code in range(256))
 _MOST_CHUNKS: Final = 131_072
 _MOST_CASES: Final = 8_192
-_MOST_TURNS: Final = 4
+_MOST_TURNS: Final = 2
 """What turns more often between letters and digits (hex) hardly has the cases of another."""
 _MOST_KEPT_DIGITS: Final = 4
 _BLANK: Final = 255
@@ -89,7 +89,7 @@ class _Matter(dict[str, str]):
     @staticmethod  # a bound method for each new chunk would cost as much as looking it up
     def __missing__(chunk: str) -> str:
         bare = chunk.strip(_MARKS)
-        if _is_plain(bare):
+        if bare.isalpha() and _is_plain(bare):
             word = stem(bare.lower()[:MAX_WORD_CHARS])
             return _keep(chunk, "" if word in STOP_WORDS else f"{word} ")
         if len(bare) <= MAX_WORD_CHARS and bare.isascii():
@@ -98,17 +98,26 @@ class _Matter(dict[str, str]):
             if recipe is not None:
                 matter = _follow(recipe, bare, characters)
                 return _keep(chunk, matter) if recipe.is_kept else matter
+            whole = bare.replace("-", "").replace("_", "")
+            if whole.isalnum() and whole.islower():
+                matter = _join_parts(_list_parts(bare), whole)
+                return _keep(chunk, matter) if whole.isalpha() else matter
         return _keep(chunk, "".join([f"{word} " for word in _read_pieces(chunk) if word not in STOP_WORDS]))
 
 
 def _follow(recipe: "_Recipe", chunk: str, characters: bytes) -> str:
     table = (characters.translate(_LOWER) if recipe.words else characters) + _PADDING[len(chunk)]
-    matter = recipe.places.translate(table).decode()
+    matter = recipe.places.translate(table).decode() if recipe.places else ""
     for start, end, places in recipe.words:
         matter += _KNOWN_MATTER[chunk[start:end]]
         if places:
             matter += places.translate(table).decode()
     return matter
+
+
+def _join_parts(parts: list[str], whole: str) -> str:
+    matter = "".join([f"{part} " if part.isdigit() else _KNOWN_MATTER[part] for part in parts])
+    return matter if len(parts) == 1 or whole in STOP_WORDS else f"{matter}{whole} "
 
 
 def _keep(chunk: str, matter: str) -> str:
