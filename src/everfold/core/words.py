@@ -97,7 +97,7 @@ class _Matter(dict[str, str]):
     @staticmethod  # a bound method for each new chunk would cost as much as looking it up
     def __missing__(chunk: str) -> str:
         bare = chunk.strip(_MARKS)
-        if bare.isalpha() and _is_plain(bare):
+        if bare.isalnum() and _is_plain(bare):
             word = stem(bare.lower()[:MAX_WORD_CHARS])
             return _keep(chunk, "" if word in STOP_WORDS else f"{word} ")
         if len(bare) <= MAX_WORD_CHARS and bare.isascii():
