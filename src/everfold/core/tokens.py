@@ -161,6 +161,7 @@ _PAIR_WEIGHTS: Final = [_weigh(pair) for pair in range(len(_CLASSES) ** 2)] + [0
 _LOW_DIGITS: Final = bytes([weight % (1 << _DIGIT_BITS) for weight in _PAIR_WEIGHTS])
 _HIGH_DIGITS: Final = bytes([weight >> _DIGIT_BITS for weight in _PAIR_WEIGHTS])
 _MOST_SUMMED: Final = 65_520 >> _DIGIT_BITS
+"""How many digits at most come to no more than the checksum holds. A weight has two digits: 0 to 4,095."""
 _LONGER: Final = tuple(
     (_pair(pattern), _code(pattern), weight)
     for pattern, weight in _WEIGHTS.items()
