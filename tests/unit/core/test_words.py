@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from everfold.core.stems import stem
@@ -112,6 +112,9 @@ def _chunks(draw: st.DrawFn) -> str:
 
 
 @given(chunk=_chunks() | st.text(st.characters(codec="utf-8", exclude_categories=["Z"]), max_size=80))
+@example("B2's,")
+@example("in-to/5")
+@example("file_42.py:7")
 def test_matter_is_the_words_without_grammar(chunk: str) -> None:
     """However a chunk is read, when it is new and when it was read before, its matter is its words less stop words."""
     expected = [word for word in read_words(chunk) if word not in STOP_WORDS]
