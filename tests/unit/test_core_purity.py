@@ -12,7 +12,7 @@ import pytest
 
 ALLOWED_MODULES = frozenset(
     "__future__ base64 bisect collections dataclasses datetime enum functools hashlib heapq itertools json math operator re"
-    " string types typing unicodedata".split()
+    " string types typing unicodedata zlib".split()
 )
 ALLOWED_BUILTINS = frozenset(
     "ArithmeticError AssertionError AttributeError BaseException Ellipsis Exception ExceptionGroup IndexError KeyError"

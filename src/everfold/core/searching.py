@@ -149,7 +149,9 @@ _matter = lru_cache(maxsize=BEFORE_COUNT + 2)(read_matter)
 @lru_cache(maxsize=BEFORE_COUNT + 2)
 def _end(said: str) -> str:
     """What *before* takes of a text."""
-    return " ".join(_matter(said).rsplit(" ", BEFORE_WORDS)[-BEFORE_WORDS:])
+    matter = _matter(said)
+    words = matter.rsplit(" ", BEFORE_WORDS)
+    return matter[len(words[0]) + 1 :] if len(words) > BEFORE_WORDS else matter
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,9 @@ departures (bli -> ble, logi -> log). The irregular forms are those of any schoo
 
 import re
 from functools import lru_cache
+from typing import Final
 
-_IRREGULAR = """
+_IRREGULAR: Final = """
 be was were been am is are|become became|begin began begun|bite bit bitten|blow blew blown|break broke broken
 bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|come came|deal dealt|dig dug
 do did done does|draw drew drawn|dream dreamt|drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen
@@ -28,22 +29,22 @@ shelf shelves|tooth teeth|wife wives|wolf wolves|woman women
 good better best|bad worse worst|far farther farthest further
 """
 
-_STEP_TWO = {
+_STEP_TWO: Final = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
     "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
     "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
 }  # fmt: skip
-_STEP_THREE = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_TABLES = tuple((table, tuple(table)) for table in (_STEP_TWO, _STEP_THREE))
-_STEP_FOUR = (
+_STEP_THREE: Final = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_TABLES: Final = tuple((table, tuple(table)) for table in (_STEP_TWO, _STEP_THREE))
+_STEP_FOUR: Final = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent",
     "sion", "tion", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
 )  # fmt: skip
 
-_MIN_CHARS = 3
-_MEASURE = re.compile(r"[aeiouy][^aeiouy]")
-_SHORT_END = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
-_VOWEL = re.compile(r"[aeiou]|(?<=[^aeiou])y")
+_MIN_CHARS: Final = 3
+_MEASURE: Final = re.compile(r"[aeiouy][^aeiouy]")
+_SHORT_END: Final = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
+_VOWEL: Final = re.compile(r"[aeiou]|(?<=[^aeiou])y")
 
 
 def _read_irregular(table: str) -> dict[str, str]:
@@ -52,7 +53,7 @@ def _read_irregular(table: str) -> dict[str, str]:
     return {form: family[0] for family in families for form in family[1:]}
 
 
-PLAIN_FORMS = _read_irregular(_IRREGULAR)
+PLAIN_FORMS: Final = _read_irregular(_IRREGULAR)
 
 
 @lru_cache(maxsize=65_536)

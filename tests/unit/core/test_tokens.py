@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from everfold.core import tokens
@@ -181,11 +181,18 @@ def test_impossible_caps_are_refused() -> None:
         truncate_to_tokens("text", 1, head_share=1.5)
 
 
-@given(st.text(st.sampled_from("abzAQ019 \n\t.,-_"), max_size=80))
-def test_an_estimate_is_the_sum_of_its_patterns(text: str) -> None:
+@given(
+    beginning=st.text(st.sampled_from("abzAQ019 \n\t.,-_"), max_size=80),
+    repeated_count=st.sampled_from([1, 1, 40, 500]),
+)
+@example(beginning="aA", repeated_count=5_000)
+@example(beginning="\ta", repeated_count=5_000)
+def test_an_estimate_is_the_sum_of_its_patterns(beginning: str, repeated_count: int) -> None:
     """Of ASCII, an estimate is the sum of every pattern's weight, as often as the pattern stands in the classes of the text."""
+    text = beginning * repeated_count
     shape = text.encode().translate(tokens._CODES).decode()
     millitokens = tokens._BASE + sum(
         weight * shape.count(tokens._code(pattern)) for pattern, weight in tokens._WEIGHTS.items()
     )
-    assert estimate_text_tokens(text) == (min(max(millitokens // 1000, 1), len(text)) if text else 0)
+    least = max(len(text) // tokens._MOST_BYTES_PER_TOKEN, 1)
+    assert estimate_text_tokens(text) == (min(max(millitokens // 1000, least), len(text)) if text else 0)

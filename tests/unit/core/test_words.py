@@ -1,5 +1,10 @@
-import pytest
+import re
 
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from everfold.core.stems import stem
 from everfold.core.words import MAX_WORD_CHARS, STOP_WORDS, find_words, read_matter, read_words
 
 
@@ -91,3 +96,36 @@ def test_common_composites_read_like_all_others(first: str, joint: str, second: 
     """The short way for the composites that logs are full of gives what the words of the long way are."""
     chunk = f"{first}{joint}{second}"
     assert read_matter(chunk).split() == [word for word in read_words(chunk) if word not in STOP_WORDS]
+
+
+_TEXTS = st.sampled_from(["a", "of", "ing", "in", "the", "going", "Foo", "ORD", "BAr", "s", "don", "f", "C"])
+_NUMBERS = st.from_regex(r"[0-9]{1,12}", fullmatch=True)
+_JOINTS = st.sampled_from([*"-_./:@\\#&+',=|$\x00", "--", "-.", "", "", "\u2019", "\u00e9"])
+_ENDS = st.text(".,!?;:()[]{}'\"*`~-_%", max_size=2)
+
+
+@st.composite
+def _chunks(draw: st.DrawFn) -> str:
+    """What may stand between two spaces: words and numbers in any order, with joints, marks and other signs."""
+    pieces = draw(st.lists(st.tuples(_TEXTS | _NUMBERS, _JOINTS), min_size=1, max_size=7))
+    return draw(_ENDS) + "".join(piece + joint for piece, joint in pieces) + draw(_ENDS)
+
+
+@given(chunk=_chunks() | st.text(st.characters(codec="utf-8", exclude_categories=["Z"]), max_size=80))
+@example("B2's,")
+@example("in-to/5")
+@example("file_42.py:7")
+def test_matter_is_the_words_without_grammar(chunk: str) -> None:
+    """However a chunk is read, when it is new and when it was read before, its matter is its words less stop words."""
+    expected = [word for word in read_words(chunk) if word not in STOP_WORDS]
+    assert read_matter(chunk).split() == read_matter(chunk).split() == expected
+    assert read_matter(f"{chunk} {chunk}").split() == expected * 2
+
+
+@given(composite=st.from_regex(r"[a-z0-9]+([-_]{1,2}[a-z0-9]+){0,4}", fullmatch=True))
+def test_composites_without_capitals_are_cut_where_letters_and_digits_meet(composite: str) -> None:
+    """A composite of one segment gives its runs of letters, stemmed, and of digits; then all of it as one word."""
+    runs = re.findall(r"[a-z]+|[0-9]+", composite)
+    parts = [run[:MAX_WORD_CHARS] if run.isdigit() else stem(run[:MAX_WORD_CHARS]) for run in runs]
+    whole = ["".join(runs)[:MAX_WORD_CHARS]] if len(runs) > 1 else []
+    assert read_words(composite) == parts + whole
