@@ -16,20 +16,20 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import (
+    UNTOLD,
     blank_marks,
-    count_shapes,
     cut_pieces,
     find_error,
     find_hard,
-    find_hint,
     find_name,
     find_state,
     has_day,
     is_free_of_hard,
     may_hold_hard,
+    needs_digits,
     shape_pieces,
     tell_shapes,
-    weigh_shape,
+    weigh_part,
 )
 from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
@@ -330,6 +330,8 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
     may_fail = "error" in lowered or "exception" in lowered
     may_hold = not is_free_of_hard(text)
     shapes = shape_pieces(text) if may_hold and is_ascii else None
+    is_of_digits = shapes is not None and needs_digits(shapes)
+    unknown = UNTOLD if may_hold else 0
     bases = _BASE if from_user else _MACHINE_BASE
     found: list[_Found] = []
     for start, end in spans:
@@ -339,9 +341,9 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         cues = collect_word_cues(low, break_words(low) if is_enclosed else words)
         kind: LineKind = "lead"
         at = count = 0
-        if may_hold and find_hint(text, start, end) is not None:
-            told = count_shapes(shapes[start:end].split()) if shapes else None
-            hard, count = told or _count_hard(text[start:end])
+        weight = weigh_part(shapes, start, end, is_of_digits=is_of_digits) if shapes else unknown
+        if weight:
+            hard, count = tell_shapes(weight) or _count_hard(text[start:end])
             if hard is not None:
                 kind, at = hard, -1
         if (may_fail or cues & MAY_FAIL) and (failure := find_error(low, cues)) is not None:
@@ -424,19 +426,19 @@ def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bo
 def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
     """Units of output, judged. The innermost loop of an append of output: it makes no call that it can do without."""
     text, lowered, outcomes, shapes = whole
-    find = lowered.find
+    is_of_digits = shapes is not None and needs_digits(shapes)
     found: list[_Found] = []
     for start, end in spans:
         unit = text[start:end]
-        told = tell_shapes(sum(map(weigh_shape, shapes[start:end].split()))) if shapes else None
-        hard, count = _count_hard(unit) if told is None else told
+        weight = weigh_part(shapes, start, end, is_of_digits=is_of_digits) if shapes else UNTOLD
+        hard, count = (tell_shapes(weight) or _count_hard(unit)) if weight else (None, 0)
         kind: LineKind = hard or "lead"
         at = -1
         is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
         outcome = None
         if not is_code:
             for word in outcomes:
-                if find(word, start, end) >= 0:
+                if lowered.find(word, start, end) >= 0:
                     outcome = _find_outcome(lowered[start:end])
                     break
         if outcome is not None:

@@ -39,7 +39,7 @@ _COMMON: Final = re.compile(
     r"|(?P<none>\d|\d+[A-Za-z]{1,3}(?=[.:!?]*$)))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first, and of what is none of them: the same kinds in a third of the time."""
-_SHAPES: Final = bytes(ord(re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code)))) for code in _PIECE_ENDS)
+_SHAPES: Final = bytes(ord(re.sub(r"\s", " ", re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code))))) for code in _PIECE_ENDS)
 _match_shape: Final = re.compile(
     r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
     r"|(?P<path>~?\.{0,2}/[a0_]\S+|(?!0)[a0_.@-]+/[a0_./@-]*(?:/|\.[a0_])[a0_./:-]*)"
@@ -47,6 +47,8 @@ _match_shape: Final = re.compile(
     r"|(?P<number>0+\.0+|00|000|00000|000000|\$0[0.]*|0+%)|(?P<none>0(?:-0+)*|[a_-]+/[a_-]*))[.:!?]*$"
 ).match
 """The shapes that tell alone what they are; four digits may be a year, and a day with letters behind it a moment."""
+_TELLING_MARKS: Final = ("/", "\\", "@", "._", ".a")
+"""Marks by which a piece without a digit may be a hard fact."""
 _match_hard: Final = _HARD.match
 _match_common: Final = _COMMON.match
 _is_telling: Final = re.compile(r"[\d@/\\]|\.\w").search
@@ -55,7 +57,8 @@ _RANK: Final[dict[HardKind, int]] = {"identifier": 3, "path": 2, "number": 1, "d
 _PLACES: Final = {"identifier": 1 << 45, "path": 1 << 30, "number": 1 << 15, "date": 1, "none": 0}
 """One piece of a kind, in one sum that counts a unit's pieces of all kinds; of no text so many are read that they meet."""
 _MOST_PIECES: Final = 0x7FFF
-_UNTOLD: Final = 1 << 60
+UNTOLD: Final = 1 << 60
+"""What a piece weighs that its shape does not tell."""
 _MOST_SHAPES: Final = 8_192
 _ENOUGH: Final = 6
 
@@ -130,17 +133,41 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
     return best, count, shown
 
 
-def count_shapes(shapes: list[str]) -> tuple[HardKind | None, int] | None:
-    """What `find_hard` finds, told by the shapes of the pieces alone; None where one of them must be read itself."""
-    return tell_shapes(sum(map(weigh_shape, shapes)))
+def needs_digits(shapes: str) -> bool:
+    """Whether in a text of this shape only a piece with a digit can be a hard fact, as in most talk and most tables."""
+    for mark in _TELLING_MARKS:
+        if mark in shapes:
+            return False
+    return True
+
+
+def weigh_part(shapes: str, start: int, end: int, *, is_of_digits: bool) -> int:
+    """What the pieces in a part of a text's shape weigh together, told quicker where `needs_digits` holds for the text."""
+    if not is_of_digits:
+        part = shapes[start:end]
+        if not needs_digits(part):
+            return sum(map(weigh_shape, part.split()))
+    weight = 0
+    at = shapes.find("0", start, end)
+    while at >= 0:
+        begin = shapes.rfind(" ", start, at) + 1 or start
+        at = shapes.find(" ", at, end)
+        if at < 0:
+            return weight + weigh_shape(shapes[begin:end])
+        weight += weigh_shape(shapes[begin:at])
+        at = shapes.find("0", at, end)
+    return weight
 
 
 @lru_cache(maxsize=4_096)
 def tell_shapes(found: int) -> tuple[HardKind | None, int] | None:
-    """The same by the sum of what `weigh_shape` gives for each; rows of output have few sums."""
+    """What `find_hard` finds, told by what the shapes of the pieces weigh together; None where one must be read itself.
+
+    Rows of output have few sums.
+    """
     if not found:
         return None, 0
-    if found >= _UNTOLD:
+    if found >= UNTOLD:
         return None
     identifiers, paths = found // _PLACES["identifier"], found // _PLACES["path"] & _MOST_PIECES
     numbers, dates = found // _PLACES["number"] & _MOST_PIECES, found & _MOST_PIECES
@@ -164,12 +191,12 @@ weigh_shape: Final = _KNOWN_SHAPES.__getitem__
 
 
 def _weigh_shape(shape: str) -> int:
-    """One piece of its kind, `_UNTOLD` where not every piece of the shape is the same, 0 for no hard fact."""
+    """One piece of its kind, `UNTOLD` where not every piece of the shape is the same, 0 for no hard fact."""
     if shape.isalpha() or len(shape) == 1:
         return 0
     if (found := _match_shape(shape)) is not None:
         return _PLACES[found.lastgroup or ""]
-    return _UNTOLD if _is_telling(shape) else 0
+    return UNTOLD if _is_telling(shape) else 0
 
 
 def find_error(lowered: str, cues: int) -> int | None:
