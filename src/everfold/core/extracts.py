@@ -85,12 +85,12 @@ SCAN_CHARS: Final = 20_000
 _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
-_SURE_UNITS: Final = 16
-_TABLE_UNITS: Final = 12
+_SURE_UNITS: Final = 8
+_TABLE_UNITS: Final = 7
 _LAST_UNITS: Final = 3
-_ROW_SPACING: Final = 3
-"""Output in whose first 16 units 12 hold an identifier is a table: of its other rows every third is judged, the last
-ones, and all that may tell of an error or a state."""
+_ROW_SPACING: Final = 4
+"""Output in whose first 8 units 7 hold an identifier is a table: of its other rows every fourth is judged, or more where
+they would be fewer than the lines that are kept, the last ones, and all that may tell of an error or a state."""
 _COLUMNS: Final = 5
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
@@ -300,12 +300,15 @@ class _Whole(NamedTuple):
     outcomes: Sequence[str]
     shapes: str | None = None
     """The text's pieces by their shapes, as long as it; None where it is not ASCII."""
+    is_of_digits: bool = False
+    """Whether `needs_digits` holds for the shapes."""
 
 
 def _read_output(text: str) -> _Whole:
     lowered = _lower(text)
     outcomes = [*list_outcome_words(lowered), *(word for word in _ERRORS if word in lowered)]
-    return _Whole(text, lowered, outcomes, shape_pieces(text) if text.isascii() else None)
+    shapes = shape_pieces(text) if text.isascii() else None
+    return _Whole(text, lowered, outcomes, shapes, shapes is not None and needs_digits(shapes))
 
 
 def _lower(text: str) -> str:
@@ -403,13 +406,14 @@ def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
     if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
+        spacing = max(1, min(_ROW_SPACING, len(rest) // (_count_lines(len(text)) - _SURE_UNITS)))
+        last = rest[-_LAST_UNITS:]
         rest = [
             span
-            for at, span in enumerate(rest, 1)
-            if at % _ROW_SPACING == 0
-            or len(rest) - at < _LAST_UNITS
-            or (outcomes and _may_tell(lowered, *span, outcomes))
+            for at, span in enumerate(rest[:-_LAST_UNITS], 1)
+            if at % spacing == 0 or (outcomes and _may_tell(lowered, *span, outcomes))
         ]
+        rest += last
     found += _judge_units(whole, rest)
     _raise_last(found)
     return found
@@ -425,8 +429,7 @@ def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bo
 
 def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
     """Units of output, judged. The innermost loop of an append of output: it makes no call that it can do without."""
-    text, lowered, outcomes, shapes = whole
-    is_of_digits = shapes is not None and needs_digits(shapes)
+    text, lowered, outcomes, shapes, is_of_digits = whole
     found: list[_Found] = []
     for start, end in spans:
         unit = text[start:end]
@@ -500,8 +503,13 @@ def _doubt_paste(found: list[_Found], length: int) -> list[_Found]:
     return doubted
 
 
+def _count_lines(length: int) -> int:
+    """How many lines a text of so many characters gives at most."""
+    return min(_MOST_LINES, _LINES + length // _CHARS_PER_MORE_LINE)
+
+
 def _choose(found: list[_Found], length: int) -> list[_Found]:
-    most = min(_MOST_LINES, _LINES + length // _CHARS_PER_MORE_LINE)
+    most = _count_lines(length)
     worth = [one for one in found if one[0] >= _WORTH or one[5]]
     if not worth:
         return [max(found, key=lambda one: (one[0], -one[1]))] if found else []
