@@ -24,14 +24,13 @@ from everfold.core.signals import (
     find_name,
     find_state,
     has_day,
-    is_free_of_hard,
     may_hold_hard,
     needs_digits,
     shape_pieces,
     tell_shapes,
     weigh_part,
 )
-from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
+from everfold.core.statement_rules import FLAGS, HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
     ENCLOSED_JOINT,
     ENCLOSING,
@@ -40,6 +39,7 @@ from everfold.core.statements import (
     break_words,
     collect_cues,
     collect_word_cues,
+    find_joint,
     find_statement,
     is_loose,
     list_outcome_words,
@@ -329,19 +329,21 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
     if not is_ascii:
         lowered = lowered.replace(_APOSTROPHE, "'")
     marked = mark_words(lowered)
+    may_enclose = ENCLOSING in marked
+    may_join = find_joint(marked) is not None
     may_be_loose = is_loose(lowered)
     may_fail = "error" in lowered or "exception" in lowered
-    may_hold = not is_free_of_hard(text)
-    shapes = shape_pieces(text) if may_hold and is_ascii else None
+    shapes = shape_pieces(text) if is_ascii else None
     is_of_digits = shapes is not None and needs_digits(shapes)
-    unknown = UNTOLD if may_hold else 0
+    unknown = UNTOLD if not is_ascii and may_hold_hard(text) else 0
     bases = _BASE if from_user else _MACHINE_BASE
     found: list[_Found] = []
     for start, end in spans:
         low = lowered[start:end]
         words = low.split()
-        is_enclosed = marked.find(ENCLOSING, start, end) >= 0
+        is_enclosed = may_enclose and marked.find(ENCLOSING, start, end) >= 0
         cues = collect_word_cues(low, break_words(low) if is_enclosed else words)
+        flags = cues & FLAGS
         kind: LineKind = "lead"
         at = count = 0
         weight = weigh_part(shapes, start, end, is_of_digits=is_of_digits) if shapes else unknown
@@ -349,10 +351,10 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
             hard, count = tell_shapes(weight) or _count_hard(text[start:end])
             if hard is not None:
                 kind, at = hard, -1
-        if (may_fail or cues & MAY_FAIL) and (failure := find_error(low, cues)) is not None:
+        if (may_fail or flags & MAY_FAIL) and (failure := find_error(low, flags)) is not None:
             kind, at = "error", failure
         else:
-            if cues & _MAY_DAY and kind in ("lead", "number") and has_day(low, cues):
+            if flags & _MAY_DAY and kind in ("lead", "number") and has_day(low, flags):
                 kind = "date"
                 count += 1
             if low[1:] != text[start + 1 : end] and (named := find_name(text, start, end)) is not None:
@@ -364,7 +366,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         statement = None
         if cues >= IMPERATIVE or low[-1] == "?":
             is_joined = (
-                marked.find(JOINT, start, end) >= 0
+                (may_join and marked.find(JOINT, start, end) >= 0)
                 or (is_enclosed and marked.find(ENCLOSED_JOINT, start, end) >= 0)
                 or (may_be_loose and is_loose(low))
             )
