@@ -10,7 +10,7 @@ bench/extraction.py.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from operator import or_
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
@@ -183,7 +183,7 @@ def _join_bits(words: str) -> int:
 
 _MAY_REMEMBER: Final = _join_bits("remember note mind memorize forget")
 _MAY_STAY_OPEN: Final = _join_bits("still undecided answer")
-_is_cue: Final = frozenset(_CUES).__contains__
+_CUE_WORDS: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
 _ASCII_OUTCOME_WORDS: Final = frozenset(map(str.encode, _OUTCOME_WORDS))
 """The same as bytes, which are split in three quarters of the time."""
@@ -213,10 +213,12 @@ def collect_cues(lowered: str, words: list[str]) -> int:
     return collect_word_cues(lowered, break_words(lowered) if is_enclosing(lowered) else words)
 
 
-def collect_word_cues(lowered: str, words: Iterable[str]) -> int:
+def collect_word_cues(lowered: str, words: list[str]) -> int:
     """The same by the words of a text, those that marks enclose set free."""
     cues = 0
-    for word in filter(_is_cue, words):
+    for word in words:
+        if word not in _CUE_WORDS:
+            continue
         bits, parts = _CUES[word]
         cues |= bits
         for part, more in parts:
