@@ -404,21 +404,25 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
 def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     whole = _read_output(text)
-    lowered, outcomes = whole.lowered, whole.outcomes
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
     if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
-        spacing = max(1, min(_ROW_SPACING, len(rest) // (_count_lines(len(text)) - _SURE_UNITS)))
-        last = rest[-_LAST_UNITS:]
-        rest = [
-            span
-            for at, span in enumerate(rest[:-_LAST_UNITS], 1)
-            if at % spacing == 0 or (outcomes and _may_tell(lowered, *span, outcomes))
-        ]
-        rest += last
+        rest = _thin_rows(whole, rest)
     found += _judge_units(whole, rest)
     _raise_last(found)
     return found
+
+
+def _thin_rows(whole: _Whole, rows: list[Span]) -> list[Span]:
+    """The rows of a table, without its first ones, that are judged."""
+    lowered, outcomes = whole.lowered, whole.outcomes
+    spacing = max(1, min(_ROW_SPACING, len(rows) // (_count_lines(len(lowered)) - _SURE_UNITS)))
+    last = len(rows) - _LAST_UNITS
+    kept: list[Span] = []
+    for at, (start, end) in enumerate(rows, 1):
+        if at % spacing == 0 or at > last or _may_tell(lowered, start, end, outcomes):
+            kept.append((start, end))
+    return kept
 
 
 def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bool:

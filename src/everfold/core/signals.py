@@ -141,19 +141,18 @@ def needs_digits(shapes: str) -> bool:
 
 def weigh_part(shapes: str, start: int, end: int, *, is_of_digits: bool) -> int:
     """What the pieces in a part of a text's shape weigh together, told quicker where `needs_digits` holds for the text."""
-    if not is_of_digits:
-        part = shapes[start:end]
-        if not needs_digits(part):
-            return sum(map(weigh_shape, part.split()))
+    part = shapes[start:end]
+    if not (is_of_digits or needs_digits(part)):
+        return sum(map(weigh_shape, part.split()))
     weight = 0
-    at = shapes.find("0", start, end)
-    while at >= 0:
-        begin = shapes.rfind(" ", start, at) + 1 or start
-        at = shapes.find(" ", at, end)
-        if at < 0:
-            return weight + weigh_shape(shapes[begin:end])
-        weight += weigh_shape(shapes[begin:at])
-        at = shapes.find("0", at, end)
+    digit = part.find("0")
+    while digit >= 0:
+        begin = part.rfind(" ", 0, digit) + 1
+        behind = part.find(" ", digit)
+        if behind < 0:
+            return weight + weigh_shape(part[begin:])
+        weight += weigh_shape(part[begin:behind])
+        digit = part.find("0", behind)
     return weight
 
 
