@@ -319,7 +319,7 @@ def _lower(text: str) -> str:
     return "".join([low if len(low := letter.lower()) == 1 else letter for letter in text])
 
 
-def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:  # noqa: C901, PLR0912 - see below
+def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:  # noqa: C901, PLR0912, PLR0915 - see below
     """The units of what somebody said, judged.
 
     One long function, since it is the innermost loop of an append: a call for each step of a unit costs a tenth more.
@@ -406,7 +406,7 @@ def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     whole = _read_output(text)
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
-    if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
+    if len(rest) > _LAST_UNITS and [one[3] for one in found].count("identifier") >= _TABLE_UNITS:
         rest = _thin_rows(whole, rest)
     found += _judge_units(whole, rest)
     _raise_last(found)

@@ -14,7 +14,6 @@ HardKind = Literal["identifier", "path", "date", "number"]
 
 find_hint: Final = re.compile(r"[0-9/\\_@#$€£]").search
 """A mark without which a text can hold no hard fact."""
-_ASCII_HINTS: Final = rb"0123456789/\_@#$"
 _PIECES: Final = re.compile(r"[^\s\"'`(){}\[\]<>,;=|*]+")
 _PIECE_ENDS: Final = bytes(32 if chr(code) in "\"'`(){}[]<>,;=|*" else code for code in range(256))
 _EXTENSIONS: Final = (
@@ -39,7 +38,9 @@ _COMMON: Final = re.compile(
     r"|(?P<none>\d|\d+[A-Za-z]{1,3}(?=[.:!?]*$)))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first, and of what is none of them: the same kinds in a third of the time."""
-_SHAPES: Final = bytes(ord(re.sub(r"\s", " ", re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code))))) for code in _PIECE_ENDS)
+_SHAPES: Final = bytes(
+    ord(re.sub(r"\s", " ", re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code))))) for code in _PIECE_ENDS
+)
 _match_shape: Final = re.compile(
     r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
     r"|(?P<path>~?\.{0,2}/[a0_]\S+|(?!0)[a0_.@-]+/[a0_./@-]*(?:/|\.[a0_])[a0_./:-]*)"
@@ -91,14 +92,6 @@ _find_date_phrase: Final = re.compile(
 def may_hold_hard(text: str) -> bool:
     """Whether a text has a mark without which it can hold no hard fact."""
     return find_hint(text) is not None
-
-
-def is_free_of_hard(text: str) -> bool:
-    """Whether nowhere in a text is such a mark: quicker where there is none, as in most talk."""
-    if not text.isascii():
-        return find_hint(text) is None
-    data = text.encode()
-    return len(data.translate(None, _ASCII_HINTS)) == len(data)
 
 
 def blank_marks(text: str) -> str:

@@ -38,20 +38,10 @@ def cut_prose(text: str, low: int, high: int) -> list[Span]:
         cut += len(piece) + 1
         if cut < after or cut == high:
             continue
+        end = _skip_closing(text, cut + 1, high)
+        after = _skip_blanks(text, end, high)
         mark = text[cut]
-        end = cut + 1
-        while end < high and text[end] != " " and text[end] in _CLOSING_MARKS:
-            end += 1
-        after = end
-        while after < high and text[after].isspace():
-            after += 1
-        if after == end and end < high and mark in ".!?":
-            continue
-        if (
-            mark == "."
-            and (text[cut - 2 : cut] in _ABBREVIATION_ENDS or text[cut - 1].isupper())
-            and _is_abbreviated(text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut])
-        ):
+        if (after == end and end < high and mark in ".!?") or (mark == "." and _is_abbreviated(text, at, cut)):
             continue
         if cut > at:
             if end - at > _UNIT_CHARS:
@@ -75,6 +65,18 @@ def _split_at_ends(text: str) -> list[str]:
     return text.split("\n")
 
 
+def _skip_closing(text: str, at: int, high: int) -> int:
+    while at < high and text[at] != " " and text[at] in _CLOSING_MARKS:
+        at += 1
+    return at
+
+
+def _skip_blanks(text: str, at: int, high: int) -> int:
+    while at < high and text[at].isspace():
+        at += 1
+    return at
+
+
 def _cut_long(text: str, start: int, end: int, spans: list[Span]) -> int:
     """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
     while end - start > _UNIT_CHARS:
@@ -85,8 +87,11 @@ def _cut_long(text: str, start: int, end: int, spans: list[Span]) -> int:
     return start
 
 
-def _is_abbreviated(before: str) -> bool:
-    """Whether what stands before a full stop is an abbreviation or an initial."""
+def _is_abbreviated(text: str, start: int, cut: int) -> bool:
+    """Whether what stands in a sentence before a full stop is an abbreviation or an initial."""
+    if text[cut - 2 : cut] not in _ABBREVIATION_ENDS and not text[cut - 1].isupper():
+        return False
+    before = text[max(start, cut - _ABBREVIATION_CHARS) : cut]
     word = before[before.rfind(" ") + 1 :]
     return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
