@@ -21,6 +21,7 @@ from everfold.core.signals import (
     cut_pieces,
     find_error,
     find_hard,
+    find_hint,
     find_name,
     find_state,
     has_day,
@@ -28,7 +29,8 @@ from everfold.core.signals import (
     needs_digits,
     shape_pieces,
     tell_shapes,
-    weigh_part,
+    weigh_digits,
+    weigh_pieces,
 )
 from everfold.core.statement_rules import FLAGS, HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
@@ -86,11 +88,13 @@ _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
 _SURE_UNITS: Final = 8
-_TABLE_UNITS: Final = 7
+_TABLE_UNITS: Final = 6
 _LAST_UNITS: Final = 3
 _ROW_SPACING: Final = 4
-"""Output in whose first 8 units 7 hold an identifier is a table: of its other rows every fourth is judged, or more where
-they would be fewer than the lines that are kept, the last ones, and all that may tell of an error or a state."""
+"""Output in whose first 8 units 6 hold an identifier is a table: of its other rows every fourth is judged, more of them
+where those would be fewer than the lines still to be kept, the last ones, and all that may tell of an error or a state.
+Which of many like rows become lines depends on these numbers, how many do does not.
+Source: own measurement, bench/digest_quality.py, in which no figure tells them from 16, 12 and every third."""
 _COLUMNS: Final = 5
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
@@ -335,7 +339,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
     may_fail = "error" in lowered or "exception" in lowered
     shapes = shape_pieces(text) if is_ascii else None
     is_of_digits = shapes is not None and needs_digits(shapes)
-    unknown = UNTOLD if not is_ascii and may_hold_hard(text) else 0
+    may_hold = not is_of_digits and may_hold_hard(text)
     bases = _BASE if from_user else _MACHINE_BASE
     found: list[_Found] = []
     for start, end in spans:
@@ -346,7 +350,12 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         flags = cues & FLAGS
         kind: LineKind = "lead"
         at = count = 0
-        weight = weigh_part(shapes, start, end, is_of_digits=is_of_digits) if shapes else unknown
+        if shapes and is_of_digits:
+            weight = weigh_digits(shapes, start, end)
+        elif may_hold and find_hint(text, start, end) is not None:
+            weight = weigh_pieces(shapes, start, end) if shapes else UNTOLD
+        else:
+            weight = 0
         if weight:
             hard, count = tell_shapes(weight) or _count_hard(text[start:end])
             if hard is not None:
@@ -406,17 +415,18 @@ def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     whole = _read_output(text)
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
-    if len(rest) > _LAST_UNITS and [one[3] for one in found].count("identifier") >= _TABLE_UNITS:
-        rest = _thin_rows(whole, rest)
+    rows_count = [one[3] for one in found].count("identifier")
+    if len(rest) > _LAST_UNITS and rows_count >= _TABLE_UNITS:
+        rest = _thin_rows(whole, rest, lines_count=_count_lines(len(text)) - rows_count)
     found += _judge_units(whole, rest)
     _raise_last(found)
     return found
 
 
-def _thin_rows(whole: _Whole, rows: list[Span]) -> list[Span]:
-    """The rows of a table, without its first ones, that are judged."""
+def _thin_rows(whole: _Whole, rows: list[Span], *, lines_count: int) -> list[Span]:
+    """The rows of a table, without its first ones, that are judged: so many at least as lines are still kept."""
     lowered, outcomes = whole.lowered, whole.outcomes
-    spacing = max(1, min(_ROW_SPACING, len(rows) // (_count_lines(len(lowered)) - _SURE_UNITS)))
+    spacing = max(1, min(_ROW_SPACING, len(rows) // lines_count))
     last = len(rows) - _LAST_UNITS
     kept: list[Span] = []
     for at, (start, end) in enumerate(rows, 1):
@@ -439,7 +449,10 @@ def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
     found: list[_Found] = []
     for start, end in spans:
         unit = text[start:end]
-        weight = weigh_part(shapes, start, end, is_of_digits=is_of_digits) if shapes else UNTOLD
+        if shapes:
+            weight = weigh_digits(shapes, start, end) if is_of_digits else weigh_pieces(shapes, start, end)
+        else:
+            weight = UNTOLD
         hard, count = (tell_shapes(weight) or _count_hard(unit)) if weight else (None, 0)
         kind: LineKind = hard or "lead"
         at = -1

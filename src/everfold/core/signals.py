@@ -132,11 +132,9 @@ def needs_digits(shapes: str) -> bool:
     return not has_mark and _find_ending(shapes) is None
 
 
-def weigh_part(shapes: str, start: int, end: int, *, is_of_digits: bool) -> int:
-    """What the pieces in a part of a text's shape weigh together, told quicker where `needs_digits` holds for the text."""
+def weigh_digits(shapes: str, start: int, end: int) -> int:
+    """What the pieces with a digit in a part of a text's shape weigh together: all of it where `needs_digits` holds."""
     part = shapes[start:end]
-    if not (is_of_digits or needs_digits(part)):
-        return sum(map(weigh_shape, part.split()))
     weight = 0
     digit = part.find("0")
     while digit >= 0:
@@ -147,6 +145,11 @@ def weigh_part(shapes: str, start: int, end: int, *, is_of_digits: bool) -> int:
         weight += weigh_shape(part[begin:behind])
         digit = part.find("0", behind)
     return weight
+
+
+def weigh_pieces(shapes: str, start: int, end: int) -> int:
+    """What all pieces in a part of a text's shape weigh together."""
+    return sum(map(weigh_shape, shapes[start:end].split()))
 
 
 @lru_cache(maxsize=4_096)

@@ -9,8 +9,8 @@ from everfold.core.signals import (
     needs_digits,
     shape_pieces,
     tell_shapes,
-    weigh_part,
-    weigh_shape,
+    weigh_digits,
+    weigh_pieces,
 )
 
 _TELLING_COUNT = 6
@@ -25,7 +25,7 @@ PIECES = st.lists(
 @given(PIECES)
 def test_shapes_tell_what_reading_the_pieces_finds(text: str) -> None:
     """Where the shapes of a unit tell its hard facts, reading the pieces finds the same kind and the same count."""
-    told = tell_shapes(weigh_part(shape_pieces(text), 0, len(text), is_of_digits=False))
+    told = tell_shapes(weigh_pieces(shape_pieces(text), 0, len(text)))
     if told is not None:
         kind, count, _ = find_hard(blank_marks(text).split())
         assert (told[0], min(told[1], _TELLING_COUNT)) == (kind, min(count, _TELLING_COUNT))
@@ -36,7 +36,7 @@ def test_where_only_digits_may_tell_the_pieces_with_one_weigh_what_all_weigh(tex
     """To read no piece but those with a digit changes nothing where no other piece can be a hard fact."""
     shapes = shape_pieces(text)
     if needs_digits(shapes):
-        assert weigh_part(shapes, 0, len(text), is_of_digits=True) == sum(map(weigh_shape, shapes.split()))
+        assert weigh_digits(shapes, 0, len(text)) == weigh_pieces(shapes, 0, len(text))
 
 
 def test_a_run_of_encoded_data_is_no_fact() -> None:
