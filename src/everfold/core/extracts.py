@@ -93,7 +93,7 @@ _LAST_UNITS: Final = 3
 _ROW_SPACING: Final = 4
 """Output in whose first 8 units 6 hold an identifier is a table: of its other rows every fourth is judged, more of them
 where those would be fewer than the lines still to be kept, the last ones, and all that may tell of an error or a state.
-Which of many like rows become lines depends on these numbers, how many do does not.
+Which of many rows become lines depends on these numbers; how many do does not where the rows are alike.
 Source: own measurement, bench/digest_quality.py, in which no figure tells them from 16, 12 and every third."""
 _COLUMNS: Final = 5
 _WORTH: Final = 14
