@@ -16,8 +16,8 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from everfold.core.origins import Origin
 from everfold.core.signals import (
+    UNTOLD,
     blank_marks,
-    count_shapes,
     cut_pieces,
     find_error,
     find_hard,
@@ -25,13 +25,14 @@ from everfold.core.signals import (
     find_name,
     find_state,
     has_day,
-    is_free_of_hard,
     may_hold_hard,
+    needs_digits,
     shape_pieces,
     tell_shapes,
-    weigh_shape,
+    weigh_digits,
+    weigh_pieces,
 )
-from everfold.core.statement_rules import HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
+from everfold.core.statement_rules import FLAGS, HAS_DATE, IMPERATIVE, MAY_DATE, MAY_FAIL, list_word_set
 from everfold.core.statements import (
     ENCLOSED_JOINT,
     ENCLOSING,
@@ -40,6 +41,7 @@ from everfold.core.statements import (
     break_words,
     collect_cues,
     collect_word_cues,
+    find_joint,
     find_statement,
     is_loose,
     list_outcome_words,
@@ -85,12 +87,14 @@ SCAN_CHARS: Final = 20_000
 _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
-_SURE_UNITS: Final = 16
-_TABLE_UNITS: Final = 12
+_SURE_UNITS: Final = 8
+_TABLE_UNITS: Final = 6
 _LAST_UNITS: Final = 3
-_ROW_SPACING: Final = 3
-"""Output in whose first 16 units 12 hold an identifier is a table: of its other rows every third is judged, the last
-ones, and all that may tell of an error or a state."""
+_ROW_SPACING: Final = 4
+"""Output in whose first 8 units 6 hold an identifier is a table: of its other rows every fourth is judged, more of them
+where those would be fewer than the lines still to be kept, the last ones, and all that may tell of an error or a state.
+Which of many rows become lines depends on these numbers; how many do does not where the rows are alike.
+Source: own measurement, bench/digest_quality.py, in which no figure tells them from 16, 12 and every third."""
 _COLUMNS: Final = 5
 _WORTH: Final = 14
 _CHARS_PER_POINT: Final = 3
@@ -300,12 +304,15 @@ class _Whole(NamedTuple):
     outcomes: Sequence[str]
     shapes: str | None = None
     """The text's pieces by their shapes, as long as it; None where it is not ASCII."""
+    is_of_digits: bool = False
+    """Whether `needs_digits` holds for the shapes."""
 
 
 def _read_output(text: str) -> _Whole:
     lowered = _lower(text)
     outcomes = [*list_outcome_words(lowered), *(word for word in _ERRORS if word in lowered)]
-    return _Whole(text, lowered, outcomes, shape_pieces(text) if text.isascii() else None)
+    shapes = shape_pieces(text) if text.isascii() else None
+    return _Whole(text, lowered, outcomes, shapes, shapes is not None and needs_digits(shapes))
 
 
 def _lower(text: str) -> str:
@@ -316,7 +323,7 @@ def _lower(text: str) -> str:
     return "".join([low if len(low := letter.lower()) == 1 else letter for letter in text])
 
 
-def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:  # noqa: C901, PLR0912 - see below
+def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found]:  # noqa: C901, PLR0912, PLR0915 - see below
     """The units of what somebody said, judged.
 
     One long function, since it is the innermost loop of an append: a call for each step of a unit costs a tenth more.
@@ -326,28 +333,37 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
     if not is_ascii:
         lowered = lowered.replace(_APOSTROPHE, "'")
     marked = mark_words(lowered)
+    may_enclose = ENCLOSING in marked
+    may_join = find_joint(marked) is not None
     may_be_loose = is_loose(lowered)
     may_fail = "error" in lowered or "exception" in lowered
-    may_hold = not is_free_of_hard(text)
-    shapes = shape_pieces(text) if may_hold and is_ascii else None
+    shapes = shape_pieces(text) if is_ascii else None
+    is_of_digits = shapes is not None and needs_digits(shapes)
+    may_hold = not is_of_digits and may_hold_hard(text)
     bases = _BASE if from_user else _MACHINE_BASE
     found: list[_Found] = []
     for start, end in spans:
         low = lowered[start:end]
         words = low.split()
-        is_enclosed = marked.find(ENCLOSING, start, end) >= 0
+        is_enclosed = may_enclose and marked.find(ENCLOSING, start, end) >= 0
         cues = collect_word_cues(low, break_words(low) if is_enclosed else words)
+        flags = cues & FLAGS
         kind: LineKind = "lead"
         at = count = 0
-        if may_hold and find_hint(text, start, end) is not None:
-            told = count_shapes(shapes[start:end].split()) if shapes else None
-            hard, count = told or _count_hard(text[start:end])
+        if shapes and is_of_digits:
+            weight = weigh_digits(shapes, start, end)
+        elif may_hold and find_hint(text, start, end) is not None:
+            weight = weigh_pieces(shapes, start, end) if shapes else UNTOLD
+        else:
+            weight = 0
+        if weight:
+            hard, count = tell_shapes(weight) or _count_hard(text[start:end])
             if hard is not None:
                 kind, at = hard, -1
-        if (may_fail or cues & MAY_FAIL) and (failure := find_error(low, cues)) is not None:
+        if (may_fail or flags & MAY_FAIL) and (failure := find_error(low, flags)) is not None:
             kind, at = "error", failure
         else:
-            if cues & _MAY_DAY and kind in ("lead", "number") and has_day(low, cues):
+            if flags & _MAY_DAY and kind in ("lead", "number") and has_day(low, flags):
                 kind = "date"
                 count += 1
             if low[1:] != text[start + 1 : end] and (named := find_name(text, start, end)) is not None:
@@ -359,7 +375,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
         statement = None
         if cues >= IMPERATIVE or low[-1] == "?":
             is_joined = (
-                marked.find(JOINT, start, end) >= 0
+                (may_join and marked.find(JOINT, start, end) >= 0)
                 or (is_enclosed and marked.find(ENCLOSED_JOINT, start, end) >= 0)
                 or (may_be_loose and is_loose(low))
             )
@@ -397,20 +413,26 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
 def _judge_output(text: str, spans: list[Span]) -> list[_Found]:
     """The units of output judged; of a long table, whose rows all tell the same, not every row."""
     whole = _read_output(text)
-    lowered, outcomes = whole.lowered, whole.outcomes
     found = _judge_units(whole, spans[:_SURE_UNITS])
     rest = spans[_SURE_UNITS:]
-    if len(rest) > _LAST_UNITS and sum(kind == "identifier" for _, _, _, kind, _, _ in found) >= _TABLE_UNITS:
-        rest = [
-            span
-            for at, span in enumerate(rest, 1)
-            if at % _ROW_SPACING == 0
-            or len(rest) - at < _LAST_UNITS
-            or (outcomes and _may_tell(lowered, *span, outcomes))
-        ]
+    rows_count = [one[3] for one in found].count("identifier")
+    if len(rest) > _LAST_UNITS and rows_count >= _TABLE_UNITS:
+        rest = _thin_rows(whole, rest, lines_count=_count_lines(len(text)) - rows_count)
     found += _judge_units(whole, rest)
     _raise_last(found)
     return found
+
+
+def _thin_rows(whole: _Whole, rows: list[Span], *, lines_count: int) -> list[Span]:
+    """The rows of a table, without its first ones, that are judged: so many at least as lines are still kept."""
+    lowered, outcomes = whole.lowered, whole.outcomes
+    spacing = max(1, min(_ROW_SPACING, len(rows) // lines_count))
+    last = len(rows) - _LAST_UNITS
+    kept: list[Span] = []
+    for at, (start, end) in enumerate(rows, 1):
+        if at % spacing == 0 or at > last or _may_tell(lowered, start, end, outcomes):
+            kept.append((start, end))
+    return kept
 
 
 def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bool:
@@ -423,20 +445,22 @@ def _may_tell(lowered: str, start: int, end: int, outcomes: Sequence[str]) -> bo
 
 def _judge_units(whole: _Whole, spans: Iterable[Span]) -> list[_Found]:
     """Units of output, judged. The innermost loop of an append of output: it makes no call that it can do without."""
-    text, lowered, outcomes, shapes = whole
-    find = lowered.find
+    text, lowered, outcomes, shapes, is_of_digits = whole
     found: list[_Found] = []
     for start, end in spans:
         unit = text[start:end]
-        told = tell_shapes(sum(map(weigh_shape, shapes[start:end].split()))) if shapes else None
-        hard, count = _count_hard(unit) if told is None else told
+        if shapes:
+            weight = weigh_digits(shapes, start, end) if is_of_digits else weigh_pieces(shapes, start, end)
+        else:
+            weight = UNTOLD
+        hard, count = (tell_shapes(weight) or _count_hard(unit)) if weight else (None, 0)
         kind: LineKind = hard or "lead"
         at = -1
         is_code = (unit[0] not in _NO_CODE_STARTS or unit[-1] == "(") and _CODE.match(unit) is not None
         outcome = None
         if not is_code:
             for word in outcomes:
-                if find(word, start, end) >= 0:
+                if lowered.find(word, start, end) >= 0:
                     outcome = _find_outcome(lowered[start:end])
                     break
         if outcome is not None:
@@ -498,8 +522,13 @@ def _doubt_paste(found: list[_Found], length: int) -> list[_Found]:
     return doubted
 
 
+def _count_lines(length: int) -> int:
+    """How many lines a text of so many characters gives at most."""
+    return min(_MOST_LINES, _LINES + length // _CHARS_PER_MORE_LINE)
+
+
 def _choose(found: list[_Found], length: int) -> list[_Found]:
-    most = min(_MOST_LINES, _LINES + length // _CHARS_PER_MORE_LINE)
+    most = _count_lines(length)
     worth = [one for one in found if one[0] >= _WORTH or one[5]]
     if not worth:
         return [max(found, key=lambda one: (one[0], -one[1]))] if found else []

@@ -14,7 +14,6 @@ HardKind = Literal["identifier", "path", "date", "number"]
 
 find_hint: Final = re.compile(r"[0-9/\\_@#$€£]").search
 """A mark without which a text can hold no hard fact."""
-_ASCII_HINTS: Final = rb"0123456789/\_@#$"
 _PIECES: Final = re.compile(r"[^\s\"'`(){}\[\]<>,;=|*]+")
 _PIECE_ENDS: Final = bytes(32 if chr(code) in "\"'`(){}[]<>,;=|*" else code for code in range(256))
 _EXTENSIONS: Final = (
@@ -39,7 +38,9 @@ _COMMON: Final = re.compile(
     r"|(?P<none>\d|\d+[A-Za-z]{1,3}(?=[.:!?]*$)))[.:!?…]*$"
 )
 """The commonest of these shapes, tried first, and of what is none of them: the same kinds in a third of the time."""
-_SHAPES: Final = bytes(ord(re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code)))) for code in _PIECE_ENDS)
+_SHAPES: Final = bytes(
+    ord(re.sub(r"\s", " ", re.sub("[0-9]", "0", re.sub("[A-Za-z]", "a", chr(code))))) for code in _PIECE_ENDS
+)
 _match_shape: Final = re.compile(
     r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
     r"|(?P<path>~?\.{0,2}/[a0_]\S+|(?!0)[a0_.@-]+/[a0_./@-]*(?:/|\.[a0_])[a0_./:-]*)"
@@ -47,6 +48,8 @@ _match_shape: Final = re.compile(
     r"|(?P<number>0+\.0+|00|000|00000|000000|\$0[0.]*|0+%)|(?P<none>0(?:-0+)*|[a_-]+/[a_-]*))[.:!?]*$"
 ).match
 """The shapes that tell alone what they are; four digits may be a year, and a day with letters behind it a moment."""
+_find_ending: Final = re.compile(r"\.a").search
+"""A letter behind a full stop, in the shape of a text. A pattern finds it sooner than `in` does."""
 _match_hard: Final = _HARD.match
 _match_common: Final = _COMMON.match
 _is_telling: Final = re.compile(r"[\d@/\\]|\.\w").search
@@ -55,7 +58,8 @@ _RANK: Final[dict[HardKind, int]] = {"identifier": 3, "path": 2, "number": 1, "d
 _PLACES: Final = {"identifier": 1 << 45, "path": 1 << 30, "number": 1 << 15, "date": 1, "none": 0}
 """One piece of a kind, in one sum that counts a unit's pieces of all kinds; of no text so many are read that they meet."""
 _MOST_PIECES: Final = 0x7FFF
-_UNTOLD: Final = 1 << 60
+UNTOLD: Final = 1 << 60
+"""What a piece weighs that its shape does not tell."""
 _MOST_SHAPES: Final = 8_192
 _ENOUGH: Final = 6
 
@@ -90,14 +94,6 @@ def may_hold_hard(text: str) -> bool:
     return find_hint(text) is not None
 
 
-def is_free_of_hard(text: str) -> bool:
-    """Whether nowhere in a text is such a mark: quicker where there is none, as in most talk."""
-    if not text.isascii():
-        return find_hint(text) is None
-    data = text.encode()
-    return len(data.translate(None, _ASCII_HINTS)) == len(data)
-
-
 def blank_marks(text: str) -> str:
     """An ASCII text, as long, with blanks for quotes, brackets and marks of lists."""
     return text.encode().translate(_PIECE_ENDS).decode()
@@ -130,17 +126,41 @@ def find_hard(pieces: list[str]) -> tuple[HardKind | None, int, str]:
     return best, count, shown
 
 
-def count_shapes(shapes: list[str]) -> tuple[HardKind | None, int] | None:
-    """What `find_hard` finds, told by the shapes of the pieces alone; None where one of them must be read itself."""
-    return tell_shapes(sum(map(weigh_shape, shapes)))
+def needs_digits(shapes: str) -> bool:
+    """Whether in a text of this shape only a piece with a digit can be a hard fact, as in most talk and most tables."""
+    has_mark = "/" in shapes or "\\" in shapes or "@" in shapes or ("_" in shapes and "._" in shapes)
+    return not has_mark and _find_ending(shapes) is None
+
+
+def weigh_digits(shapes: str, start: int, end: int) -> int:
+    """What the pieces with a digit in a part of a text's shape weigh together: all of it where `needs_digits` holds."""
+    part = shapes[start:end]
+    weight = 0
+    digit = part.find("0")
+    while digit >= 0:
+        begin = part.rfind(" ", 0, digit) + 1
+        behind = part.find(" ", digit)
+        if behind < 0:
+            return weight + weigh_shape(part[begin:])
+        weight += weigh_shape(part[begin:behind])
+        digit = part.find("0", behind)
+    return weight
+
+
+def weigh_pieces(shapes: str, start: int, end: int) -> int:
+    """What all pieces in a part of a text's shape weigh together."""
+    return sum(map(weigh_shape, shapes[start:end].split()))
 
 
 @lru_cache(maxsize=4_096)
 def tell_shapes(found: int) -> tuple[HardKind | None, int] | None:
-    """The same by the sum of what `weigh_shape` gives for each; rows of output have few sums."""
+    """What `find_hard` finds, told by what the shapes of the pieces weigh together; None where one must be read itself.
+
+    Rows of output have few sums.
+    """
     if not found:
         return None, 0
-    if found >= _UNTOLD:
+    if found >= UNTOLD:
         return None
     identifiers, paths = found // _PLACES["identifier"], found // _PLACES["path"] & _MOST_PIECES
     numbers, dates = found // _PLACES["number"] & _MOST_PIECES, found & _MOST_PIECES
@@ -164,12 +184,12 @@ weigh_shape: Final = _KNOWN_SHAPES.__getitem__
 
 
 def _weigh_shape(shape: str) -> int:
-    """One piece of its kind, `_UNTOLD` where not every piece of the shape is the same, 0 for no hard fact."""
+    """One piece of its kind, `UNTOLD` where not every piece of the shape is the same, 0 for no hard fact."""
     if shape.isalpha() or len(shape) == 1:
         return 0
     if (found := _match_shape(shape)) is not None:
         return _PLACES[found.lastgroup or ""]
-    return _UNTOLD if _is_telling(shape) else 0
+    return UNTOLD if _is_telling(shape) else 0
 
 
 def find_error(lowered: str, cues: int) -> int | None:

@@ -30,6 +30,8 @@ MAY_BIND: Final = 32
 IMPERATIVE: Final = 64
 FIRST_RULE: Final = 7
 """The place of the first rule's bit: cues below `IMPERATIVE` leave no statement possible, but for a question."""
+FLAGS: Final = (1 << FIRST_RULE) - 1
+"""The bits before it, a small number, which is worked with sooner than the bits of all rules."""
 SPACING: Final = ", "
 """What stands before a sentence whose words are looked for behind blanks: as behind a comma, a clause begins."""
 

@@ -10,7 +10,7 @@ bench/extraction.py.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from operator import or_
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
@@ -54,6 +54,8 @@ ENCLOSING: Final = "("
 JOINT: Final = ".a"
 ENCLOSED_JOINT: Final = ENCLOSING + "a"
 """A mark with a word directly behind it: of those that enclose nothing, and of those that do."""
+find_joint: Final = re.compile(re.escape(JOINT)).search
+"""For a whole text: a pattern finds two characters sooner than `in` does where the first is rare."""
 _LETTERS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'-")
 
 
@@ -83,6 +85,8 @@ _REQUEST: Final = re.compile(
     r"\W(?:(?:can|could|would|will) (?:you|u) (?!rather|not\b)|(?:can|could|may) (?:i|we) (?!bring|have\b))[a-z]"
 )
 """Of a sentence with a blank before it. To search for what is no letter is twice as quick as for where a word begins."""
+_REQUEST_NEEDLES: Final = (" you ", " i ", " we ", " u ")
+"""Without one of these parts nothing is asked for."""
 _OPENED: Final = re.compile(
     r"(?:please|pls|plz|now|then|next|ok|okay|and|also|just|so|hey)?,? ?(?:please |pls |let's |lets )?([a-z]+) "
 )
@@ -179,8 +183,10 @@ def _join_bits(words: str) -> int:
 
 _MAY_REMEMBER: Final = _join_bits("remember note mind memorize forget")
 _MAY_STAY_OPEN: Final = _join_bits("still undecided answer")
-_is_cue: Final = frozenset(_CUES).__contains__
+_CUE_WORDS: Final = frozenset(_CUES)
 _OUTCOME_WORDS: Final = list_word_set(f"{FAILURE_WORDS} {STATE_WORDS}")
+_ASCII_OUTCOME_WORDS: Final = frozenset(map(str.encode, _OUTCOME_WORDS))
+"""The same as bytes, which are split in three quarters of the time."""
 
 
 class Statement(NamedTuple):
@@ -198,6 +204,8 @@ class Statement(NamedTuple):
 _new_statement: Final = tuple.__new__
 """Makes a statement from its columns, without the names of a call: in half the time."""
 _BARE_TASK: Final = Statement("task", False, 0, False)
+_QUESTION: Final = Statement("question", False, 0, False)
+_OPEN_QUESTION: Final = Statement("question", False, 0, True)
 
 
 def collect_cues(lowered: str, words: list[str]) -> int:
@@ -205,10 +213,12 @@ def collect_cues(lowered: str, words: list[str]) -> int:
     return collect_word_cues(lowered, break_words(lowered) if is_enclosing(lowered) else words)
 
 
-def collect_word_cues(lowered: str, words: Iterable[str]) -> int:
+def collect_word_cues(lowered: str, words: list[str]) -> int:
     """The same by the words of a text, those that marks enclose set free."""
     cues = 0
-    for word in filter(_is_cue, words):
+    for word in words:
+        if word not in _CUE_WORDS:
+            continue
         bits, parts = _CUES[word]
         cues |= bits
         for part, more in parts:
@@ -246,8 +256,10 @@ def is_loose(lowered: str) -> bool:
 
 def list_outcome_words(lowered: str) -> tuple[str, ...]:
     """The words of a lower-cased text that may report an error or a state; of ASCII also those between digits."""
-    words = lowered.encode().translate(_ASCII_LETTERS).decode() if lowered.isascii() else lowered.translate(_BREAKS)
-    return tuple(_OUTCOME_WORDS.intersection(words.split()))
+    if lowered.isascii():
+        words = lowered.encode().translate(_ASCII_LETTERS).split()
+        return tuple([word.decode() for word in _ASCII_OUTCOME_WORDS.intersection(words)])
+    return tuple(_OUTCOME_WORDS.intersection(lowered.translate(_BREAKS).split()))
 
 
 def break_words(lowered: str) -> list[str]:
@@ -321,9 +333,16 @@ def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:
     if cues & MAY_BIND and _BINDS.search(lowered):
         return Statement("constraint", from_user, 0, from_user)
     if from_user and cues & _MAY_STAY_OPEN and _is_open(lowered):
-        return Statement("question", False, 0, True)
-    request = from_user and cues & MAY_ASK and _REQUEST.search(" " + lowered)
-    return Statement("task" if request else "question", False, 0, False)
+        return _OPEN_QUESTION
+    return _BARE_TASK if from_user and cues & MAY_ASK and _is_request(lowered) else _QUESTION
+
+
+def _is_request(lowered: str) -> bool:
+    """Whether a question with a word of asking asks somebody to do something."""
+    for needle in _REQUEST_NEEDLES:
+        if needle in lowered:
+            return _REQUEST.search(" " + lowered) is not None
+    return False
 
 
 def _is_open(lowered: str) -> bool:

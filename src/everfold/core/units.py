@@ -13,8 +13,9 @@ Span: TypeAlias = tuple[int, int]
 
 MOST_QUOTE_CHARS: Final = 240
 """The longest quote; about 60 tokens, so that a digest of 400 tokens still holds several."""
-_SENTENCE_END: Final = re.compile(r"([.!?\n\u3002\uff01\uff1f][.!?\"')\]\u00bb\u201d\u2019\u300d\u300f]*)\s*")
-"""The marks that end a sentence, the ideographic ones too, with closing quotes and the blanks behind them."""
+_END_MARKS: Final = ".!?\u3002\uff01\uff1f"
+_CLOSING_MARKS: Final = ".!?\"')]\u00bb\u201d\u2019\u300d\u300f"
+"""What may stand behind a mark that ends a sentence: more of them, and closing quotes."""
 _ABBREVIATIONS: Final = list_word_set(
     "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
 )
@@ -31,18 +32,16 @@ _JOINED_CHARS: Final = 110
 def cut_prose(text: str, low: int, high: int) -> list[Span]:
     """Sentences and lines of a part of a text, without the blanks and list marks around them."""
     spans: list[Span] = []
-    at = low
-    for boundary in _SENTENCE_END.finditer(text, low, high):
-        cut, end = boundary.span(1)
-        after = boundary.end()
-        mark = text[cut]
-        if after == end and end < high and mark in ".!?":
+    at = after = low
+    cut = low - 1
+    for piece in _split_at_ends(text[low:high]):
+        cut += len(piece) + 1
+        if cut < after or cut == high:
             continue
-        if (
-            mark == "."
-            and (text[cut - 2 : cut] in _ABBREVIATION_ENDS or text[cut - 1].isupper())
-            and _is_abbreviated(text[cut - _ABBREVIATION_CHARS if cut - at > _ABBREVIATION_CHARS else at : cut])
-        ):
+        end = _skip_closing(text, cut + 1, high)
+        after = _skip_blanks(text, end, high)
+        mark = text[cut]
+        if (after == end and end < high and mark in ".!?") or (mark == "." and _is_abbreviated(text, at, cut)):
             continue
         if cut > at:
             if end - at > _UNIT_CHARS:
@@ -59,6 +58,25 @@ def cut_prose(text: str, low: int, high: int) -> list[Span]:
     return spans
 
 
+def _split_at_ends(text: str) -> list[str]:
+    """What stands between the marks that end a sentence, the ideographic ones too: quicker than to search for them."""
+    for mark in ".!?" if text.isascii() else _END_MARKS:
+        text = text.replace(mark, "\n")
+    return text.split("\n")
+
+
+def _skip_closing(text: str, at: int, high: int) -> int:
+    while at < high and text[at] != " " and text[at] in _CLOSING_MARKS:
+        at += 1
+    return at
+
+
+def _skip_blanks(text: str, at: int, high: int) -> int:
+    while at < high and text[at].isspace():
+        at += 1
+    return at
+
+
 def _cut_long(text: str, start: int, end: int, spans: list[Span]) -> int:
     """Cut a sentence without end between words, so that no pattern runs over more than a unit; gives the last start."""
     while end - start > _UNIT_CHARS:
@@ -69,8 +87,11 @@ def _cut_long(text: str, start: int, end: int, spans: list[Span]) -> int:
     return start
 
 
-def _is_abbreviated(before: str) -> bool:
-    """Whether what stands before a full stop is an abbreviation or an initial."""
+def _is_abbreviated(text: str, start: int, cut: int) -> bool:
+    """Whether what stands in a sentence before a full stop is an abbreviation or an initial."""
+    if text[cut - 2 : cut] not in _ABBREVIATION_ENDS and not text[cut - 1].isupper():
+        return False
+    before = text[max(start, cut - _ABBREVIATION_CHARS) : cut]
     word = before[before.rfind(" ") + 1 :]
     return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
@@ -82,12 +103,15 @@ def cut_output(text: str, low: int, high: int) -> list[Span]:
         _cut_json(text, low, high, spans)
         return spans
     at = low
-    for line in text[low:high].split("\n"):
-        end = at + len(line)
-        if line and line[0].isalnum() and line[-1].isalnum():
-            spans.append((at, end))
-        elif line:
-            _trim(text, at if at == low else end - len(line.lstrip()), end, spans)
+    while at < high:
+        end = text.find("\n", at, high)
+        if end < 0:
+            end = high
+        if end > at:
+            if text[at].isalnum() and text[end - 1].isalnum():
+                spans.append((at, end))
+            else:
+                _trim(text, at if at == low else end - len(text[at:end].lstrip()), end, spans)
         at = end + 1
     return spans
 

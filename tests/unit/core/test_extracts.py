@@ -148,3 +148,12 @@ def test_an_error_in_a_long_table_is_a_line() -> None:
     rows[41] = "ORD-77041 | crate 41 | refused: payment failed"
     lines = _find("\n".join(rows), "tool", is_result=True)
     assert [line.quote for line in lines if line.kind == "error"] == [rows[41]]
+
+
+@pytest.mark.parametrize("note", ["paid", "paid in two parts, the second of them " * 6])
+@pytest.mark.parametrize("rows_count", [9, 13, 20, 29, 60, 400])
+def test_a_long_table_gives_as_many_lines_as_are_kept_of_any_text(rows_count: int, note: str) -> None:
+    """Not every row of a table is judged, and yet there are as many lines of it as a text of its length may give."""
+    text = "\n".join(f"ORD-{row:05} | {note}" for row in range(rows_count))
+    lines = _find(text, "tool", is_result=True)
+    assert len(lines) == min(rows_count, 24, 12 + len(text) // 1_500)

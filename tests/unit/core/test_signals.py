@@ -3,7 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfold.core.signals import blank_marks, count_shapes, find_hard, is_free_of_hard, may_hold_hard, shape_pieces
+from everfold.core.signals import (
+    blank_marks,
+    find_hard,
+    needs_digits,
+    shape_pieces,
+    tell_shapes,
+    weigh_digits,
+    weigh_pieces,
+)
 
 _TELLING_COUNT = 6
 PIECES = st.lists(
@@ -17,16 +25,18 @@ PIECES = st.lists(
 @given(PIECES)
 def test_shapes_tell_what_reading_the_pieces_finds(text: str) -> None:
     """Where the shapes of a unit tell its hard facts, reading the pieces finds the same kind and the same count."""
-    told = count_shapes(shape_pieces(text).split())
+    told = tell_shapes(weigh_pieces(shape_pieces(text), 0, len(text)))
     if told is not None:
         kind, count, _ = find_hard(blank_marks(text).split())
         assert (told[0], min(told[1], _TELLING_COUNT)) == (kind, min(count, _TELLING_COUNT))
 
 
-@given(st.text(max_size=40))
-def test_a_text_is_free_of_hard_facts_exactly_when_no_part_may_hold_one(text: str) -> None:
-    """The two tests for a mark of a hard fact agree on every text."""
-    assert is_free_of_hard(text) is not may_hold_hard(text)
+@given(PIECES)
+def test_where_only_digits_may_tell_the_pieces_with_one_weigh_what_all_weigh(text: str) -> None:
+    """To read no piece but those with a digit changes nothing where no other piece can be a hard fact."""
+    shapes = shape_pieces(text)
+    if needs_digits(shapes):
+        assert weigh_digits(shapes, 0, len(text)) == weigh_pieces(shapes, 0, len(text))
 
 
 def test_a_run_of_encoded_data_is_no_fact() -> None:
