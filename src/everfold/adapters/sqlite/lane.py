@@ -34,6 +34,8 @@ Job = Callable[[], Callable[[], object]]
 
 SLOW_SECS = 0.005
 """Brief work that takes longer has met a slow disk, or was not brief. Source: ten times what a small append takes."""
+HELD_SECS = 0.005
+"""How long brief work, one after the other, holds an event loop before other tasks have their turn."""
 QUIET_SECS = 0.05
 """How long nobody has asked for anything when the thread does what was put off: between two turns, not within one."""
 WARY_COUNT = 100
@@ -58,6 +60,7 @@ class Lane:
         self._calls: set[object] = set()  # that have not returned
         self._wary_count = 0
         self._worked_at = 0.0  # when work was last done in a caller's thread
+        self._held_secs = 0.0  # how long such work has taken since others had their turn
         self._thread = Thread(target=self._run, name=f"everfold-{name}", daemon=True)
         self._thread.start()
 
@@ -101,7 +104,10 @@ class Lane:
             self._wary_count -= 1
         elif not (self.is_closed or self._calls) and self._lock.acquire(blocking=False):
             with suppress(apsw.BusyError):
-                return await self._give_way(self._work_here(work))
+                result = self._work_here(work)
+                if self._held_secs >= HELD_SECS:
+                    await self._give_way()
+                return result
         return await self.call(work)
 
     def _work_here(self, work: Callable[[], T]) -> T:
@@ -120,20 +126,22 @@ class Lane:
             raise
         finally:
             self._worked_at = monotonic()
-            if self._worked_at - begun > SLOW_SECS:
+            took_secs = self._worked_at - begun
+            self._held_secs += took_secs
+            if took_secs > SLOW_SECS:
                 self._wary_count = WARY_COUNT
             if (self._housekeeping.is_due and not was_due) or self._housekeeping.has_piled_up:
                 self._jobs.put(_wake)
             self._lock.release()
 
-    async def _give_way(self, result: T) -> T:
-        """Let the other tasks of this loop have their turn, as they have while the thread works; then the result."""
+    async def _give_way(self) -> None:
+        """Let the other tasks of this loop have their turn, as they have while the thread works."""
+        self._held_secs = 0.0
         self._calls.add(turn := object())
         try:
             await asyncio.sleep(0)
         finally:
             self._calls.discard(turn)
-        return result
 
     def close(self) -> None:
         """Finish what was asked for, then close the connection."""
