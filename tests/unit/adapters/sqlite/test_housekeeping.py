@@ -32,6 +32,14 @@ def commit_pages(database: Database, number: int, *, count: int = 4) -> None:
         )
 
 
+def commit_until_due(database: Database, housekeeping: Housekeeping, number: int = 0) -> int:
+    """Transactions until something is due; gives the number of the last."""
+    while not housekeeping.is_due:
+        number += 1
+        commit_pages(database, number)
+    return number
+
+
 def do_all(housekeeping: Housekeeping) -> None:
     """Every step that is due."""
     while housekeeping.is_due:
@@ -77,10 +85,7 @@ def test_the_log_is_written_back_behind_commits_and_never_by_one(database: Datab
 def test_the_index_is_merged_behind_commits_and_gives_the_same(database: Database) -> None:
     """Every commit adds a segment; merging when it is due leaves few of them, which hold every row."""
     housekeeping = Housekeeping(database)
-    number = 0
-    while not housekeeping.is_due:
-        number += 1
-        commit_pages(database, number)
+    number = commit_until_due(database, housekeeping)
     assert count_segments(database.connection) == number
     assert 4 < number < 16  # of fewer none are merged, of more SQLite merges some itself
     do_all(housekeeping)
@@ -92,19 +97,14 @@ def test_the_index_is_merged_behind_commits_and_gives_the_same(database: Databas
 def test_what_another_process_holds_up_is_done_later(database: Database) -> None:
     """While another one writes nothing is merged, nothing waits and nothing is raised; it comes due again."""
     housekeeping = Housekeeping(database)
-    number = 0
-    while not housekeeping.is_due:
-        number += 1
-        commit_pages(database, number)
+    number = commit_until_due(database, housekeeping)
     other = apsw.Connection(database.path)
     other.execute("BEGIN IMMEDIATE")
     do_all(housekeeping)
     assert count_segments(database.connection) == number
     other.execute("ROLLBACK")
     other.close()
-    while not housekeeping.is_due:
-        number += 1
-        commit_pages(database, number)
+    number = commit_until_due(database, housekeeping, number)
     do_all(housekeeping)
     assert count_segments(database.connection) == 1
     assert find_rows(database, "1_word") == number
