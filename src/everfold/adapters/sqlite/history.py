@@ -116,7 +116,7 @@ def read_contents(
             contents.append(
                 StoredContent(
                     seq=cast("int", seq),
-                    content=cast("bytes", content) or b"",
+                    content=content if isinstance(content, bytes) else b"",  # a text there is damage, and no content
                     content_hash=cast("bytes", content_hash).hex() if content_hash is not None else "",
                     is_erased=erased_at is not None,
                 )

@@ -1,6 +1,6 @@
 // The dashboard: who is signed in, where we are, and the frame around the pages.
 
-import { render, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.module.js";
+import { render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.module.js";
 import { connection, get, onSignedOut, send } from "./lib/api.js";
 import { live, useLiveState } from "./lib/live.js";
 import { Busy, Dialog, Empty, Failure, Field, goTo, html, Icon, Line, Loading, Toasts, useAction, useUrl, Who } from "./lib/ui.js";
@@ -80,7 +80,7 @@ function ThemeButton() {
 const isTyping = node => node.closest("input, select, textarea, [contenteditable]") !== null;
 function useKeys(showKeys) {
   const isGoing = useRef(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = event => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
       if (Date.now() - isGoing.current < 1200) {
