@@ -101,15 +101,11 @@ class Database:
     @contextmanager
     def impatient(self) -> Iterator[None]:
         """Nothing within it waits for another process that holds the file."""
-        self.be_patient(is_patient=False)
+        self.connection.set_busy_timeout(0)
         try:
             yield
         finally:
-            self.be_patient()
-
-    def be_patient(self, *, is_patient: bool = True) -> None:
-        """Wait for another process that holds the file from now on, or fail at once."""
-        self.connection.set_busy_timeout(BUSY_TIMEOUT_MS if is_patient else 0)
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     def mark_erased(self) -> None:
         """Note, within the transaction of an erase, that the files hold erased words until the log was emptied.

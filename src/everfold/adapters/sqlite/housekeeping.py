@@ -3,7 +3,7 @@
 Two things take up to a hundred times what a small append takes itself: writing the write-ahead log back into the database,
 and merging the segments of the search index, to which every transaction adds one. Left to SQLite they come within the
 commit that passes a mark, about every fiftieth append. Here the thread that writes does them when nobody has asked for
-anything for a moment, as between two turns of a talk, or at once where they have piled up.
+anything for a moment, as between two turns of a talk; where they have piled up, a step of them behind each job.
 
 What is left undone (a reader needs the log, another process writes) is due again with later commits. Nothing depends on it
 but speed: a log that is never written back only grows, and an index that is never merged is merged by SQLite once 16
@@ -60,8 +60,10 @@ class Housekeeping:
 
     @property
     def has_piled_up(self) -> bool:
-        """Whether it is to be done now."""
-        return self._new_pages >= PILED_UP * MERGE_PAGES or self._log_pages >= PILED_UP * CHECKPOINT_PAGES
+        """Whether some of it is to be done now. What is owed counts: else a program without a pause would never pay it."""
+        waiting_pages = self._owed_pages + MERGED_SHARE * self._new_pages
+        most_pages = MERGED_SHARE * MERGE_PAGES
+        return waiting_pages >= PILED_UP * most_pages or self._log_pages >= PILED_UP * CHECKPOINT_PAGES
 
     def do_step(self) -> None:
         """Do a step of what is due, as far as nobody else holds the file; no transaction may be open."""

@@ -5,7 +5,7 @@ what an executor of one thread does, without the second future, its lock and the
 the change of threads costs.
 
 Brief work that is alone is done where it is asked for, which saves the change of threads there and back and what it
-costs to begin anew on another processor: a seventh of a turn. The event loop stands still meanwhile, so this lasts only
+costs to begin anew on another processor: a tenth of a turn. The event loop stands still meanwhile, so this lasts only
 as long as nobody else waits and such work has been quick.
 
 Source: our measurements, `bench/turn.py`: 55 microseconds a call against 100 through `run_in_executor`; docs/adr/0027.
@@ -34,12 +34,12 @@ Job = Callable[[], Callable[[], object]]
 
 SLOW_SECS = 0.005
 """Brief work that takes longer has met a slow disk, or was not brief. Source: ten times what a small append takes."""
+WARY_COUNT = 100
+"""How many calls go to the thread after one such, so that of a hundred at most one holds up the event loop."""
 HELD_SECS = 0.005
 """How long brief work, one after the other, holds an event loop before other tasks have their turn."""
 QUIET_SECS = 0.05
 """How long nobody has asked for anything when the thread does what was put off: between two turns, not within one."""
-WARY_COUNT = 100
-"""How many calls go to the thread after one such, so that of a hundred at most one holds up the event loop."""
 
 
 class Lane:
@@ -158,7 +158,7 @@ class Lane:
             with suppress(RuntimeError):  # the loop was closed: nobody waits any more
                 tell()
             del job, tell  # hold what the work held, until the next one comes
-            while self._housekeeping.has_piled_up:
+            if self._housekeeping.has_piled_up:
                 self._keep_house()
 
     def _next(self) -> Job | None:

@@ -22,11 +22,11 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def commit_pages(database: Database, number: int, *, count: int = 4) -> None:
-    """One transaction of about twice so many pages, with a row of the search index."""
+def commit_pages(database: Database, number: int, *, count: int = 4, words_count: int = 0) -> None:
+    """One transaction of about twice so many pages, with a row of the search index of so many words of its own."""
     with database.transaction():
         database.connection.execute("INSERT INTO users (id) VALUES (?)", (f"{number}:" + "x" * count * PAGE_BYTES,))
-        words = f"1_word 1_number{number}"
+        words = " ".join(["1_word", f"1_number{number}", *[f"1_{number}x{word}" for word in range(words_count)]])
         database.connection.execute(
             "INSERT INTO message_index (rowid, own, before, scope) VALUES (?, ?, '', '1__a1')", (number, words)
         )
@@ -108,6 +108,20 @@ def test_what_another_process_holds_up_is_done_later(database: Database) -> None
     do_all(housekeeping)
     assert count_segments(database.connection) == 1
     assert find_rows(database, "1_word") == number
+
+
+def test_merging_keeps_up_with_commits_that_never_pause(database: Database) -> None:
+    """One step behind each commit, where work has piled up, leaves few segments, though SQLite merges none itself."""
+    database.connection.execute("INSERT INTO message_index (message_index, rank) VALUES ('crisismerge', 1999)")
+    housekeeping = Housekeeping(database)
+    most_count = 0
+    for number in range(1, 601):
+        commit_pages(database, number, words_count=2_000)
+        if housekeeping.has_piled_up:
+            housekeeping.do_step()
+        most_count = max(most_count, count_segments(database.connection))
+    assert most_count < 200
+    assert find_rows(database, "1_word") == 600
 
 
 async def test_log_and_index_stay_small_however_much_is_appended(tmp_path: Path) -> None:
