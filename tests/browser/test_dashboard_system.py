@@ -8,6 +8,19 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Dashboard
 
 _WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
+_HOLD_FRAMES = """
+const waiting = [], { fetch: ask, requestAnimationFrame: draw, setTimeout: wait } = window;
+let isHeld = false;
+window.fetch = async (...given) => { const answer = await ask(...given); isHeld ||= answer.url.endsWith("/me"); return answer; };
+window.requestAnimationFrame = then => isHeld ? waiting.push(then) : draw(then);
+window.setTimeout = (then, ...given) => isHeld ? waiting.push(then) : wait(then, ...given);
+window.release = () => { isHeld = false; waiting.splice(0).forEach(then => then(0)); };
+"""
+"""A browser that draws nothing between the answer to who is signed in and `release()`, as a busy machine's does."""
+_GO_AND_HEAR = """place => new Promise(heard => {
+    addEventListener("hashchange", heard, { once: true });
+    location.hash = place;
+})"""
 
 
 @pytest.fixture
@@ -83,6 +96,19 @@ def test_keys_go_from_page_to_page(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("/")
     expect(page.get_by_label("Search users by name")).to_be_focused()
+
+
+@pytest.mark.parametrize("place", ["", "#users"])
+def test_an_address_is_followed_from_the_first_picture_on(page: Page, place: str) -> None:
+    """Where somebody goes before the browser has drawn a frame is where they arrive, however busy the machine is."""
+    page.evaluate("place => history.replaceState(null, '', location.pathname + place)", place)
+    page.add_init_script(_HOLD_FRAMES)
+    page.reload()
+    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    page.evaluate(_GO_AND_HEAR, "#system")
+    page.evaluate("release()")
+    expect(page.get_by_role("link", name="System", exact=True)).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("heading", name="System", level=1)).to_be_visible()
 
 
 def test_an_agent_is_configured(dashboard: Dashboard, page: Page) -> None:

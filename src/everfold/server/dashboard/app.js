@@ -47,7 +47,7 @@ function Page({ url }) {
     );
   };
   useEffect(() => { if (PAGES[name]) load(); }, [name]);
-  useEffect(() => connection.onBack(() => state.problem && load()), [state.problem]);
+  useLayoutEffect(() => connection.onBack(() => state.problem && load()), [state.problem]);
   if (!PAGES[name]) return html`<${Empty} title="There is no such page" hint="The address leads nowhere."><a href="#users">Users</a><//>`;
   if (state.name !== name) return html`<div class="page"><${Loading} /></div>`;
   if (state.problem) return html`<div class="page"><${Failure} problem=${state.problem} retry=${load} /></div>`;
@@ -122,7 +122,7 @@ function LiveState() {
 
 function useOnline() {
   const [isOnline, setOnline] = useState(connection.isOnline);
-  useEffect(() => connection.onChange(setOnline), []);
+  useLayoutEffect(() => connection.onChange(setOnline), []);
   return isOnline;
 }
 const Banner = () => html`<div class="banner" role="alert"><i class="spinner" aria-hidden="true"></i>
@@ -135,7 +135,7 @@ function Frame({ who, onSignOut }) {
   const isOnline = useOnline();
   const main = useRef();
   useKeys(showKeys);
-  useEffect(() => { if (!url.page) goTo("#users", { replace: true }); }, [url.page]);
+  useLayoutEffect(() => { if (!url.page) goTo("#users", { replace: true }); }, [url.page]);
   useEffect(() => { document.title = PAGES[url.page] ? `${PAGES[url.page].title} · Everfold` : "Everfold"; }, [url.page]);
   useEffect(() => { live.start(); return () => live.stop(); }, []);
   return html`
@@ -186,8 +186,8 @@ function App() {
     failed => { if (failed.status === 401) setWho(null); else setProblem(failed); },
   );
   useEffect(() => { look(); }, []);
-  useEffect(() => connection.onBack(() => who === undefined && look()), [who]);
-  useEffect(() => onSignedOut(() => {
+  useLayoutEffect(() => connection.onBack(() => who === undefined && look()), [who]);
+  useLayoutEffect(() => onSignedOut(() => {
     setWho(old => { if (old) setNote("The key holds no more: it was revoked or has expired. Sign in again."); return null; });
     live.stop();
   }), []);

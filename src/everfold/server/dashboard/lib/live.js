@@ -1,6 +1,6 @@
 // What happens on the server, as it happens: one stream for the whole dashboard.
 
-import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, makeSignal, streamGet } from "./api.js";
 
 const RETRY_MS = [300, 1000, 2000, 4000], LOOK_MS = 15_000;
@@ -63,7 +63,7 @@ export function onHappening(kinds, listener) {
 export function useHappenings(kinds, listener, { filter = null, waitMs = 400 } = {}) {
   const latest = useRef();
   latest.current = { listener, filter };
-  useEffect(() => {
+  useLayoutEffect(() => {
     let timer = 0;
     const stop = onHappening(kinds, one => {
       if (one.kind !== "lost" && latest.current.filter && !latest.current.filter(one)) return;
@@ -86,6 +86,6 @@ export function useLooks(look, everyMs = LOOK_MS) {
 /** `connected` or `connecting`. */
 export function useLiveState() {
   const [now, setNow] = useState(state);
-  useEffect(() => live.onChange(setNow), []);
+  useLayoutEffect(() => live.onChange(setNow), []);
   return now;
 }

@@ -46,7 +46,7 @@ export function goTo(href, { replace = false } = {}) {
 /** The address now, as `readUrl` gives it. */
 export function useUrl() {
   const [url, setUrl] = useState(readUrl);
-  useEffect(() => {
+  useLayoutEffect(() => { // what listens does so from the picture on that is shown: an effect may come many frames later
     const hear = () => setUrl(readUrl());
     addEventListener("hashchange", hear);
     return () => removeEventListener("hashchange", hear);
@@ -81,7 +81,7 @@ export function useLoad(fn, deps = []) {
     load(true);
     return () => { latest.current.turn++; latest.current.abort?.abort(); };
   }, [key]);
-  useEffect(() => connection.onBack(() => load(false)), [key]);
+  useLayoutEffect(() => connection.onBack(() => load(false)), [key]);
   const isStale = state.key !== null && state.key !== key; // the first picture after a change of deps
   return {
     data: isStale ? null : state.data,
@@ -349,7 +349,7 @@ export const toast = (text, kind = "") => toasted.tell({ id: ++toastId, text: cu
 export function Toasts() {
   const [shown, setShown] = useState([]);
   const drop = id => setShown(old => old.filter(one => one.id !== id));
-  useEffect(() => toasted.on(one => {
+  useLayoutEffect(() => toasted.on(one => {
     setShown(old => [...old.slice(-3), one]);
     setTimeout(() => drop(one.id), one.kind === "bad" ? 9000 : 3500);
   }), []);

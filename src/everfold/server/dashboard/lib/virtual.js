@@ -119,7 +119,7 @@ export function VirtualList(props) {
     if (isReloading.current) latest.current.reload();
     isReloading.current = true;
   }, [reloadKey]);
-  useEffect(() => connection.onBack(() => latest.current.reload()), []);
+  useLayoutEffect(() => connection.onBack(() => latest.current.reload()), []);
   useEffect(() => {
     if (problem) return;
     if (!isPlaced) {
@@ -160,7 +160,7 @@ export function VirtualList(props) {
     latest.current.wanted = null;
     row.focus({ preventScroll: true });
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const leave = event => { if (!box.current?.contains(event.target)) Object.assign(latest.current, { isFocused: false, wanted: null }); };
     const kinds = ["mousedown", "focusin"];
     kinds.forEach(kind => document.addEventListener(kind, leave));
@@ -184,7 +184,7 @@ export function VirtualList(props) {
     event.preventDefault();
     box.current.scrollTop += event.deltaY / ratio;
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const node = box.current;
     node.addEventListener("wheel", turnWheel, { passive: false });
     return () => node.removeEventListener("wheel", turnWheel);

@@ -58,7 +58,7 @@ function Room({ agent, user, model, turnTo }) {
   const [tick, setTick] = useState(0);
   const session = room.data?.session || null;
   const turn = useTurn({ mayWrite, agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => room.reload() });
-  useEffect(() => connection.onBack(() => turn.settle()), []);
+  useLayoutEffect(() => connection.onBack(() => turn.settle()), []);
   const look = async () => { // somebody else may talk in the same session
     if (turn.isOn || !session) return;
     const found = await get(pathOf`/api/sessions/${session.id}`).catch(() => null);

@@ -1,6 +1,6 @@
 // Dreams: what each changed in the topics, on what evidence, and whether it holds.
 
-import { useEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { useLayoutEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
 import { plural, secs, usd, words } from "../../lib/format.js";
 import { Busy, Confirm, Dialog, Empty, Failure, goTo, hrefTo, html, Id, Line, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../../lib/ui.js";
@@ -13,7 +13,7 @@ const STATE_KINDS = { proposed: "warn", applied: "good", rejected: "", reverted:
 export function Dreams({ user, id, params }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/dreams`, null, { signal }), [user.id]);
   const { key } = useWho();
-  useEffect(() => memoryChanged.on(load.reload), []);
+  useLayoutEffect(() => memoryChanged.on(load.reload), []);
   useMemoryNews(user, load.reload, ["dreams"]);
   const open = dream => goTo(hrefTo("users", id, "dreams", { dream }));
   return html`

@@ -1,6 +1,6 @@
 // What is remembered of a user: the share that is always shown, topics, and items.
 
-import { useEffect, useRef, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../../lib/api.js";
 import { number, plural } from "../../lib/format.js";
 import { Bar, Empty, goTo, hrefTo, html, Line, Loaded, Tag, Time, useLoad, useWho } from "../../lib/ui.js";
@@ -13,7 +13,7 @@ import { memoryChanged, WipeAgentDialog } from "./wipe.js";
 export function Memory({ user, id, params }) {
   const [changes, setChanges] = useState(0);
   const changed = () => setChanges(count => count + 1);
-  useEffect(() => memoryChanged.on(changed), []);
+  useLayoutEffect(() => memoryChanged.on(changed), []);
   useMemoryNews(user, changed);
   const close = () => goTo(hrefTo("users", id, "memory"));
   return html`

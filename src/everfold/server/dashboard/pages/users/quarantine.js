@@ -1,6 +1,6 @@
 // Quarantine: items that the threat scan hit. Their owner sees them; no model does.
 
-import { useEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { useLayoutEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
 import { words } from "../../lib/format.js";
 import { Confirm, Empty, hrefTo, html, Id, KEEP, Loaded, Tag, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
@@ -11,7 +11,7 @@ import { memoryChanged } from "./wipe.js";
 
 export function Quarantine({ user, id }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/quarantine`, null, { signal }), [user.id]);
-  useEffect(() => memoryChanged.on(load.reload), []);
+  useLayoutEffect(() => memoryChanged.on(load.reload), []);
   useMemoryNews(user, load.reload, ["quarantine"]);
   return html`
     <${Loaded} load=${load}>${({ items }) => items.length === 0
