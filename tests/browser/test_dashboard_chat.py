@@ -154,11 +154,12 @@ def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> Non
 def test_compactions_are_notes_in_the_flow(page: Page) -> None:
     """A compaction that happens while an answer is made is told between the messages, with its figures."""
     open_chat(page, "small")
-    send = page.get_by_role("button", name="Send")
-    notes = page.get_by_role("log", name="Conversation").locator(".note-compacted")
+    flow = page.get_by_role("log", name="Conversation")
+    notes = flow.locator(".note-compacted")
     for turn in range(12):
         say(page, f"Tell me of firing {turn}, please.")
-        expect(send).to_be_visible()
+        expect(flow.get_by_role("article", name=f"assistant, message {2 * turn + 2}", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Send")).to_be_visible()
         if notes.count():
             break
     expect(notes.first).to_contain_text("were folded by")
@@ -179,7 +180,9 @@ def test_a_new_session_begins_empty(page: Page, dashboard: Dashboard) -> None:
     """A new session shows nothing of the old one, and what is said next goes there."""
     open_chat(page, "plain")
     flow = page.get_by_role("log", name="Conversation")
-    expect(flow).to_contain_text("The kiln is warm.")
+    before = len(read_log(dashboard, "plain"))
+    say(page, "Is it warm?")
+    expect(flow.get_by_role("article", name=f"assistant, message {before + 2}", exact=True)).to_be_visible()
     page.get_by_role("button", name="New session").click()
     expect(flow).to_contain_text("Talk to plain")
     say(page, "And now?")

@@ -15,6 +15,7 @@ from typing import Final, TypedDict
 import apsw
 from tests.server.conftest import Served
 
+from everfold.adapters.sqlite.connection import BUSY_TIMEOUT_MS
 from everfold.core.sessions import AgentId, UserId
 from everfold.engine import Everfold
 from everfold.server.app import make_app
@@ -109,9 +110,10 @@ class Seed:
         with (
             closing(apsw.Connection(str(self.folder / "seed.db"))) as source,
             closing(apsw.Connection(str(folder / "seed.db"))) as target,
-            target.backup("main", source, "main") as backup,
         ):
-            backup.step(-1)
+            target.set_busy_timeout(BUSY_TIMEOUT_MS)  # the server may be tidying up after what it wrote last
+            with target.backup("main", source, "main") as backup:
+                backup.step(-1)
         served.runtime.handles.clear()
 
 

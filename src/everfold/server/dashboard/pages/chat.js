@@ -67,6 +67,7 @@ function Room({ agent, user, model, turnTo }) {
   useHappenings(["messages_appended", "session_switched"], look, { filter: (one) => [one.session_id, one.previous_id].includes(session?.id) });
   useLooks(look);
   const begin = async () => {
+    if (turn.isOn) return;
     try {
       await send("POST", "/api/sessions", { user, agent, new: true });
       turn.clear();

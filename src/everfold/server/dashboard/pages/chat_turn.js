@@ -50,8 +50,8 @@ function findOpen(messages, answers) {
 /**
  * The turn that is on its way in a room.
  *
- * join(messages): stored messages and what streams, as entries in their order. say(text), answer(), cut(), settle() (the
- * connection is back: let go of what streamed), clear().
+ * isOn: whether it goes on, also before a picture shows it. join(messages): stored messages and what streams, as entries
+ * in their order. say(text), answer(), cut(), settle() (the connection is back: let go of what streamed), clear().
  */
 export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd }) {
   const [, redraw] = useState(0);
@@ -144,7 +144,7 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
     return [...stored.filter((entry) => !(entry.kind === "open" && hasOwnWord)), ...streamed];
   };
   const settle = () => { it.entries = it.entries.filter((entry) => entry.kind === "note" || entry.kind === "pending" && !it.isStored); show(); };
-  return { mayWrite, isOn: it.isOn, doing: it.doing, join, say, answer, again, cut, settle, clear: () => { it.entries = []; show(); } };
+  return { mayWrite, get isOn() { return it.isOn; }, doing: it.doing, join, say, answer, again, cut, settle, clear: () => { it.entries = []; show(); } };
 }
 
 /** What happened beside the words, in a sentence. */
