@@ -107,10 +107,12 @@ def test_a_page_without_changes_asks_nothing(page: Page, dashboard: Dashboard) -
     """While it is told what happens, a page that shows a session does not look by itself, nor for another's memory."""
     session_id, other = dashboard.run(begin), dashboard.run(begin)
     go(page, f"#sessions/{session_id}/log")
-    expect(page.locator(".tab-body")).to_contain_text("Good day.")
-    page.wait_for_timeout(1_000)
-    asked: list[str] = []
+    asked = [page.url]
     page.on("request", lambda request: asked.append(request.url))
+    expect(page.locator(".tab-body")).to_contain_text("Good day.")
+    while asked:  # until it has all that it shows
+        asked.clear()
+        page.wait_for_timeout(1_000)
     append(dashboard, other, "What is said elsewhere.")
     post(dashboard, page, f"api/users/{dashboard.run(make_user)}/items", {"statement": "The berth is number 42."})
     page.wait_for_timeout(6_500)

@@ -112,14 +112,15 @@ function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
     onJump(to);
     if (innerWidth <= 720) requestAnimationFrame(() => panel.current?.scrollIntoView({ block: "start", behavior: "auto" }));
   }, [onJump]);
-  if (strips.problem && !list) return html`<${Failure} problem=${strips.problem} retry=${strips.reload} />`;
+  const failed = [strips, events].find((it) => it.problem && !it.data);
+  if (failed) return html`<${Failure} problem=${failed.problem} retry=${failed.reload} />`;
   if (!list) return html`<${Loading} />`;
   if (!strip || strip.count === 0) return html`<${Empty} title="Nothing was said yet" hint="Strips grow with the log: one cell a message." />`;
   return html`<div class="strips-tab">
     <${StripBoard} strips=${list} ranges=${ranges} chosen=${seq} under=${under.text} onPoint=${under.point} onChoose=${choose} />
     ${strips.data.next_cursor || (events.data || []).length > limit ? html`<p><button type="button" onClick=${() => setLimit(Math.min(1000, limit * 4))}>Show older compactions</button> <span class="soft">${number(Math.min(limit, list.length))} newest of ${number((events.data || []).length)}</span></p>` : ""}
     <div ref=${panel}>
-      ${seq && seq <= strip.count ? html`<${MessagePanel} sessionId=${sessionId} seq=${seq} strip=${strip} fate=${fateAt(strip, seq)} events=${events.data || []} onJump=${onJump}
+      ${seq && seq <= strip.count ? html`<${MessagePanel} sessionId=${sessionId} seq=${seq} strip=${strip} fate=${fateAt(strip, seq)} events=${events.data} onJump=${onJump}
           onClose=${() => goTo(sessionHref(sessionId))} onErased=${onChanged} onSession=${(made) => made && goTo(sessionHref(made.id))} />`
         : html`<p class="soft hint-read">Choose a message to read it beside the digest that read it.</p>`}
     </div>

@@ -61,15 +61,17 @@ function linkNumbers(line, onJump) {
   return [...parts, line.slice(at)].filter((part) => part !== "").length ? [...parts, line.slice(at)] : "\u00a0";
 }
 
-/** The panel beside the strips, or under a row of the log. */
+/** The panel beside the strips, or under a row of the log. `events` is null until they are loaded; the window as it is
+ *  now needs none. */
 export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0, isStacked = false, onJump, onClose, onErased, onSession }) {
   const message = useLoad(() => get(pathOf`/api/sessions/${sessionId}/messages/${seq}`), [sessionId, seq, version]);
+  const isPast = Boolean(strip) && strip.event_id !== null, isWaiting = isPast && events === null;
   const digest = useLoad(
-    () => (strip ? findDigest(sessionId, { strip, seq, fate, events }) : Promise.resolve(null)),
-    [sessionId, seq, strip && strip.event_id, fate, version],
+    () => (strip && !isWaiting ? findDigest(sessionId, { strip, seq, fate, events }) : Promise.resolve(null)),
+    [sessionId, seq, strip && strip.event_id, fate, version, isWaiting],
   );
   const isErased = message.data?.seq === seq && message.data.is_erased, shownFate = isErased ? "erased" : fate;
-  const when = strip && strip.event_id !== null ? `after compaction ${strip.ordinal}` : "now";
+  const when = isPast ? `after compaction ${strip.ordinal}` : "now";
   return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>
     <header class="panel-head">
       <div><h3>Message ${number(seq)}</h3>
@@ -86,7 +88,7 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
       ${fate && READ.has(fate) && !isErased && html`<article aria-label="The digest that read it">
         <h4>The digest that read it</h4>
         ${digest.problem ? html`<${Failure} problem=${digest.problem} retry=${digest.reload} />`
-          : digest.isLoading ? html`<${Loading} />`
+          : digest.isLoading || isWaiting ? html`<${Loading} />`
           : digest.data ? html`<${ReadBy} digest=${digest.data} seq=${seq} onJump=${onJump} />`
           : html`<p class="soft">The digest of that time has given way to a later one and is not shown any more.</p>`}
       </article>`}
