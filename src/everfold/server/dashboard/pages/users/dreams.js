@@ -45,6 +45,7 @@ function DreamNow({ user, onDreamt }) {
   const [agent, setAgent] = useState("");
   const [said, setSaid] = useState("");
   const chosen = agent || latest.data || agents.data?.[0]?.id || "default"; // first of all with whom something was found last
+  const isUnknown = !agent && [agents, latest].some(load => load.isLoading && load.data === null);
   const dream = useAction(async () => {
     setSaid("");
     const { data } = await send("POST", pathOf`/api/users/${user.id}/dreams`, { agent: chosen });
@@ -58,7 +59,7 @@ function DreamNow({ user, onDreamt }) {
     <div class="row wrap dream-now">
       ${said && html`<span class="small soft" role="status">${said}</span>`}
       ${agents.data?.length > 1 && html`<select aria-label="Agent" value=${chosen} onChange=${event => setAgent(event.target.value)}>${agents.data.map(one => html`<option key=${one.id} value=${one.id}>${one.id}</option>`)}</select>`}
-      <${Busy} isBusy=${dream.isBusy} onClick=${dream.run}>${dream.isBusy ? "Dreaming …" : "Dream now"}<//>
+      <${Busy} isBusy=${dream.isBusy} disabled=${isUnknown} onClick=${dream.run}>${dream.isBusy ? "Dreaming …" : "Dream now"}<//>
     </div>
     ${dream.problem && html`<div class="whole"><${Failure} problem=${dream.problem} title="The dream could not begin" /></div>`}`;
 }
