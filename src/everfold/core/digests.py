@@ -23,6 +23,7 @@ from everfold.core.digest_rows import DigestFrame, Estimate, label_line, name_ra
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 from everfold.core.pools import CoarsePool, scatter_line
+from everfold.core.substance import measure_substance
 from everfold.core.supersession import REMEMBERED_TEXTS, list_current, list_words
 
 
@@ -89,6 +90,11 @@ _FOCUS_WEIGHT: Final = 1.6
 _GOAL_AGE: Final = 0.1
 _GOAL_WEIGHT: Final = 2.0
 """What a user asks for in the first tenth of a range is most often its goal."""
+_FULL_SUBSTANCE: Final = 3
+"""From how many telling words on a line counts in full: "Keep it up!" and "Take that one." name nothing that they speak of.
+Source: own measurement, bench/digest_quality.py."""
+_FULL_STANDING_SUBSTANCE: Final = 2
+_LEAST_SUBSTANCE: Final = 0.15
 _LEAST_FRESH: Final = 0.15
 """A line whose words are nearly all shown already is a near-duplicate."""
 _FIXED_COST: Final = 8
@@ -316,6 +322,9 @@ def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
         weight *= 0.8 + 0.4 * age
         if line.origin == "user" and age < _GOAL_AGE:
             weight *= _GOAL_WEIGHT
+    full = _FULL_STANDING_SUBSTANCE if line.standing else _FULL_SUBSTANCE
+    if (substance := measure_substance(line.quote)) < full and line.kind != "remember":
+        weight *= max(_LEAST_SUBSTANCE, substance / full)
     return weight * (_FOCUS_WEIGHT if in_focus else 1.0)
 
 

@@ -59,6 +59,20 @@ def test_groups_stand_in_a_fixed_order() -> None:
     assert text.index("Never deploy") < text.index("RX-20441") < text.index("ValueError")
 
 
+def test_a_line_that_names_nothing_gives_way() -> None:
+    """What is clear in its talk alone takes no room that a line which tells something by itself needs."""
+    text = _compose(
+        _source(1, "Take that one."),
+        _source(2, "Can you check whether the connection pool is exhausted by the retries?"),
+        _source(3, "Can we look at that some other time?"),
+        _source(4, "Could you deploy it to the staging server on Monday?"),
+        _source(5, "You're right, let's do that."),
+        cap_tokens=110,
+    )
+    assert "connection pool" in text
+    assert "staging server" in text
+
+
 def test_each_line_names_its_message_and_day() -> None:
     """A line carries its sequence number, its speaker's origin and an absolute date, the date once a day."""
     text = _compose(_source(1, "Never deploy on a Friday."), _source(2, "Always use metric units."))
