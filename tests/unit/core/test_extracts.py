@@ -118,6 +118,24 @@ def test_json_gives_exact_windows_of_pairs() -> None:
     assert all(text[line.start :].startswith(line.quote) for line in lines)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Schreiben muss bis zum 31. Dezember beim Mieter sein.",
+        "Wir treffen uns am 3. Mai um 9 Uhr, ca. 20 Personen.",
+        "Vi ses den 1. maj klokken 9.",
+    ],
+)
+def test_a_day_of_a_month_does_not_end_a_sentence(text: str) -> None:
+    """Where a day is written with a full stop, its sentence is quoted whole."""
+    assert [line.quote for line in _find(text)] == [text]
+
+
+def test_a_number_ends_a_sentence_before_a_name() -> None:
+    """A full stop behind a number ends a sentence unless the name of a month follows."""
+    assert len(_find("My brother turned 31. Martin, his best friend, is 28.")) == 2
+
+
 def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
     """A sentence stays whole across a title and a decimal point."""
     text = "We paid Dr. Amsel 41.50 euros."
