@@ -32,6 +32,7 @@ CONSTRAINT_RULES: Final[tuple[RuleRow, ...]] = (
         "cant |can't |cannot ",
         "^(?:and |but |also |we |pls )?(?:can't|cannot|cant) (?:spend|afford|exceed|go over|eat|drink|fly|travel|pay|accept|leave|arrive|start|be more) ",
     ),
+    ("constraint", "important", "important", r"^(?:very |most |also )?important(?: note| thing| point)?: ?\w"),
     ("constraint", "not_to cannot_to", "", r"@(?:can not|cannot|can't) to \w"),
     (
         "constraint",

@@ -23,6 +23,12 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
     ),
     (
         "correction",
+        "wrong",
+        "i got |we got ",
+        r"@(?:i|we) got (?:the|my|our) \w+(?: \w+)? wrong\b(?=[,.:;!]|$)",
+    ),
+    (
+        "correction",
         "wrong false incorrect",
         "gave|wrote|write|told|sent|said|have",
         r"@(?:gave|wrote|write|told|sent|said|have)(?: you| wrong| it)?(?: an?| the)? (?:wrong|false|incorrect) \w",
@@ -32,6 +38,18 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "moved changed postponed rescheduled renamed pushed brought",
         "moved to|changed to|postponed to|rescheduled to|renamed to|pushed |brought forward",
         r"@(?:was|is|are|were|has been|have been|got|been) (?:moved|changed|postponed|rescheduled|renamed|pushed back|brought forward) to\b",
+    ),
+    (
+        "correction",
+        "wait sorry oops hang hold",
+        "",
+        r"^(?:oh|ah|hmm|um|uh|no|,| )*(?:wait|sorry|oops|hang on|hold on),? (?:no|wait|sorry|oops|hang on|hold on)\b,? (?!(?:i|can|could|what|how|why|do|did|is|are|for)\b)\w|@no,? wait,? (?:no,? )?(?:it's|that's|make|the|my|\d|one\b|two\b|three\b|four\b|five\b|six\b)",
+    ),
+    (
+        "correction",
+        "too",
+        "too ",
+        r"@\d[\w.,]* (?:\w+ ){0,2}(?:is|are|was|were|seems?|would be) (?:way |far |much |a (?:bit|little) |still )?too (?:much|many|high|low|long|short|few|late|early|big|small|large|little)\b",
     ),
     ("correction", "said:how_i_said said:as_i_said said:like_i_said", "", r"@not .*\b(?:how|as|like) i said\b"),
     (
@@ -103,7 +121,7 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "correction",
         "no",
         "",
-        r"@no,? (?:no,? )?(?:it's|it is|the|that's|i said|make it|not|its|use|we)\b(?! (?:ok|fine|problem))",
+        r"@no,? (?:no,? )?(?:it's|it is|the|that's|i said|make it|not|its|use|we)\b(?! (?:ok|okay|fine|problem|all|it[.!]?$|everything|enough|good|great|perfect|right|correct|true|alright|very (?:kind|nice)))",
     ),
     (
         "correction",

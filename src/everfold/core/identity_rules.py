@@ -52,6 +52,12 @@ IDENTITY_RULES: Final[tuple[RuleRow, ...]] = (
         r"@i've (?:worked|been working|taught|lived) (?:as|in|at|for|with) .*\b(?:for|since)\b",
     ),
     ("identity", "named called", "we have |i have ", r"@(?:i|we) have (?:an? )?\w+ (?:named|called) \w"),
+    (
+        "identity",
+        "allergic diabetic celiac coeliac pregnant dyslexic autistic intolerant hearing allergy allergies",
+        "'s |is |are |has |have ",
+        r"@[\w-]+(?:'s| is| are| is also| is very| is severely) (?:allergic to|diabetic|celiac|coeliac|pregnant|dyslexic|autistic|(?:lactose|gluten)[ -]intolerant|hard of hearing)\b|@(?:has|have) (?:an? )?(?:\w+ ){1,2}allerg(?:y|ies)\b",
+    ),
     ("identity", "diagnosed", "", r"@i (?:was|am|'ve been) diagnosed\b"),
     (
         "identity",

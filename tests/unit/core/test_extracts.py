@@ -119,6 +119,29 @@ def test_json_gives_exact_windows_of_pairs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Important: wherever we stay needs to have a kitchen.", "constraint"),
+        ("Leo has a severe peanut allergy.", "identity"),
+        ("Anna is diabetic.", "identity"),
+        ("He's hard of hearing, so please knock loudly.", "identity"),
+        ("By the way I got the budget wrong, it's 3,500.", "correction"),
+        ("Hmm, 5 retries is too much, the gateway gives up.", "correction"),
+        ("Oh wait, no, the 14th.", "correction"),
+    ],
+)
+def test_what_a_careful_person_would_note_is_standing(text: str, kind: str) -> None:
+    """What is called important, what somebody cannot bear, and a slip that is put right bind beyond their moment."""
+    assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
+
+
+@pytest.mark.parametrize("text", ["No that's all.", "No, that's it.", "No it's great!", "Wait, sorry for the delay."])
+def test_a_closing_is_no_correction(text: str) -> None:
+    """That there is nothing more to say takes nothing back."""
+    assert not any(line.standing for line in _find(text))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Das Schreiben muss bis zum 31. Dezember beim Mieter sein.",
