@@ -58,6 +58,12 @@ IDENTITY_RULES: Final[tuple[RuleRow, ...]] = (
         "'s |is |are |has |have ",
         r"@[\w-]+(?:'s| is| are| is also| is very| is severely) (?:allergic to|diabetic|celiac|coeliac|pregnant|dyslexic|autistic|(?:lactose|gluten)[ -]intolerant|hard of hearing)\b|@(?:has|have) (?:an? )?(?:\w+ ){1,2}allerg(?:y|ies)\b",
     ),
+    (
+        "identity",
+        "heiße name:mein_name llamo nombre:mi_nombre m'appelle nom:mon_nom chiamo nome chamo heet naam soy",
+        "",
+        r"@ich heiße \w|@mein name ist \w|@me llamo \w|@mi nombre es \w|@je m'appelle \w|@mon nom est \w|@mi chiamo \w|@il mio nome è \w|@me chamo \w|@(?:o )?meu nome é \w|@ik heet \w|@mijn naam is \w|^(?:hola|buenas|buenos días|buenas tardes)?,? ?soy \w+ \w",
+    ),
     ("identity", "diagnosed", "", r"@i (?:was|am|'ve been) diagnosed\b"),
     (
         "identity",

@@ -135,6 +135,48 @@ def test_what_a_careful_person_would_note_is_standing(text: str, kind: str) -> N
     assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Die Heizkosten müssen nach Verbrauch abgerechnet werden.", "constraint"),
+        ("Ich möchte auf keinen Fall, dass die Gebühren darauf stehen.", "constraint"),
+        ("Er darf hier nicht parken.", "constraint"),
+        ("Ich heiße Jörg Petersen.", "identity"),
+        ("Il ne faut surtout pas que ce soit au rez-de-chaussée.", "constraint"),
+        ("Je ne veux pas payer de frais.", "constraint"),
+        ("Elle préfère avoir une vraie cuisine.", "preference"),
+        ("Je m'appelle Claire Dubois.", "identity"),
+        ("No quiero música en directo.", "constraint"),
+        ("Tiene que ser el sábado.", "constraint"),
+        ("Hola, soy Lucía Ferrer.", "identity"),
+        ("Non voglio arrivare dopo le nove.", "constraint"),
+        ("Não quero carne.", "constraint"),
+        ("Ik wil geen vlees.", "constraint"),
+    ],
+)
+def test_plain_rules_of_other_languages_are_standing(text: str, kind: str) -> None:
+    """What must or must not be, and who speaks, is noted in German, French, Spanish, Italian, Portuguese and Dutch."""
+    assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das muss schön gewesen sein.",
+        "Ich muss noch einkaufen.",
+        "Darf ich dich was fragen?",
+        "Ich will nicht stören.",
+        "Faut-il un meublé ?",
+        "¡No puede ser!",
+        "Me gusta.",
+        "Soy feliz.",
+    ],
+)
+def test_idioms_of_other_languages_do_not_bind(text: str) -> None:
+    """A guess, a plan, a courtesy, a question and an exclamation with the same words are not standing."""
+    assert not any(line.standing for line in _find(text))
+
+
 @pytest.mark.parametrize("text", ["No that's all.", "No, that's it.", "No it's great!", "Wait, sorry for the delay."])
 def test_a_closing_is_no_correction(text: str) -> None:
     """That there is nothing more to say takes nothing back."""
