@@ -177,6 +177,41 @@ def test_idioms_of_other_languages_do_not_bind(text: str) -> None:
     assert not any(line.standing for line in _find(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("记住她对青霉素过敏。", "remember"),
+        ("不对,改成6月15日吧。", "correction"),
+        ("我们决定打车去。", "decision"),
+        ("不要打给我妈妈。", "constraint"),
+        ("她更喜欢女医生。", "preference"),
+        ("我叫王丽华。", "identity"),
+        ("必ず金曜日までに送ってください。", "constraint"),
+        ("会議は3月14日ではなく、3月15日です。", "correction"),
+        ("금요일에 배포하지 마세요.", "constraint"),
+        ("저는 해산물 알레르기가 있어요.", "identity"),
+    ],
+)
+def test_plain_rules_of_scripts_without_blanks_are_standing(text: str, kind: str) -> None:
+    """What binds in Chinese, Japanese and Korean is noted although no blank tells its words."""
+    assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
+    assert not any(line.standing for line in _find(text, "assistant"))
+
+
+@pytest.mark.parametrize(
+    "text", ["能不能告诉我\uff1f", "你喜欢吗\uff1f", "不要紧\uff0c没关系。", "これはペンです。", "明日来ますか。"]
+)
+def test_questions_and_courtesies_of_such_scripts_do_not_bind(text: str) -> None:
+    """A question and a courtesy with the same characters are not standing."""
+    assert not any(line.standing for line in _find(text))
+
+
+def test_facts_of_scripts_without_blanks_are_found() -> None:
+    """A price, a number and an address are found though no blank stands before them, and no sentence is dropped for being short."""
+    text = "套餐价格是1280元,大约两个半小时。已预约上午8:00,预约号是ZJ20260612。报告请发到lihua@example.cn。"
+    assert [line.kind for line in _find(text, "assistant")] == ["number", "identifier", "identifier"]
+
+
 @pytest.mark.parametrize("text", ["No that's all.", "No, that's it.", "No it's great!", "Wait, sorry for the delay."])
 def test_a_closing_is_no_correction(text: str) -> None:
     """That there is nothing more to say takes nothing back."""
