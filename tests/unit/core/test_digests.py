@@ -247,6 +247,26 @@ def test_a_coarse_digest_quotes_every_stratum() -> None:
     assert max(eighths) <= min(eighths) + 3
 
 
+def test_a_small_coarse_digest_holds_rules_and_not_only_scraps() -> None:
+    """Where an eighth of the room is less than a sentence, rules of several strata are shown before short lines are."""
+    goods = ["lamps", "ropes", "stoves", "boots", "mirrors", "melons", "towels", "scarves"]
+    towns = ["Kiel", "Ulm", "Bonn", "Graz", "Bern", "Lyon", "Gent", "Turin"]
+    rules = {
+        10 * at + 5: f"Never send any {name} from the warehouse in {town} before {at + 9} o'clock in the morning."
+        for at, (name, town) in enumerate(zip(goods, towns, strict=True))
+    }
+    pool = pool_add(CoarsePool(), [_source(seq, rules.get(seq, f"Pack item{seq}!")) for seq in range(1, 81)])
+    digest = compose_coarse_digest(pool, first_seq=1, last_seq=80, cap_tokens=240, estimate=_estimate)
+    assert len(rules.keys() & set(digest.shown_seqs)) >= 4
+
+
+def test_lines_that_tell_nothing_do_not_fill_what_is_left() -> None:
+    """A digest rather leaves room than shows what is clear in its talk alone; where there is nothing else it is shown."""
+    empty = _source(1, "Take that one.")
+    assert "Take that one" not in _compose(empty, _source(2, "Use port 8080 for the staging server."))
+    assert "Take that one" in _compose(empty)
+
+
 def test_an_erase_leaves_no_line_in_the_pool() -> None:
     """After a drop nothing of the named messages is held, and everything else is."""
     pool = _pool_of(200)
@@ -269,6 +289,14 @@ def _standing(texts: Sequence[str], cap_tokens: int, left_out: LeftOut | None = 
     block = compose_standing_block(lines, cap_tokens=cap_tokens, estimate=_estimate, left_out=left_out)
     assert block.tokens <= cap_tokens
     return block.text
+
+
+def test_the_standing_block_counts_what_tells_nothing() -> None:
+    """A statement that names nothing is counted and named by its message, and takes no room from those that do."""
+    text = _standing(["Never deploy on a Friday.", "You're right, let's do that."], 120)
+    assert "Never deploy on a Friday." in text
+    assert "let's do that" not in text
+    assert "1 more not shown, messages 2" in text
 
 
 def test_the_standing_block_is_newest_first_and_names_what_is_missing() -> None:
