@@ -87,6 +87,9 @@ _SHARPNESS: Final = 1.5
 """Above 1, one telling line is worth more than several idle ones; own measurement, bench/digest_quality.py."""
 _SAME_MESSAGE: Final = 0.75
 _FOCUS_WEIGHT: Final = 1.6
+_QUOTED_WEIGHT: Final = 0.1
+"""For what the standing block quotes beside the digest: about what a plain fact weighs, and not nothing, so that a digest
+with room still has it when newer statements have pushed it out of the block."""
 _GOAL_AGE: Final = 0.1
 _GOAL_WEIGHT: Final = 2.0
 """What a user asks for in the first tenth of a range is most often its goal."""
@@ -115,15 +118,17 @@ def compose_fine_digest(
     cap_tokens: int,
     estimate: Estimate,
     focus: str | None = None,
+    quoted: Collection[tuple[int, int]] = (),
 ) -> DigestText:
     """The digest of one event's folded messages, at most `cap_tokens` by `estimate`, markers included.
 
-    Lines that share a word with the caller's `focus` are preferred. O(lines x log lines).
+    Lines that share a word with the caller's `focus` are preferred. `quoted` names lines, by message and start, that the
+    standing block shows beside it: they are said once more only where room is left. O(lines x log lines).
     """
     speakers, legend = name_speakers(sources)
     lines = list_current(line for source in sources for line in source.lines)
     frame = DigestFrame(first_seq, last_seq, count_sources(sources) + legend, cap_tokens, estimate)
-    ranked = _rank(lines, estimate, speakers, focus=focus, enough_tokens=2 * cap_tokens)
+    ranked = _rank(lines, estimate, speakers, focus=focus, quoted=quoted, enough_tokens=2 * cap_tokens)
     return _fit(ranked, frame, speakers)
 
 
@@ -254,6 +259,7 @@ def _rank(
     speakers: dict[int, str],
     *,
     focus: str | None = None,
+    quoted: Collection[tuple[int, int]] = (),
     enough_tokens: int | None = None,
 ) -> list[_Ranked]:
     """Lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy.
@@ -273,6 +279,7 @@ def _rank(
     span = max(1, max((line.seq for line in lines), default=0) - first)
     weights = [
         _weigh(line, (line.seq - first) / span, in_focus=not focus_words.isdisjoint(held))
+        * (_QUOTED_WEIGHT if quoted and (line.seq, line.start) in quoted else 1.0)
         for line, held in zip(lines, words, strict=True)
     ]
     roots = [math.sqrt(cost + _FIXED_COST) for cost in costs]

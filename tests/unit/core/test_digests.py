@@ -59,6 +59,20 @@ def test_groups_stand_in_a_fixed_order() -> None:
     assert text.index("Never deploy") < text.index("RX-20441") < text.index("ValueError")
 
 
+def test_what_the_standing_block_quotes_leaves_a_digest_its_room() -> None:
+    """A line that is shown beside the digest gives way to facts where room is short, and is still said where it is not."""
+    sources = [
+        _source(1, "Never deploy the billing service on a Friday."),
+        _source(2, "The invoice number is RX-20441.", "assistant"),
+    ]
+    for cap_tokens, is_said in ((50, False), (400, True)):
+        text = compose_fine_digest(
+            sources, first_seq=1, last_seq=2, cap_tokens=cap_tokens, estimate=_estimate, quoted={(1, 0)}
+        ).text
+        assert "RX-20441" in text
+        assert ("Never deploy" in text) == is_said
+
+
 def test_a_line_that_names_nothing_gives_way() -> None:
     """What is clear in its talk alone takes no room that a line which tells something by itself needs."""
     text = _compose(
