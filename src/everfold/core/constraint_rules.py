@@ -135,7 +135,7 @@ CONSTRAINT_RULES: Final[tuple[RuleRow, ...]] = (
         "constraint",
         "no",
         "",
-        r"^no (?!problem|idea|worr|thank|need|way|one |doubt|wonder|luck|clue|rush|matter|no\b|not|i\b|it|that|longer|he|she|we\b|the |you|biggie|big deal|big|kidding|joke)[a-z].*(?:\bplease\b|\bpls\b|\bever\b|\bin \w+|\bafter\b|\bbefore\b|\bfor\b|\d|\bon \w+)",
+        r"^(?:(?:so|and|but|also|then|ok|okay|right|well),? )?no (?!problem|idea|worr|thank|need|way|one |doubt|wonder|luck|clue|rush|matter|no\b|not|i\b|it|that|longer|he|she|we\b|the |you|biggie|big deal|big|kidding|joke)[a-z].*(?:\bplease\b|\bpls\b|\bever\b|\bin \w+|\bafter\b|\bbefore\b|\bfor\b|\d|\bon \w+)",
     ),
     (
         "constraint",

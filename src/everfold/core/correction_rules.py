@@ -43,13 +43,19 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "correction",
         "wait sorry oops hang hold",
         "",
-        r"^(?:oh|ah|hmm|um|uh|no|,| )*(?:wait|sorry|oops|hang on|hold on),? (?:no|wait|sorry|oops|hang on|hold on)\b,? (?!(?:i|can|could|what|how|why|do|did|is|are|for)\b)\w|@no,? wait,? (?:no,? )?(?:it's|that's|make|the|my|\d|one\b|two\b|three\b|four\b|five\b|six\b)",
+        r"^(?:oh|ah|hmm|um|uh|no|,| )*(?:wait|sorry|oops|hang on|hold on),? (?:no|wait|sorry|oops|hang on|hold on|i mean)\b,? (?:it's|it is|that's|that is|that was|it was|the|make|not|my|our|i meant|i mean|i said|on|at|in|\d)|@no,? wait,? (?:no,? )?(?:it's|that's|make|the|my|\d|one\b|two\b|three\b|four\b|five\b|six\b)",
     ),
     (
         "correction",
         "too",
         "too ",
-        r"@\d[\w.,]* (?:\w+ ){0,2}(?:is|are|was|were|seems?|would be) (?:way |far |much |a (?:bit|little) |still )?too (?:much|many|high|low|long|short|few|late|early|big|small|large|little)\b",
+        r"@\d[\w.,]* (?:\w+ ){0,2}(?:is|are|was|were|seems?|would be) (?:way |far |much |a (?:bit|little) |still )?too (?:much|many|high|low|long|short|few|late|early|big|small|large|little)\b(?! (?:to|for an?)\b)(?!.*\b(?:lol|haha)\b)",
+    ),
+    (
+        "correction",
+        "instead",
+        "instead of ",
+        r"@(?:on|at|in|by|to|until|from|for|with) (?:the )?\$?\d[\w.:]* instead of (?:on |at |in |by |the )*\$?\d",
     ),
     ("correction", "said:how_i_said said:as_i_said said:like_i_said", "", r"@not .*\b(?:how|as|like) i said\b"),
     (

@@ -12,7 +12,7 @@ DECISION_RULES: Final[tuple[RuleRow, ...]] = (
         "decision",
         "let's lets let_us",
         "",
-        r"@(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|make it\b|call it (?!a day))",
+        r"@(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|drop (?!by\b|in\b|off\b)|leave out|postpone|cancel|aim for|cut the|put off|go without|skip the|make it\b|call it (?!a day))",
     ),
     (
         "decision",

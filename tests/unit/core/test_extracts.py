@@ -128,6 +128,10 @@ def test_json_gives_exact_windows_of_pairs() -> None:
         ("By the way I got the budget wrong, it's 3,500.", "correction"),
         ("Hmm, 5 retries is too much, the gateway gives up.", "correction"),
         ("Oh wait, no, the 14th.", "correction"),
+        ("Her texts come on the 12th instead of the 5th.", "correction"),
+        ("Good idea, let's drop the animated header.", "decision"),
+        ("Let's aim for 9 March.", "decision"),
+        ("So no tracking before consent, period.", "constraint"),
     ],
 )
 def test_what_a_careful_person_would_note_is_standing(text: str, kind: str) -> None:
@@ -212,10 +216,28 @@ def test_facts_of_scripts_without_blanks_are_found() -> None:
     assert [line.kind for line in _find(text, "assistant")] == ["number", "identifier", "identifier"]
 
 
-@pytest.mark.parametrize("text", ["No that's all.", "No, that's it.", "No it's great!", "Wait, sorry for the delay."])
-def test_a_closing_is_no_correction(text: str) -> None:
-    """That there is nothing more to say takes nothing back."""
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No that's all.",
+        "No, that's it.",
+        "No it's great!",
+        "Wait, sorry for the delay.",
+        "Sorry, no idea.",
+        "Hold on, sorry, phone.",
+        "3 hours is too long to wait for a bus.",
+        "Let's drop by later.",
+    ],
+)
+def test_a_closing_or_an_excuse_takes_nothing_back(text: str) -> None:
+    """That there is nothing more to say, an excuse and a sigh are not standing."""
     assert not any(line.standing for line in _find(text))
+
+
+def test_who_is_ill_promises_nothing() -> None:
+    """The word ill is not the shortened "I will" where no verb follows."""
+    assert [line.kind for line in _find("Petra is ill this week.")] == ["date"]
+    assert [line.kind for line in _find("ill send it tomorrow")] == ["commitment"]
 
 
 @pytest.mark.parametrize(
