@@ -64,6 +64,12 @@ CONSTRAINT_RULES: Final[tuple[RuleRow, ...]] = (
         "",
         r"^(?!.*\b(?:ich|wir|man|gewesen|wohl|lachen)\b)(?!.*\bsein müssen\b).*\b(?:muss|müssen) (?!(?:toll|schön|schwer|hart|schlimm) sein|sagen\b)\w",
     ),
+    (
+        "constraint",
+        "mehr più más plus mais meer",
+        "mehr als|più di|más de|plus de|mais de|meer dan",
+        r"@(?:nicht|non|no|pas|não|niet) (?:[\w']+ ){0,5}?(?:mehr als|più di|más de|plus de|mais de|meer dan) \W?\d",
+    ),
     ("constraint", "höchstens mindestens maximal", "", r"@(?:höchstens|mindestens|maximal) \d"),
     (
         "constraint",
@@ -86,8 +92,14 @@ CONSTRAINT_RULES: Final[tuple[RuleRow, ...]] = (
     (
         "constraint",
         "voglio vogliamo deve devono può possono quero queremos pode podem devem tem",
-        "non |não |essere |ser ",
-        r"@non (?:voglio|vogliamo) (?!dire|sapere|disturbare)\w|@non (?:deve|devono|può|possono) (?:essere|avere|superare|costare|arrivare) \w|@(?:deve|devono) essere \w|@não (?:quero|queremos) (?!dizer|saber|incomodar)\w|@não (?:pode|podem|deve|devem) (?:ser|ter|estar|passar|custar) (?!verdade)\w|@(?:tem que|têm que|deve|devem) ser \w",
+        "non |não |essere |ser |stare |avere |arrivare ",
+        r"@non (?:voglio|vogliamo) (?!dire|sapere|disturbare)\w|@non (?:deve|devono|può|possono) (?:essere|avere|superare|costare|arrivare) \w|@(?:deve|devono) (?:essere|stare|avere|arrivare) \w|@não (?:quero|queremos) (?!dizer|saber|incomodar)\w|@não (?:pode|podem|deve|devem) (?:ser|ter|estar|passar|custar) (?!verdade)\w|@(?:tem que|têm que|deve|devem) ser \w",
+    ),
+    (
+        "constraint",
+        "нельзя никогда всегда обязательно только должен должна должно должны дороже позже раньше",
+        "",
+        r"@(?:нельзя|обязательно) \w|^(?:пожалуйста,? )?(?:никогда не|всегда|только) \w|@\w+(?:ите|йте|йтесь) (?:только|всегда)\b|@не (?:дороже|позже|раньше|больше|более) \W?\d|@(?:не )?(?:должен|должна|должно|должны) (?:быть|стоить|включать|прийти) \w|@быть не (?:должно|должны|должен|должна)\b",
     ),
     (
         "constraint",

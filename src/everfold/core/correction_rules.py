@@ -70,6 +70,12 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "",
         r"@me equivoqu[eé]\b|@quise decir\b|@je me suis trompée?\b|@je voulais dire\b|@ich meinte\b|@habe mich (?:geirrt|vertan)\b|@nicht .*\bsondern\b|@mi sono sbagliat[oa]\b|@volevo dire\b|@ik bedoelde\b|@vergist\b|@me enganei\b",
     ),
+    (
+        "correction",
+        "ошибся ошиблась ошибка исправьте точнее передумал передумала вернее",
+        "",
+        r"@(?:ошибся|ошиблась|передумала?)\b|@исправьте\b|^(?:нет, |ой, )*(?:точнее|вернее),? \w",
+    ),
     ("correction", "mind", "change my mind|changed my mind", r"@changed? my mind\b"),
     ("correction", "bad", "my bad", r"{open}my bad\b(?=.*\w{2})"),
     (

@@ -63,6 +63,7 @@ DECISION_RULES: Final[tuple[RuleRow, ...]] = (
         "decidi|elegi|queda",
         r"@(?:he|hemos) (?:\w+ )?(?:decidido|elegido)\b|@decidimos\b|@(?:nos )?quedamos (?:con|en)\b|^queda (?:para|en)\b",
     ),
+    ("decision", "решил решила решили", "", r"@(?:я|мы) (?:уже |всё-таки |наконец )?решил[аи]?\b"),
     ("decision", "choisi décidé", "", r"@(?:ai|avons|a) (?:\w+ )?(?:choisi|décidé)\b"),
     (
         "decision",

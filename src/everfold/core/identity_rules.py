@@ -64,6 +64,18 @@ IDENTITY_RULES: Final[tuple[RuleRow, ...]] = (
         "",
         r"@ich heiße \w|@mein name ist \w|@me llamo \w|@mi nombre es \w|@je m'appelle \w|@mon nom est \w|@mi chiamo \w|@il mio nome è \w|@me chamo \w|@(?:o )?meu nome é \w|@ik heet \w|@mijn naam is \w|^(?:hola|buenas|buenos días|buenas tardes)?,? ?soy \w+ \w",
     ),
+    (
+        "identity",
+        "зовут аллергия аллергии диабет",
+        "",
+        r"@(?:меня|сына|дочь|мужа|жену) зовут \w|@\u0443 (?:меня|нас|\w+) (?:\w+ )?(?:аллергия|диабет)\b",
+    ),
+    (
+        "identity",
+        "sono",
+        "ciao|salve|buongiorno|buonasera",
+        r"^(?:ciao|salve|buongiorno|buonasera),? sono (?!qui\b|io\b)\w+ \w",
+    ),
     ("identity", "diagnosed", "", r"@i (?:was|am|'ve been) diagnosed\b"),
     (
         "identity",

@@ -71,6 +71,12 @@ PREFERENCE_RULES: Final[tuple[RuleRow, ...]] = (
     ),
     (
         "preference",
+        "предпочитаю предпочитаем люблю любим ненавижу нравится нравятся",
+        "",
+        r"@(?:предпочитаю|предпочитаем|ненавижу) \w|@(?:я|мы) (?:не )?(?:люблю|любим) \w|@мне (?:не )?нрав(?:ится|ятся) \w",
+    ),
+    (
+        "preference",
         "prefer prefers favour favor dislike dislikes hate hates like likes love loves enjoy enjoys",
         "",
         r"@(?=[iwmosht])(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)|not to say|how|you\b|when you|what|so\b|these|those|\.|what|when\b|where\b|that\b)\w|@(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b|@(?:we|i) would like to have\b",

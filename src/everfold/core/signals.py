@@ -28,7 +28,7 @@ _HARD: Final = re.compile(
     r"|(?P<path>[a-z]{2,6}://\S+|[A-Za-z]:\\.+|~?\.{0,2}/\w\S+|(?=[\w./:@-]*+[.:!?…]*$)[\w.@-]+/[\w./@-]*(?:/|\.\w)[\w./:-]*|[\w.-]+\."
     + _EXTENSIONS
     + r"(?::\d+)*)"
-    r"|(?P<identifier>[\w.+-]+@[\w-]+\.[\w.]+|#\w*\d\w*#?|(?!\d+[A-Za-z]{1,3}[.:!?]*$)(?=[A-Za-z_-]*\d)(?=[\w-]*[A-Za-z])[\w-]*+|\d{7,})"
+    r"|(?P<identifier>[\w.+-]+@[\w-]+\.[\w.]+|#\w*\d\w*#?|(?!\d+[A-Za-z]{1,3}[.:!?]*$)(?=[A-Za-z_-]*\d)(?=[\w-]*[A-Za-z])[\w-]*+|\+?\d{7,}|\+?\d{1,4}(?:-\d{2,4}){2,4})"
     r"|(?P<number>[$€£]\d[\d.]*|\d[\d.]*\d%?|\d+(?:%|[kKMGT]i?B?|ms|kg|km)))[.:!?…]*$"
 )
 """The shape of one piece between blanks; a number has two digits or more, or a unit. The lookaheads and possessive
@@ -47,7 +47,7 @@ _match_shape: Final = re.compile(
     r"(?:(?P<date>0000-00-00|00:00(?::00)?)"
     r"|(?P<path>~?\.{0,2}/[a0_]\S+|(?!0)[a0_.@-]+/[a0_./@-]*(?:/|\.[a0_])[a0_./:-]*)"
     r"|(?P<identifier>a[a_-]*0[\w-]*|0{7,}|(?!0+a{1,3}[.:!?]*$|0000-00-00a)0[0_-]*a[\w-]*)"
-    r"|(?P<number>0+\.0+|00|000|00000|000000|\$0[0.]*|0+%)|(?P<none>0(?:-0+)*|[a_-]+/[a_-]*))[.:!?]*$"
+    r"|(?P<number>0+\.0+|00|000|00000|000000|\$0[0.]*|0+%)|(?P<none>0(?:-0+)?|[a_-]+/[a_-]*))[.:!?]*$"
 ).match
 """The shapes that tell alone what they are; four digits may be a year, and a day with letters behind it a moment."""
 _find_ending: Final = re.compile(r"\.a").search

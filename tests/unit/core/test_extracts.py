@@ -156,10 +156,16 @@ def test_what_a_careful_person_would_note_is_standing(text: str, kind: str) -> N
         ("Non voglio arrivare dopo le nove.", "constraint"),
         ("Não quero carne.", "constraint"),
         ("Ik wil geen vlees.", "constraint"),
+        ("Non possiamo spendere più di 220 euro.", "constraint"),
+        ("Wir können nicht mehr als 300 Euro ausgeben.", "constraint"),
+        ("Звоните только после 18:00.", "constraint"),
+        ("Ой, я ошиблась, день рождения 15 мая, а не 14.", "correction"),  # noqa: RUF001 - Russian
+        ("Мы решили ехать поездом.", "decision"),
+        ("У сына аллергия на орехи.", "identity"),  # noqa: RUF001 - Russian
     ],
 )
 def test_plain_rules_of_other_languages_are_standing(text: str, kind: str) -> None:
-    """What must or must not be, and who speaks, is noted in German, French, Spanish, Italian, Portuguese and Dutch."""
+    """What must or must not be, and who speaks, is noted in seven more languages."""
     assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
 
 
@@ -232,6 +238,19 @@ def test_facts_of_scripts_without_blanks_are_found() -> None:
 def test_a_closing_or_an_excuse_takes_nothing_back(text: str) -> None:
     """That there is nothing more to say, an excuse and a sigh are not standing."""
     assert not any(line.standing for line in _find(text))
+
+
+@pytest.mark.parametrize("number", ["555-123-4567", "8-916-123-45-67", "+491701234567", "+49-170-1234-567"])
+def test_a_phone_number_is_an_identifier(number: str) -> None:
+    """Groups of digits with hyphens, and digits behind a plus, are kept like any other number that names something."""
+    assert [line.kind for line in _find(f"The porter answers {number}.", "assistant")] == ["identifier"]
+    assert [line.kind for line in _find(f"porter {number}", "tool", is_result=True)] == ["identifier"]
+
+
+@pytest.mark.parametrize("text", ["It opens on 2024-05-25.", "Chapters 5-6 and 1-2-3."])
+def test_a_day_and_a_span_are_no_phone_number(text: str) -> None:
+    """A date keeps its kind, and short digits with hyphens are nothing."""
+    assert "identifier" not in [line.kind for line in _find(text, "assistant")]
 
 
 def test_who_is_ill_promises_nothing() -> None:
