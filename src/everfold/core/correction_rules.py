@@ -174,7 +174,7 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
     ("correction", "correct", "the correct ", r"@the correct \w+"),
 )
 CORRECTION_DENIAL: Final[DenialRow] = (
-    "not",
-    r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|@why not\b|@if not\b|@or not\b",
+    "not|something|nothing|what's wrong",
+    r"@(?:something|nothing)(?:'s| is| was) wrong\b|@what's wrong\b|^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|@why not\b|@if not\b|@or not\b",
 )
 """What makes such a sentence none of the kind after all."""

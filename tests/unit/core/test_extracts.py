@@ -230,6 +230,7 @@ def test_facts_of_scripts_without_blanks_are_found() -> None:
         "No it's great!",
         "Wait, sorry for the delay.",
         "Sorry, no idea.",
+        "Something is wrong: the checkout asks for a second name.",
         "Hold on, sorry, phone.",
         "3 hours is too long to wait for a bus.",
         "Let's drop by later.",
