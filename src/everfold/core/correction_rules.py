@@ -23,6 +23,12 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
     ),
     (
         "correction",
+        "wrong",
+        "i got |we got ",
+        r"@(?:i|we) got (?:the|my|our) \w+(?: \w+)? wrong\b(?=[,.:;!]|$)",
+    ),
+    (
+        "correction",
         "wrong false incorrect",
         "gave|wrote|write|told|sent|said|have",
         r"@(?:gave|wrote|write|told|sent|said|have)(?: you| wrong| it)?(?: an?| the)? (?:wrong|false|incorrect) \w",
@@ -32,6 +38,24 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "moved changed postponed rescheduled renamed pushed brought",
         "moved to|changed to|postponed to|rescheduled to|renamed to|pushed |brought forward",
         r"@(?:was|is|are|were|has been|have been|got|been) (?:moved|changed|postponed|rescheduled|renamed|pushed back|brought forward) to\b",
+    ),
+    (
+        "correction",
+        "wait sorry oops hang hold",
+        "",
+        r"^(?:oh|ah|hmm|um|uh|no|,| )*(?:wait|sorry|oops|hang on|hold on),? (?:no|wait|sorry|oops|hang on|hold on|i mean)\b,? (?:it's|it is|that's|that is|that was|it was|the|make|not|my|our|i meant|i mean|i said|on|at|in|\d)|@no,? wait,? (?:no,? )?(?:it's|that's|make|the|my|\d|one\b|two\b|three\b|four\b|five\b|six\b)",
+    ),
+    (
+        "correction",
+        "too",
+        "too ",
+        r"@\d[\w.,]* (?:\w+ ){0,2}(?:is|are|was|were|seems?|would be) (?:way |far |much |a (?:bit|little) |still )?too (?:much|many|high|low|long|short|few|late|early|big|small|large|little)\b(?! (?:to|for an?)\b)(?!.*\b(?:lol|haha)\b)",
+    ),
+    (
+        "correction",
+        "instead",
+        "instead of ",
+        r"@(?:on|at|in|by|to|until|from|for|with) (?:the )?\$?\d[\w.:]* instead of (?:on |at |in |by |the )*\$?\d",
     ),
     ("correction", "said:how_i_said said:as_i_said said:like_i_said", "", r"@not .*\b(?:how|as|like) i said\b"),
     (
@@ -45,6 +69,12 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "equivoqué equivoque perdón quise trompé trompée voulais meinte geirrt vertan sondern sbagliato sbagliata volevo bedoelde vergist enganei",
         "",
         r"@me equivoqu[eé]\b|@quise decir\b|@je me suis trompée?\b|@je voulais dire\b|@ich meinte\b|@habe mich (?:geirrt|vertan)\b|@nicht .*\bsondern\b|@mi sono sbagliat[oa]\b|@volevo dire\b|@ik bedoelde\b|@vergist\b|@me enganei\b",
+    ),
+    (
+        "correction",
+        "ошибся ошиблась ошибка исправьте точнее передумал передумала вернее",
+        "",
+        r"@(?:ошибся|ошиблась|передумала?)\b|@исправьте\b|^(?:нет, |ой, )*(?:точнее|вернее),? \w",
     ),
     ("correction", "mind", "change my mind|changed my mind", r"@changed? my mind\b"),
     ("correction", "bad", "my bad", r"{open}my bad\b(?=.*\w{2})"),
@@ -103,7 +133,7 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
         "correction",
         "no",
         "",
-        r"@no,? (?:no,? )?(?:it's|it is|the|that's|i said|make it|not|its|use|we)\b(?! (?:ok|fine|problem))",
+        r"@no,? (?:no,? )?(?:it's|it is|the|that's|i said|make it|not|its|use|we)\b(?! (?:ok|okay|fine|problem|all|it[.!]?$|everything|enough|good|great|perfect|right|correct|true|alright|very (?:kind|nice)))",
     ),
     (
         "correction",
@@ -144,7 +174,7 @@ CORRECTION_RULES: Final[tuple[RuleRow, ...]] = (
     ("correction", "correct", "the correct ", r"@the correct \w+"),
 )
 CORRECTION_DENIAL: Final[DenialRow] = (
-    "not",
-    r"^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|@why not\b|@if not\b|@or not\b",
+    "not|something|nothing|what's wrong",
+    r"@(?:something|nothing)(?:'s| is| was) wrong\b|@what's wrong\b|^(?:it's|that's|it was|i'm|i am|this is) not \w+[.!]?$|^not (?:bad|sure|really|yet|at all|too|so|that|now)\b|@why not\b|@if not\b|@or not\b",
 )
 """What makes such a sentence none of the kind after all."""

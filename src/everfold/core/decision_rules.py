@@ -12,7 +12,7 @@ DECISION_RULES: Final[tuple[RuleRow, ...]] = (
         "decision",
         "let's lets let_us",
         "",
-        r"@(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|make it\b|call it (?!a day))",
+        r"@(?:let's|lets|let us) (?:just |all |then )?(?:go (?:with|for|ahead)|use\b|do (?:it )?(?:with|the|that|option|in)|stick|stay with|keep (?:the|it|our|this|using)\b|take (?!a (?:break|walk|look|rest|moment|step)|care|it (?:slow|easy))|pick|choose|say\b|settle|drop (?!by\b|in\b|off\b)|leave out|postpone|cancel|aim for|cut the|put off|go without|skip the|make it\b|call it (?!a day))",
     ),
     (
         "decision",
@@ -63,6 +63,7 @@ DECISION_RULES: Final[tuple[RuleRow, ...]] = (
         "decidi|elegi|queda",
         r"@(?:he|hemos) (?:\w+ )?(?:decidido|elegido)\b|@decidimos\b|@(?:nos )?quedamos (?:con|en)\b|^queda (?:para|en)\b",
     ),
+    ("decision", "решил решила решили", "", r"@(?:я|мы) (?:уже |всё-таки |наконец )?решил[аи]?\b"),
     ("decision", "choisi décidé", "", r"@(?:ai|avons|a) (?:\w+ )?(?:choisi|décidé)\b"),
     (
         "decision",

@@ -23,6 +23,7 @@ from everfold.core.digest_rows import DigestFrame, Estimate, label_line, name_ra
 from everfold.core.extracts import ExtractLine, LineKind
 from everfold.core.origins import Origin
 from everfold.core.pools import CoarsePool, scatter_line
+from everfold.core.substance import measure_substance
 from everfold.core.supersession import REMEMBERED_TEXTS, list_current, list_words
 
 
@@ -86,9 +87,16 @@ _SHARPNESS: Final = 1.5
 """Above 1, one telling line is worth more than several idle ones; own measurement, bench/digest_quality.py."""
 _SAME_MESSAGE: Final = 0.75
 _FOCUS_WEIGHT: Final = 1.6
+_QUOTED_WEIGHT: Final = 0.1
+"""For what the standing block quotes beside the digest: about what a plain fact weighs, and not nothing, so that a digest
+with room still has it when newer statements have pushed it out of the block."""
 _GOAL_AGE: Final = 0.1
 _GOAL_WEIGHT: Final = 2.0
 """What a user asks for in the first tenth of a range is most often its goal."""
+_FULL_SUBSTANCE: Final = 3
+"""From how many telling words on a line counts in full: "Keep it up!" and "Take that one." name nothing that they speak of.
+Source: own measurement, bench/digest_quality.py."""
+_FULL_STANDING_SUBSTANCE: Final = 2
 _LEAST_FRESH: Final = 0.15
 """A line whose words are nearly all shown already is a near-duplicate."""
 _FIXED_COST: Final = 8
@@ -110,15 +118,17 @@ def compose_fine_digest(
     cap_tokens: int,
     estimate: Estimate,
     focus: str | None = None,
+    quoted: Collection[tuple[int, int]] = (),
 ) -> DigestText:
     """The digest of one event's folded messages, at most `cap_tokens` by `estimate`, markers included.
 
-    Lines that share a word with the caller's `focus` are preferred. O(lines x log lines).
+    Lines that share a word with the caller's `focus` are preferred. `quoted` names lines, by message and start, that the
+    standing block shows beside it: they are said once more only where room is left. O(lines x log lines).
     """
     speakers, legend = name_speakers(sources)
     lines = list_current(line for source in sources for line in source.lines)
     frame = DigestFrame(first_seq, last_seq, count_sources(sources) + legend, cap_tokens, estimate)
-    ranked = _rank(lines, estimate, speakers, focus=focus, enough_tokens=2 * cap_tokens)
+    ranked = _rank(lines, estimate, speakers, focus=focus, quoted=quoted, enough_tokens=2 * cap_tokens)
     return _fit(ranked, frame, speakers)
 
 
@@ -174,12 +184,14 @@ def compose_standing_block(
 ) -> StandingBlock:
     """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
 
+    One that tells nothing without the message before it ("You're right, let's do that.") is counted, not shown.
     `left_out` are statements that earlier blocks had no room for; they stay counted.
     """
     standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
-    before = left_out or LeftOut()
+    before = (left_out or LeftOut()).plus([line.seq for line in unique if not measure_substance(line.quote)])
+    unique = [line for line in unique if measure_substance(line.quote)]
     for count in range(_bound_count(unique, cap_tokens, estimate), -1, -1):
         missing = before.plus([line.seq for line in unique[count:]])
         text = _render_standing(unique[:count], missing)
@@ -247,13 +259,16 @@ def _rank(
     speakers: dict[int, str],
     *,
     focus: str | None = None,
+    quoted: Collection[tuple[int, int]] = (),
     enough_tokens: int | None = None,
 ) -> list[_Ranked]:
     """Lines in the order of choice: gain per cost, each word counted once, near-duplicates left out. Lazy greedy.
 
-    Stops at `enough_tokens` of lines; gives all when left out.
+    Lines that tell nothing by themselves are left out where others tell something. Stops at `enough_tokens` of lines;
+    gives all when left out.
     """
     focus_words = list_words(focus) if focus else frozenset[str]()
+    lines = [line for line in lines if measure_substance(line.quote)] or lines
     words = [list_words(line.quote) for line in lines]
     frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
     costs = [
@@ -264,6 +279,7 @@ def _rank(
     span = max(1, max((line.seq for line in lines), default=0) - first)
     weights = [
         _weigh(line, (line.seq - first) / span, in_focus=not focus_words.isdisjoint(held))
+        * (_QUOTED_WEIGHT if quoted and (line.seq, line.start) in quoted else 1.0)
         for line, held in zip(lines, words, strict=True)
     ]
     roots = [math.sqrt(cost + _FIXED_COST) for cost in costs]
@@ -316,25 +332,31 @@ def _weigh(line: ExtractLine, age: float, *, in_focus: bool) -> float:
         weight *= 0.8 + 0.4 * age
         if line.origin == "user" and age < _GOAL_AGE:
             weight *= _GOAL_WEIGHT
+    full = _FULL_STANDING_SUBSTANCE if line.standing else _FULL_SUBSTANCE
+    if (substance := measure_substance(line.quote)) < full and line.kind != "remember":
+        weight *= substance / full
     return weight * (_FOCUS_WEIGHT if in_focus else 1.0)
 
 
 def _spread(ranked: Sequence[_Ranked], first_seq: int, last_seq: int, free_tokens: int) -> list[_Ranked]:
-    """The lines in an order in which each stratum of age has had its quota before any has more."""
+    """The lines in an order in which each stratum of age has had its quota before any has more.
+
+    The first line of a stratum may pass its quota: a small digest has quotas that only scraps are within. Of lines whose
+    turn is the same the better ones come first, so that where not all strata find room the oldest are not preferred.
+    """
     width = (last_seq - first_seq) // _STRATA + 1
     quota = free_tokens / _STRATA
     used = [0.0] * _STRATA
-    within: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
-    beyond: list[list[_Ranked]] = [[] for _ in range(_STRATA)]
-    for one in ranked:
+    turns: list[tuple[bool, int, int]] = []
+    counts = [0] * _STRATA
+    for at, one in enumerate(ranked):
         stratum = min((one.line.seq - first_seq) // width, _STRATA - 1)
-        if used[stratum] + one.tokens <= quota:
+        is_within = not used[stratum] or used[stratum] + one.tokens <= quota
+        turns.append((not is_within, counts[stratum], at))
+        if is_within:
             used[stratum] += one.tokens
-            within[stratum].append(one)
-        else:
-            beyond[stratum].append(one)
-    turns = itertools.chain(itertools.zip_longest(*within), itertools.zip_longest(*beyond))
-    return [one for turn in turns for one in turn if one is not None]
+        counts[stratum] += 1
+    return [ranked[at] for _, _, at in sorted(turns)]
 
 
 def _fit(ranked: Sequence[_Ranked], frame: DigestFrame, speakers: dict[int, str]) -> DigestText:

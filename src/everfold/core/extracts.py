@@ -48,6 +48,7 @@ from everfold.core.statements import (
     mark_words,
 )
 from everfold.core.units import MOST_QUOTE_CHARS, Span, cut_output, cut_prose, fit_quote
+from everfold.core.wide_statements import find_wide_statement, has_wide_script, measure_wide
 from everfold.errors import InvalidInputError
 
 LineKind = Literal[
@@ -337,6 +338,7 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
     may_join = find_joint(marked) is not None
     may_be_loose = is_loose(lowered)
     may_fail = "error" in lowered or "exception" in lowered
+    is_wide = not is_ascii and has_wide_script(text)
     shapes = shape_pieces(text) if is_ascii else None
     is_of_digits = shapes is not None and needs_digits(shapes)
     may_hold = not is_of_digits and may_hold_hard(text)
@@ -380,13 +382,15 @@ def _judge_talk(text: str, spans: list[Span], *, from_user: bool) -> list[_Found
                 or (may_be_loose and is_loose(low))
             )
             statement = find_statement(low, cues, from_user=from_user, is_spaced=not is_joined)
+        if is_wide and statement is None:
+            statement = find_wide_statement(low, from_user=from_user)
         if statement is not None:
             _, standing, _, lasting = statement
             kind, score, at = _prefer(statement, kind, score, at, bases)
             if kind == "question":
-                score += _weigh_words(low, words) // 2
+                score += (_weigh_wide(low) if is_wide else _weigh_words(low, words)) // 2
         elif kind in _SOFT:
-            score += _weigh_words(low, words)
+            score += _weigh_wide(low) if is_wide else _weigh_words(low, words)
         if end - start > QUOTE_CHARS:
             at = at if at >= 0 else _find_shown(text[start:end])
             start, end = fit_quote(text, start, end, start + at)  # noqa: PLW2901 - the quote of the unit
@@ -408,6 +412,10 @@ def _weigh_words(lowered: str, words: list[str]) -> int:
     """0 to 30 for how much a plain sentence tells, by its length; what opens as a pleasantry tells little."""
     weight = len(lowered) // _CHARS_PER_POINT if len(lowered) < _FULL_CHARS else _MOST_POINTS
     return weight // 2 if words and words[0].rstrip(",.!") in _PLEASANTRIES else weight
+
+
+def _weigh_wide(text: str) -> int:
+    return min(measure_wide(text) // _CHARS_PER_POINT, _MOST_POINTS)
 
 
 def _judge_output(text: str, spans: list[Span]) -> list[_Found]:

@@ -124,7 +124,11 @@ def fold_stepwise(
         left_out=layout.standing_left_out,
     )
     yield
-    fine = _fine_digest(plan, notes, event_id) if draft is None else _drafted(plan, draft, event_id)
+    fine = (
+        _fine_digest(plan, notes, event_id, standing=standing.lines)
+        if draft is None
+        else _drafted(plan, draft, event_id)
+    )
     yield
     coarse = _coarse_digest(plan, layout, notes, pool, event_id, standing=standing.lines)
     yield
@@ -201,7 +205,9 @@ def _digest(
     )
 
 
-def _fine_digest(plan: CompactionPlan, notes: Mapping[int, Note], event_id: str) -> Digest | None:
+def _fine_digest(
+    plan: CompactionPlan, notes: Mapping[int, Note], event_id: str, *, standing: Sequence[ExtractLine]
+) -> Digest | None:
     folded = plan.folded
     if not folded:
         return None
@@ -212,6 +218,7 @@ def _fine_digest(plan: CompactionPlan, notes: Mapping[int, Note], event_id: str)
         cap_tokens=plan.fine_cap_tokens,
         estimate=estimate_text_tokens,
         focus=plan.focus,
+        quoted=frozenset((line.seq, line.start) for line in standing),
     )
     digest = _digest(
         text, id_=f"{event_id}.fine", event_id=event_id, kind="fine", first=plan.first_seq, last=plan.last_seq

@@ -52,6 +52,30 @@ IDENTITY_RULES: Final[tuple[RuleRow, ...]] = (
         r"@i've (?:worked|been working|taught|lived) (?:as|in|at|for|with) .*\b(?:for|since)\b",
     ),
     ("identity", "named called", "we have |i have ", r"@(?:i|we) have (?:an? )?\w+ (?:named|called) \w"),
+    (
+        "identity",
+        "allergic diabetic celiac coeliac pregnant dyslexic autistic intolerant hearing allergy allergies",
+        "'s |is |are |has |have ",
+        r"@[\w-]+(?:'s| is| are| is also| is very| is severely) (?:allergic to|diabetic|celiac|coeliac|pregnant|dyslexic|autistic|(?:lactose|gluten)[ -]intolerant|hard of hearing)\b|@(?:has|have) (?:an? )?(?:\w+ ){1,2}allerg(?:y|ies)\b",
+    ),
+    (
+        "identity",
+        "heiße name:mein_name llamo nombre:mi_nombre m'appelle nom:mon_nom chiamo nome chamo heet naam soy",
+        "",
+        r"@ich heiße \w|@mein name ist \w|@me llamo \w|@mi nombre es \w|@je m'appelle \w|@mon nom est \w|@mi chiamo \w|@il mio nome è \w|@me chamo \w|@(?:o )?meu nome é \w|@ik heet \w|@mijn naam is \w|^(?:hola|buenas|buenos días|buenas tardes)?,? ?soy \w+ \w",
+    ),
+    (
+        "identity",
+        "зовут аллергия аллергии диабет",
+        "",
+        r"@(?:меня|сына|дочь|мужа|жену) зовут \w|@\u0443 (?:меня|нас|\w+) (?:\w+ )?(?:аллергия|диабет)\b",
+    ),
+    (
+        "identity",
+        "sono",
+        "ciao|salve|buongiorno|buonasera",
+        r"^(?:ciao|salve|buongiorno|buonasera),? sono (?!qui\b|io\b)\w+ \w",
+    ),
     ("identity", "diagnosed", "", r"@i (?:was|am|'ve been) diagnosed\b"),
     (
         "identity",

@@ -55,19 +55,25 @@ PREFERENCE_RULES: Final[tuple[RuleRow, ...]] = (
         "preference",
         "prefiero preferimos prefiere gusta gustan encanta odio",
         "",
-        r"@(?:prefiero|preferimos)\b|@me (?:gustan?|encantan?)\b|@odio \w",
+        r"@(?:prefiero|preferimos|prefiere)\b|@me (?:gustan?|encantan?)\b(?=.*\w{3})|@odio \w",
     ),
     (
         "preference",
         "préfère préférons préférerais préférerions j'aime déteste j'adore n'aime",
         "",
-        r"@(?:je|nous) préf\w+|@j'(?:aime|adore)\b(?! (?:ça|bien ça))|@je (?:déteste|n'aime pas)\b",
+        r"@(?:je|nous|il|elle|on|ils|elles|ma \w+|mon \w+) préf\w+|@j'(?:aime|adore)\b(?! (?:ça|bien ça))|@je (?:déteste|n'aime pas)\b",
     ),
     (
         "preference",
         "preferisco preferiamo preferirei piace liever liefst voorkeur prefiro gosto",
         "",
         r"@(?:preferisco|preferiamo|preferirei|prefiro|liefst|liever)\b|@mi piace\b|@gosto de\b|@voorkeur\b",
+    ),
+    (
+        "preference",
+        "предпочитаю предпочитаем люблю любим ненавижу нравится нравятся",
+        "",
+        r"@(?:предпочитаю|предпочитаем|ненавижу) \w|@(?:я|мы) (?:не )?(?:люблю|любим) \w|@мне (?:не )?нрав(?:ится|ятся) \w",
     ),
     (
         "preference",

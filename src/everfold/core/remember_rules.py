@@ -8,6 +8,7 @@ from typing import Final
 from everfold.core.statement_kinds import DenialRow, RuleRow
 
 REMEMBER_RULES: Final[tuple[RuleRow, ...]] = (
+    ("remember", "запомни запомните забудь забудьте", "", r"@запомни(?:те)?\b|@не забудь(?:те)?\b"),
     (
         "remember",
         "remember",

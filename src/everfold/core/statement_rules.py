@@ -3,8 +3,8 @@
 The rules themselves stand in a module a family (`remember_rules`, `constraint_rules` and so on), in the order in which
 they are tried: the more binding kind first.
 
-Source: own grammar of English requests, and of the plainest ones of German, Spanish, French, Italian and Dutch, tuned on the
-dev splits of tests/data/statements.jsonl and tests/data/memory_statements.jsonl only.
+Source: own grammar of English requests, and of the plainest ones of German, Spanish, French, Italian, Portuguese, Dutch
+and Russian, tuned on the dev splits of tests/data/statements.jsonl and tests/data/memory_statements.jsonl only.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What kind of statement a sentence is, by general rules of language: English, and the plainest forms of five more.
+"""What kind of statement a sentence is, by general rules of language: English, and the plainest forms of seven more.
 
 Theory of operation: each rule names the cue words without which it cannot hold. The words of a sentence are looked up
 in one table that gives, as bits, the rules worth trying, the more binding kind first; the first pattern that is found

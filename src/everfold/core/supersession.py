@@ -15,6 +15,7 @@ from itertools import compress
 from typing import Final, Literal, NamedTuple
 
 from everfold.core.extracts import ExtractLine, LineKind
+from everfold.core.retractions import find_excess, find_moved, has_day_or_time, is_slip
 from everfold.core.statement_rules import DATE_WORDS, list_word_set
 
 _WORD: Final = re.compile(r"[^\W_][\w'.:/#@-]*[^\W_]|[^\W_]")
@@ -52,6 +53,8 @@ _FIRM: Final = 2
 """How many shared subject words make two statements speak of one subject."""
 _REACH: Final = 40
 """How many messages back a bare correction ("no, make it 12") can reach without sharing a subject word."""
+_SLIP_GAP: Final = 3
+"""How many marks and blanks stand at most between a sentence and the next."""
 NEAR_COUNT: Final = 24
 """With how many older lines a line is compared at most for each of its words, the newest ones."""
 _VALUED: Final[frozenset[LineKind]] = frozenset(
@@ -264,6 +267,8 @@ class _Walk:
             if line.seq != seq:
                 seq, first_at = line.seq, at
             if claims[at]:
+                if at > first_at and line.kind == "correction":
+                    self._retire_before(at)
                 self._retire(at, self._list_near(at, first_at), claims[at])
             if line.kind in _COMPARED:
                 self._add(at, line, list_words(line.quote) & asked)
@@ -318,10 +323,8 @@ class _Walk:
         left = near - self._retired
         for claim in claims:
             match claim:
-                case "corrects" if rejected := _list_rejected(newer.lowered):
-                    self._retire_rejected(self._ordered[at].seq, newer, left, rejected)
                 case "corrects":
-                    self._retire_nearest(at, newer, near)
+                    self._correct(at, newer, near, left)
                 case "stands":
                     self._retire_those(self._list_framed(newer.subject, left), newer, _is_same_subject)
                 case "finishes":
@@ -330,6 +333,18 @@ class _Walk:
                         self._retire_those(left & self._reported, newer, _is_finished)
                 case "reports":
                     self._retire_those(left & self._reported, newer, _is_older_report)
+
+    def _correct(self, at: int, newer: _Reading, near: set[int], left: set[int]) -> None:
+        """Retire what a correction is about: what it says so of, or the nearest statement of its subject."""
+        seq = self._ordered[at].seq
+        if rejected := _list_rejected(newer.lowered):
+            self._retire_rejected(seq, newer, left, rejected)
+        elif excess := find_excess(newer.lowered):
+            self._retire_rejected(seq, newer, left & self._standing, (list_words(excess),))
+        elif moved := list_words(find_moved(newer.lowered) or ""):
+            self._retire_moved(newer, left, moved)
+        else:
+            self._retire_nearest(at, newer, near)
 
     def _list_framed(self, subject: frozenset[str], near: set[int]) -> list[int]:
         """Of these places, the standing lines whose subject holds all of this one, or is held by it."""
@@ -365,6 +380,27 @@ class _Walk:
             if shared and shared * 2 >= min(len(newer.subject), len(older.subject)):
                 self._drop(place)
                 return
+
+    def _retire_before(self, at: int) -> None:
+        """Retire what the same message says right before a slip of the tongue is taken back."""
+        line, before = self._ordered[at], self._ordered[at - 1]
+        gap = line.start - before.start - len(before.quote)
+        if gap <= _SLIP_GAP and before.kind in _VALUED and is_slip(line.quote):
+            self._drop(at - 1)
+
+    def _retire_moved(self, newer: _Reading, near: set[int], moved: frozenset[str]) -> None:
+        """Retire the statements that name another day or time of what was moved."""
+        self.pairs_count += len(near)
+        for place in near:
+            line = self._ordered[place]
+            if line.origin == "external" or line.kind not in _VALUED or not has_day_or_time(line.quote):
+                continue
+            older = self._read_at(place)
+            if (
+                moved <= frozenset(older.lowered.replace("'s", "").replace(",", "").split())
+                and older.values != newer.values
+            ):
+                self._drop(place)
 
     def _retire_rejected(self, seq: int, newer: _Reading, near: set[int], rejected: Sequence[frozenset[str]]) -> None:
         """Retire the statements that hold a value which a correction rejects."""

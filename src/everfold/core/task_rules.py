@@ -57,7 +57,7 @@ TASK_RULES: Final[tuple[RuleRow, ...]] = (
         "commitment",
         "i'll ill we'll gonna will:i_will will:we_will going_to promise:i_promise",
         "",
-        r"@(?:i'll|i will|ill|i'm going to|i am going to|we'll|we will|i'm gonna) (?!think|see\b|be (?:happy|glad|fine|ok)|never forget|have to|miss|love|let you)[a-z]+|@i promise\b",
+        r"@(?:i'll|i will|ill|i'm going to|i am going to|we'll|we will|i'm gonna) (?!think|see\b|be (?:happy|glad|fine|ok)|never forget|have to|miss|love|let you|this\b|today\b|since\b|in\b|at\b|with\b|for\b|and\b)[a-z]+|@i promise\b",
     ),
     (
         "commitment",

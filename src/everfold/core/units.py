@@ -17,10 +17,15 @@ _END_MARKS: Final = ".!?\u3002\uff01\uff1f"
 _CLOSING_MARKS: Final = ".!?\"')]\u00bb\u201d\u2019\u300d\u300f"
 """What may stand behind a mark that ends a sentence: more of them, and closing quotes."""
 _ABBREVIATIONS: Final = list_word_set(
-    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e"
+    "Dr Drs Mr Mrs Ms Prof St Sr Jr vs etc e.g i.e approx No Nr Inc Ltd Co dept fig cf (e.g (i.e Hr Fr Sra bzw ca zzgl inkl z.B d.h"
 )
 _ABBREVIATION_CHARS: Final = 6
 _ABBREVIATION_ENDS: Final = frozenset(word[-2:] for word in _ABBREVIATIONS)
+_is_month: Final = re.compile(
+    r" (?:Jan(?:uar)?|Jänner|Feb(?:ruar)?|März|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?|Nov(?:ember)?"
+    r"|Dez(?:ember)?|januar|februar|marts|mars|april|maj|mai|juni|juli|august|september|oktober|november|desember|december)\b"
+).match
+"""Behind "31." in the languages that write a day so. Source: German, Danish and Norwegian spelling."""
 _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
@@ -90,7 +95,7 @@ def _cut_long(text: str, start: int, end: int, spans: list[Span]) -> int:
 def _is_abbreviated(text: str, start: int, cut: int) -> bool:
     """Whether what stands in a sentence before a full stop is an abbreviation or an initial."""
     if text[cut - 2 : cut] not in _ABBREVIATION_ENDS and not text[cut - 1].isupper():
-        return False
+        return text[cut - 1].isdigit() and _is_month(text, cut + 1) is not None and not text[cut - 3 : cut].isdigit()
     before = text[max(start, cut - _ABBREVIATION_CHARS) : cut]
     word = before[before.rfind(" ") + 1 :]
     return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())

@@ -59,6 +59,34 @@ def test_groups_stand_in_a_fixed_order() -> None:
     assert text.index("Never deploy") < text.index("RX-20441") < text.index("ValueError")
 
 
+def test_what_the_standing_block_quotes_leaves_a_digest_its_room() -> None:
+    """A line that is shown beside the digest gives way to facts where room is short, and is still said where it is not."""
+    sources = [
+        _source(1, "Never deploy the billing service on a Friday."),
+        _source(2, "The invoice number is RX-20441.", "assistant"),
+    ]
+    for cap_tokens, is_said in ((50, False), (400, True)):
+        text = compose_fine_digest(
+            sources, first_seq=1, last_seq=2, cap_tokens=cap_tokens, estimate=_estimate, quoted={(1, 0)}
+        ).text
+        assert "RX-20441" in text
+        assert ("Never deploy" in text) == is_said
+
+
+def test_a_line_that_names_nothing_gives_way() -> None:
+    """What is clear in its talk alone takes no room that a line which tells something by itself needs."""
+    text = _compose(
+        _source(1, "Take that one."),
+        _source(2, "Can you check whether the connection pool is exhausted by the retries?"),
+        _source(3, "Can we look at that some other time?"),
+        _source(4, "Could you deploy it to the staging server on Monday?"),
+        _source(5, "You're right, let's do that."),
+        cap_tokens=110,
+    )
+    assert "connection pool" in text
+    assert "staging server" in text
+
+
 def test_each_line_names_its_message_and_day() -> None:
     """A line carries its sequence number, its speaker's origin and an absolute date, the date once a day."""
     text = _compose(_source(1, "Never deploy on a Friday."), _source(2, "Always use metric units."))
@@ -233,6 +261,26 @@ def test_a_coarse_digest_quotes_every_stratum() -> None:
     assert max(eighths) <= min(eighths) + 3
 
 
+def test_a_small_coarse_digest_holds_rules_and_not_only_scraps() -> None:
+    """Where an eighth of the room is less than a sentence, rules of several strata are shown before short lines are."""
+    goods = ["lamps", "ropes", "stoves", "boots", "mirrors", "melons", "towels", "scarves"]
+    towns = ["Kiel", "Ulm", "Bonn", "Graz", "Bern", "Lyon", "Gent", "Turin"]
+    rules = {
+        10 * at + 5: f"Never send any {name} from the warehouse in {town} before {at + 9} o'clock in the morning."
+        for at, (name, town) in enumerate(zip(goods, towns, strict=True))
+    }
+    pool = pool_add(CoarsePool(), [_source(seq, rules.get(seq, f"Pack item{seq}!")) for seq in range(1, 81)])
+    digest = compose_coarse_digest(pool, first_seq=1, last_seq=80, cap_tokens=240, estimate=_estimate)
+    assert len(rules.keys() & set(digest.shown_seqs)) >= 4
+
+
+def test_lines_that_tell_nothing_do_not_fill_what_is_left() -> None:
+    """A digest rather leaves room than shows what is clear in its talk alone; where there is nothing else it is shown."""
+    empty = _source(1, "Take that one.")
+    assert "Take that one" not in _compose(empty, _source(2, "Use port 8080 for the staging server."))
+    assert "Take that one" in _compose(empty)
+
+
 def test_an_erase_leaves_no_line_in_the_pool() -> None:
     """After a drop nothing of the named messages is held, and everything else is."""
     pool = _pool_of(200)
@@ -255,6 +303,14 @@ def _standing(texts: Sequence[str], cap_tokens: int, left_out: LeftOut | None = 
     block = compose_standing_block(lines, cap_tokens=cap_tokens, estimate=_estimate, left_out=left_out)
     assert block.tokens <= cap_tokens
     return block.text
+
+
+def test_the_standing_block_counts_what_tells_nothing() -> None:
+    """A statement that names nothing is counted and named by its message, and takes no room from those that do."""
+    text = _standing(["Never deploy on a Friday.", "You're right, let's do that."], 120)
+    assert "Never deploy on a Friday." in text
+    assert "let's do that" not in text
+    assert "1 more not shown, messages 2" in text
 
 
 def test_the_standing_block_is_newest_first_and_names_what_is_missing() -> None:

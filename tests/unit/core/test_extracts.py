@@ -118,6 +118,166 @@ def test_json_gives_exact_windows_of_pairs() -> None:
     assert all(text[line.start :].startswith(line.quote) for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Important: wherever we stay needs to have a kitchen.", "constraint"),
+        ("Leo has a severe peanut allergy.", "identity"),
+        ("Anna is diabetic.", "identity"),
+        ("He's hard of hearing, so please knock loudly.", "identity"),
+        ("By the way I got the budget wrong, it's 3,500.", "correction"),
+        ("Hmm, 5 retries is too much, the gateway gives up.", "correction"),
+        ("Oh wait, no, the 14th.", "correction"),
+        ("Her texts come on the 12th instead of the 5th.", "correction"),
+        ("Good idea, let's drop the animated header.", "decision"),
+        ("Let's aim for 9 March.", "decision"),
+        ("So no tracking before consent, period.", "constraint"),
+    ],
+)
+def test_what_a_careful_person_would_note_is_standing(text: str, kind: str) -> None:
+    """What is called important, what somebody cannot bear, and a slip that is put right bind beyond their moment."""
+    assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Die Heizkosten müssen nach Verbrauch abgerechnet werden.", "constraint"),
+        ("Ich möchte auf keinen Fall, dass die Gebühren darauf stehen.", "constraint"),
+        ("Er darf hier nicht parken.", "constraint"),
+        ("Ich heiße Jörg Petersen.", "identity"),
+        ("Il ne faut surtout pas que ce soit au rez-de-chaussée.", "constraint"),
+        ("Je ne veux pas payer de frais.", "constraint"),
+        ("Elle préfère avoir une vraie cuisine.", "preference"),
+        ("Je m'appelle Claire Dubois.", "identity"),
+        ("No quiero música en directo.", "constraint"),
+        ("Tiene que ser el sábado.", "constraint"),
+        ("Hola, soy Lucía Ferrer.", "identity"),
+        ("Non voglio arrivare dopo le nove.", "constraint"),
+        ("Não quero carne.", "constraint"),
+        ("Ik wil geen vlees.", "constraint"),
+        ("Non possiamo spendere più di 220 euro.", "constraint"),
+        ("Wir können nicht mehr als 300 Euro ausgeben.", "constraint"),
+        ("Звоните только после 18:00.", "constraint"),
+        ("Ой, я ошиблась, день рождения 15 мая, а не 14.", "correction"),  # noqa: RUF001 - Russian
+        ("Мы решили ехать поездом.", "decision"),
+        ("У сына аллергия на орехи.", "identity"),  # noqa: RUF001 - Russian
+    ],
+)
+def test_plain_rules_of_other_languages_are_standing(text: str, kind: str) -> None:
+    """What must or must not be, and who speaks, is noted in seven more languages."""
+    assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das muss schön gewesen sein.",
+        "Ich muss noch einkaufen.",
+        "Darf ich dich was fragen?",
+        "Ich will nicht stören.",
+        "Faut-il un meublé ?",
+        "¡No puede ser!",
+        "Me gusta.",
+        "Soy feliz.",
+    ],
+)
+def test_idioms_of_other_languages_do_not_bind(text: str) -> None:
+    """A guess, a plan, a courtesy, a question and an exclamation with the same words are not standing."""
+    assert not any(line.standing for line in _find(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("记住她对青霉素过敏。", "remember"),
+        ("不对,改成6月15日吧。", "correction"),
+        ("我们决定打车去。", "decision"),
+        ("不要打给我妈妈。", "constraint"),
+        ("她更喜欢女医生。", "preference"),
+        ("我叫王丽华。", "identity"),
+        ("必ず金曜日までに送ってください。", "constraint"),
+        ("会議は3月14日ではなく、3月15日です。", "correction"),
+        ("금요일에 배포하지 마세요.", "constraint"),
+        ("저는 해산물 알레르기가 있어요.", "identity"),
+    ],
+)
+def test_plain_rules_of_scripts_without_blanks_are_standing(text: str, kind: str) -> None:
+    """What binds in Chinese, Japanese and Korean is noted although no blank tells its words."""
+    assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
+    assert not any(line.standing for line in _find(text, "assistant"))
+
+
+@pytest.mark.parametrize(
+    "text", ["能不能告诉我\uff1f", "你喜欢吗\uff1f", "不要紧\uff0c没关系。", "これはペンです。", "明日来ますか。"]
+)
+def test_questions_and_courtesies_of_such_scripts_do_not_bind(text: str) -> None:
+    """A question and a courtesy with the same characters are not standing."""
+    assert not any(line.standing for line in _find(text))
+
+
+def test_facts_of_scripts_without_blanks_are_found() -> None:
+    """A price, a number and an address are found though no blank stands before them, and no sentence is dropped for being short."""
+    text = "套餐价格是1280元,大约两个半小时。已预约上午8:00,预约号是ZJ20260612。报告请发到lihua@example.cn。"
+    assert [line.kind for line in _find(text, "assistant")] == ["number", "identifier", "identifier"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No that's all.",
+        "No, that's it.",
+        "No it's great!",
+        "Wait, sorry for the delay.",
+        "Sorry, no idea.",
+        "Something is wrong: the checkout asks for a second name.",
+        "Hold on, sorry, phone.",
+        "3 hours is too long to wait for a bus.",
+        "Let's drop by later.",
+    ],
+)
+def test_a_closing_or_an_excuse_takes_nothing_back(text: str) -> None:
+    """That there is nothing more to say, an excuse and a sigh are not standing."""
+    assert not any(line.standing for line in _find(text))
+
+
+@pytest.mark.parametrize("number", ["555-123-4567", "8-916-123-45-67", "+491701234567", "+49-170-1234-567"])
+def test_a_phone_number_is_an_identifier(number: str) -> None:
+    """Groups of digits with hyphens, and digits behind a plus, are kept like any other number that names something."""
+    assert [line.kind for line in _find(f"The porter answers {number}.", "assistant")] == ["identifier"]
+    assert [line.kind for line in _find(f"porter {number}", "tool", is_result=True)] == ["identifier"]
+
+
+@pytest.mark.parametrize("text", ["It opens on 2024-05-25.", "Chapters 5-6 and 1-2-3."])
+def test_a_day_and_a_span_are_no_phone_number(text: str) -> None:
+    """A date keeps its kind, and short digits with hyphens are nothing."""
+    assert "identifier" not in [line.kind for line in _find(text, "assistant")]
+
+
+def test_who_is_ill_promises_nothing() -> None:
+    """The word ill is not the shortened "I will" where no verb follows."""
+    assert [line.kind for line in _find("Petra is ill this week.")] == ["date"]
+    assert [line.kind for line in _find("ill send it tomorrow")] == ["commitment"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Schreiben muss bis zum 31. Dezember beim Mieter sein.",
+        "Wir treffen uns am 3. Mai um 9 Uhr, ca. 20 Personen.",
+        "Vi ses den 1. maj klokken 9.",
+    ],
+)
+def test_a_day_of_a_month_does_not_end_a_sentence(text: str) -> None:
+    """Where a day is written with a full stop, its sentence is quoted whole."""
+    assert [line.quote for line in _find(text)] == [text]
+
+
+def test_a_number_ends_a_sentence_before_a_name() -> None:
+    """A full stop behind a number ends a sentence unless the name of a month follows."""
+    assert len(_find("My brother turned 31. Martin, his best friend, is 28.")) == 2
+
+
 def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
     """A sentence stays whole across a title and a decimal point."""
     text = "We paid Dr. Amsel 41.50 euros."

@@ -59,6 +59,41 @@ def test_a_changed_value_of_the_same_subject_replaces_a_statement(older: str, ne
     assert _list_held(older, newer) == [newer]
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Max retries 5.", "Hmm, 5 retries is too much, the gateway gives up."),
+        ("Anna's operation is on the 9th of June in Ulm.", "The operation has been moved to the 16th."),
+        ("The review meeting is on Monday at 9:30.", "The review meeting was postponed to Wednesday."),
+    ],
+)
+def test_what_is_too_much_or_was_moved_no_longer_holds(older: str, newer: str) -> None:
+    """A value that the user calls too much, and the day of what was moved to another, are not shown as current."""
+    assert _list_held(older, newer) == [newer]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The operation costs 9,000 euros.", "The operation has been moved to the 16th."),
+        ("The kickoff meeting is on Monday at 9:30.", "The review meeting was postponed to Wednesday."),
+        ("The flat in Ulm costs 800 euros a month.", "Hmm, 800 euros is too much for us."),
+        ("Max retries 3.", "Hmm, 5 workers are too many for this machine."),
+    ],
+)
+def test_what_a_move_or_an_excess_does_not_speak_of_still_holds(older: str, newer: str) -> None:
+    """A price does not go with a day, another thing's day stays, and a fact is none the less true for being too much."""
+    assert _list_held(older, newer) == [older, newer]
+
+
+def test_a_slip_of_the_tongue_takes_back_the_sentence_before_it() -> None:
+    """In one message, what is said right before "Oh wait, sorry" is not shown as current."""
+    text = "It's order LD-8817. Oh wait, sorry, that's the fridge. The washing machine is LD-7731."
+    lines = find_extract_lines(text, seq=1, origin="user", is_result=False, said_at=_SAID_AT)
+    held = [line.quote for line in list_current(lines)]
+    assert held == ["Oh wait, sorry, that's the fridge.", "The washing machine is LD-7731."]
+
+
 def test_a_correction_may_replace_an_identifier() -> None:
     """A correction that names what it rejects replaces it, identifier or not."""
     newer = "Actually use gate G-12, not G-11."
