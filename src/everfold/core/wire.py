@@ -36,7 +36,7 @@ _OPENAI_ROLES: dict[str, Role] = {
 }
 _ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _TEXT_DATA = "data:text/plain;base64,"
-_ANTHROPIC_BLOCKS = frozenset(
+ANTHROPIC_BLOCKS = frozenset(
     {
         "tool_use",
         "tool_result",
@@ -45,9 +45,19 @@ _ANTHROPIC_BLOCKS = frozenset(
         "document",
         "image",
         "server_tool_use",
+        "mcp_tool_use",
+        "mcp_tool_result",
+        "web_search_tool_result",
+        "web_fetch_tool_result",
+        "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
+        "container_upload",
         "search_result",
     }
 )
+"""The types of content blocks that only Anthropic has. `image` may stand for another thing in the files of others."""
 
 
 def detect_format(wire: Mapping[str, JsonValue]) -> WireFormat:
@@ -55,7 +65,7 @@ def detect_format(wire: Mapping[str, JsonValue]) -> WireFormat:
     content = wire.get("content")
     if isinstance(content, list):
         for block in content:
-            if isinstance(block, dict) and (block.get("type") in _ANTHROPIC_BLOCKS or "cache_control" in block):
+            if isinstance(block, dict) and (block.get("type") in ANTHROPIC_BLOCKS or "cache_control" in block):
                 return "anthropic"
     return "openai"
 
