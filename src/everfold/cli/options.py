@@ -10,6 +10,8 @@ from everfold.adapters.transcripts import FORMATS
 from everfold.core.rendering import Provider
 from everfold.errors import InvalidInputError
 
+_MOST_DIGITS = 18
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Db: TypeAlias = Annotated[
     Path | None,
@@ -64,9 +66,11 @@ def parse_range(text: str) -> tuple[int, int]:
         InvalidInputError: it is neither.
     """
     first, _, last = text.partition("-")
-    if not first.isdecimal() or not (last or first).isdecimal():
-        raise InvalidInputError(f"--seq takes a sequence number or a range such as 12-20, got {text!r}")
-    return int(first), int(last or first)
+    last = last or first
+    is_range = first.isdecimal() and last.isdecimal() and max(len(first), len(last)) <= _MOST_DIGITS
+    if not is_range or not 1 <= int(first) <= int(last):
+        raise InvalidInputError(f"--seq takes a sequence number from 1, or a range such as 12-20, got {text[:60]!r}")
+    return int(first), int(last)
 
 
 def parse_moment(option: str, text: str | None) -> datetime | None:
