@@ -14,7 +14,16 @@ from everfold.adapters.transcripts import Conversation, TranscriptMessage
 from everfold.cli.engine import NO_MODEL, open_scratch, run_async
 from everfold.cli.facts import FactPlace, find_fact
 from everfold.cli.options import Json
-from everfold.cli.output import Cell, Listing, make_table, open_console, print_json, show_progress, write_json, write_text
+from everfold.cli.output import (
+    Cell,
+    Listing,
+    make_table,
+    open_console,
+    print_json,
+    show_progress,
+    write_json,
+    write_text,
+)
 from everfold.cli.replay_report import list_problems, report_rows, to_document
 from everfold.cli.replaying import Replayed, play
 from everfold.cli.report_page import write_report
