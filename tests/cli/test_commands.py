@@ -43,6 +43,32 @@ def test_replay_writes_the_request(run: Run, transcript: Path, here: Path, provi
     assert check(json.loads((here / "new" / "window.json").read_text("utf-8"))) == []
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        ("--out", "work.jsonl"),
+        ("--html", "./work.jsonl"),
+        ("--out", "a", "--html", "a"),
+        ("--out", "t.db", "--db", "t.db"),
+    ],
+)
+def test_replay_writes_over_nothing_that_it_reads(
+    run: Run, transcript: Path, here: Path, named: tuple[str, ...]
+) -> None:
+    """Two options that name one file are refused before anything is written; the transcript and the database stay."""
+    before = transcript.read_bytes()
+    assert "both name" in run("replay", transcript, *named, code=2).stderr
+    assert transcript.read_bytes() == before
+    assert list(here.iterdir()) == [transcript]
+
+
+def test_export_does_not_write_over_its_database(run: Run, transcript: Path, here: Path) -> None:
+    """An export into the file of the database that it reads is refused, and the database is as it was."""
+    run("import", transcript, "--db", "t.db")
+    assert "both name" in run("export", "--db", "t.db", "--out", here / "t.db", code=2).stderr
+    run("verify", "--db", "t.db")
+
+
 def test_replay_chooses_conversations(run: Run, here: Path) -> None:
     """A number plays one conversation, `all` each on its own, `chain` all in one session; the default says that it is one."""
     talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]

@@ -1,5 +1,6 @@
 """What several commands take, said once."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -57,6 +58,24 @@ ExpectedRevision: TypeAlias = Annotated[
 ProviderOption: TypeAlias = Annotated[
     Provider, typer.Option("--provider", metavar="openai|anthropic", help="Whose form requests are made in.")
 ]
+
+
+def require_apart(written: Mapping[str, Path | None], read: Mapping[str, Path | None]) -> None:
+    """Refuse to write over a file that is read, or two things into one file.
+
+    Raises:
+        InvalidInputError: two options name one file.
+    """
+    named: dict[Path, str] = {path.resolve(): option for option, path in read.items() if path is not None}
+    for option, path in written.items():
+        if path is None or path.is_char_device() or path.is_fifo():
+            continue
+        place = path.resolve()
+        if place in named:
+            raise InvalidInputError(
+                f"{option} and {named[place]} both name {path}; write to another file", path=str(path)
+            )
+        named[place] = option
 
 
 def parse_range(text: str) -> tuple[int, int]:
