@@ -69,6 +69,15 @@ def test_export_does_not_write_over_its_database(run: Run, transcript: Path, her
     run("verify", "--db", "t.db")
 
 
+@pytest.mark.parametrize("command", [("replay",), ("import", "--db", "t.db")])
+def test_a_message_that_does_not_fit_is_told_with_file_and_line(run: Run, here: Path, command: tuple[str, ...]) -> None:
+    """A result that answers no call is found in the file by the error alone, in a replay as in an import."""
+    path = here / "orphan.jsonl"
+    result = {"role": "tool", "tool_call_id": "none", "content": "found"}
+    path.write_text(json.dumps({"role": "user", "content": "Hello."}) + "\n" + json.dumps(result) + "\n", "utf-8")
+    assert f"{path.name}: line 2: " in run(*command, path.name, code=2).stderr
+
+
 def test_replay_chooses_conversations(run: Run, here: Path) -> None:
     """A number plays one conversation, `all` each on its own, `chain` all in one session; the default says that it is one."""
     talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]

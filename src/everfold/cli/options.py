@@ -1,6 +1,7 @@
 """What several commands take, said once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -58,6 +59,19 @@ ExpectedRevision: TypeAlias = Annotated[
 ProviderOption: TypeAlias = Annotated[
     Provider, typer.Option("--provider", metavar="openai|anthropic", help="Whose form requests are made in.")
 ]
+
+
+@contextmanager
+def told_of(file: Path) -> Iterator[None]:
+    """Within it, an error about a line says which file the line is of."""
+    try:
+        yield
+    except InvalidInputError as error:
+        if "line" not in error.ids or "path" in error.ids:
+            raise
+        text = str(error)
+        place = "" if text.startswith("line ") else f"line {error.ids['line']}: "
+        raise InvalidInputError(f"{file}: {place}{text}", **{**error.ids, "path": str(file)}) from error
 
 
 def require_apart(written: Mapping[str, Path | None], read: Mapping[str, Path | None]) -> None:

@@ -396,6 +396,15 @@ def test_broken_file_is_refused_with_line_and_reason(name: str, line: int, reaso
     assert f"line {line}" in str(refused.value)
 
 
+def test_a_file_of_no_format_is_described() -> None:
+    """Whoever gives a file that nothing reads is told what it begins with, and what would be read."""
+    export: JsonValue = [{"title": "Beds", "mapping": {}, "current_node": "n"}]
+    with pytest.raises(InvalidInputError, match=r"an object with `title`, `mapping`, `current_node` is no transcript"):
+        _parse(export)
+    with pytest.raises(InvalidInputError, match=r"a list is no transcript .* `role` and `content`"):
+        _parse([[]])
+
+
 def test_every_broken_fixture_has_its_refusal() -> None:
     """No broken fixture lies unused."""
     assert {path.name for path in (FIXTURES / "broken").iterdir()} == {name for name, _, _ in BROKEN}
@@ -447,7 +456,7 @@ CALL: JsonValue = {"id": "c", "type": "function", "function": {"name": "n", "arg
         (
             "openai",
             {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "n", "arguments": {}}}]},
-            "input of",
+            r"tool_calls\[0\]\.function\.arguments` is",
         ),
         ("openai", {"role": "assistant", "function_call": {"name": "n"}}, "legacy"),
         ("openai", {"role": "tool", "content": "a"}, "tool_call_id"),
