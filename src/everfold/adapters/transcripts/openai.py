@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from everfold.adapters.transcripts.chat import find_provider_of_rows, holds_chat, read_chat
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_role, expect_string, refuse, type_name
+from everfold.adapters.transcripts.shape import (
+    expect_list,
+    expect_object,
+    expect_role,
+    expect_string,
+    refuse,
+    type_name,
+)
 from everfold.core.json_values import JsonValue
 from everfold.core.transcripts import Conversation
 
