@@ -147,6 +147,7 @@ BAD_CALLS: dict[str, tuple[type[EverfoldError], Callable[[Session], Awaitable[ob
     "range that falls": (InvalidInputError, lambda s: s.history(2, 1)),
     "range too long": (InvalidInputError, lambda s: s.history(1, 10**6)),
     "around what is not there": (NotFoundError, lambda s: s.around(99)),
+    "fewer than no neighbours": (InvalidInputError, lambda s: s.around(1, before=-1)),
     "page of what is not there": (NotFoundError, lambda s: s.page(99)),
     "page that is not there": (NotFoundError, lambda s: s.page(1, 2)),
     "page zero": (NotFoundError, lambda s: s.page(1, 0)),
