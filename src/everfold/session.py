@@ -490,6 +490,8 @@ def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
     The first one has the append's own, so that it is never stored twice; the others name the size of their batch, so
     that another batch is not taken for the same.
     """
+    if client_id is not None and not isinstance(client_id, str):
+        raise InvalidInputError(f"client_id must be a text, got {type(client_id).__name__}; give its text")
     return client_id if client_id is None or index == 1 else f"{client_id}/{index}/{count}"
 
 

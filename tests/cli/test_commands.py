@@ -43,6 +43,41 @@ def test_replay_writes_the_request(run: Run, transcript: Path, here: Path, provi
     assert check(json.loads((here / "new" / "window.json").read_text("utf-8"))) == []
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        ("--out", "work.jsonl"),
+        ("--html", "./work.jsonl"),
+        ("--out", "a", "--html", "a"),
+        ("--out", "t.db", "--db", "t.db"),
+    ],
+)
+def test_replay_writes_over_nothing_that_it_reads(
+    run: Run, transcript: Path, here: Path, named: tuple[str, ...]
+) -> None:
+    """Two options that name one file are refused before anything is written; the transcript and the database stay."""
+    before = transcript.read_bytes()
+    assert "both name" in run("replay", transcript, *named, code=2).stderr
+    assert transcript.read_bytes() == before
+    assert list(here.iterdir()) == [transcript]
+
+
+def test_export_does_not_write_over_its_database(run: Run, transcript: Path, here: Path) -> None:
+    """An export into the file of the database that it reads is refused, and the database is as it was."""
+    run("import", transcript, "--db", "t.db")
+    assert "both name" in run("export", "--db", "t.db", "--out", here / "t.db", code=2).stderr
+    run("verify", "--db", "t.db")
+
+
+@pytest.mark.parametrize("command", [("replay",), ("import", "--db", "t.db")])
+def test_a_message_that_does_not_fit_is_told_with_file_and_line(run: Run, here: Path, command: tuple[str, ...]) -> None:
+    """A result that answers no call is found in the file by the error alone, in a replay as in an import."""
+    path = here / "orphan.jsonl"
+    result = {"role": "tool", "tool_call_id": "none", "content": "found"}
+    path.write_text(json.dumps({"role": "user", "content": "Hello."}) + "\n" + json.dumps(result) + "\n", "utf-8")
+    assert f"{path.name}: line 2: " in run(*command, path.name, code=2).stderr
+
+
 def test_replay_chooses_conversations(run: Run, here: Path) -> None:
     """A number plays one conversation, `all` each on its own, `chain` all in one session; the default says that it is one."""
     talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]

@@ -5,6 +5,8 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
+from typing import cast
+from uuid import UUID
 
 import apsw
 import pytest
@@ -61,6 +63,7 @@ BAD_MESSAGES: dict[str, object] = {
     "a text that is a number": {"role": "user", "content": [{"type": "text", "text": 3}]},
     "an image without a url": {"role": "user", "content": [{"type": "image_url", "image_url": {}}]},
     "tool calls that are an object": {"role": "assistant", "tool_calls": CALL},
+    "a legacy call": {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}},
     "a name that is a number": {"role": "user", "name": 3, "content": "Hi"},
     "too deep": {"role": "user", "content": "Hi", "x": DEEP},
     "an integer beyond what Python reads": {"role": "user", "content": "Hi", "x": 10**5_000},
@@ -144,6 +147,7 @@ BAD_CALLS: dict[str, tuple[type[EverfoldError], Callable[[Session], Awaitable[ob
     "range that falls": (InvalidInputError, lambda s: s.history(2, 1)),
     "range too long": (InvalidInputError, lambda s: s.history(1, 10**6)),
     "around what is not there": (NotFoundError, lambda s: s.around(99)),
+    "fewer than no neighbours": (InvalidInputError, lambda s: s.around(1, before=-1)),
     "page of what is not there": (NotFoundError, lambda s: s.page(99)),
     "page that is not there": (NotFoundError, lambda s: s.page(1, 2)),
     "page zero": (NotFoundError, lambda s: s.page(1, 0)),
@@ -315,6 +319,27 @@ async def test_an_unknown_url_is_refused(url: str, tmp_path: Path, monkeypatch: 
             async with everfold.open(url):
                 pass
     assert list(tmp_path.iterdir()) == []
+
+
+UNFIT: dict[str, Callable[[Everfold, Session], Awaitable[object]]] = {
+    "a client id that is no text": lambda _, session: session.append(HELLO, client_id=cast("str", UUID(int=7))),
+    "a time that is no time": lambda _, session: session.append(HELLO, said_at=cast("datetime", "2026-03-01")),
+    "a session id that is no text": lambda engine, _: engine.get_session(cast("str", UUID(int=7))),
+    "half of a character": lambda engine, _: engine.get_session("\udcff"),
+    "half of a character in a page": lambda engine, _: engine.list_sessions(after="\udcff"),
+    "an event that is no text": lambda engine, _: engine.get_event(cast("str", UUID(int=7))),
+}
+
+
+@pytest.mark.parametrize("asked", UNFIT.values(), ids=UNFIT.keys())
+async def test_a_value_that_is_no_id_is_not_called_damage(
+    engine: Everfold, session: Session, asked: Callable[[Everfold, Session], Awaitable[object]]
+) -> None:
+    """Whoever asks with a value that no store can hold is told so; nobody is sent to a backup for it."""
+    before = await snapshot(session)
+    with pytest.raises((InvalidInputError, NotFoundError)):
+        await asked(engine, session)
+    assert await snapshot(session) == before
 
 
 async def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:

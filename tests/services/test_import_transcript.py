@@ -1,5 +1,6 @@
 """An import stores a whole file, or nothing of it."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -143,3 +144,20 @@ async def test_a_caption_is_nobodys_word(url: str) -> None:
         assert await memory.items(statuses=("active", "quarantined", "superseded")) == []
         assert [extraction.counts for extraction in await memory.extractions()] == []
         assert len(await engine.search("zeppelin")) == 1
+
+
+async def test_lets_others_through_while_it_is_planned(engine: Everfold) -> None:
+    """A file of many messages is planned in pieces, between which another task runs."""
+    transcript = read(GOOD * (4 * BATCH_COUNT))
+    looks: list[bool] = []
+
+    async def look() -> None:
+        while True:
+            looks.append(True)
+            await asyncio.sleep(0)
+
+    looking = asyncio.create_task(look())
+    async for _ in engine.import_transcript(transcript, user="ilse"):
+        break
+    looking.cancel()
+    assert len(looks) >= 8

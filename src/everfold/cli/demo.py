@@ -8,14 +8,22 @@ from typing import Annotated, Final, cast
 import typer
 from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from everfold.adapters.transcripts import Conversation, TranscriptMessage
 from everfold.cli.engine import NO_MODEL, open_scratch, run_async
 from everfold.cli.facts import FactPlace, find_fact
 from everfold.cli.options import Json
-from everfold.cli.output import Cell, make_table, open_console, print_json, show_progress, write_json, write_text
+from everfold.cli.output import (
+    Cell,
+    Listing,
+    make_table,
+    open_console,
+    print_json,
+    show_progress,
+    write_json,
+    write_text,
+)
 from everfold.cli.replay_report import list_problems, report_rows, to_document
 from everfold.cli.replaying import Replayed, play
 from everfold.cli.report_page import write_report
@@ -119,7 +127,7 @@ def _print_outcome(replayed: Replayed, places: Sequence[FactPlace], folder: Path
         console.print(Text(problem, style="bold red"))
 
 
-def _make_fact_table(places: Sequence[FactPlace]) -> Table:
+def _make_fact_table(places: Sequence[FactPlace]) -> Listing:
     return make_table(
         ("planted fact", "message", "what was said", "and now"),
         [_fact_row(place) for place in places],

@@ -99,9 +99,14 @@ async def open_memory(
         yield await engine.memory(user=user, agent=agent)
 
 
+def find_file(url: str) -> Path | None:
+    """The file of a store, or None where it has none."""
+    return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
+
+
 def _require_file(url: str) -> None:
-    path = Path(url.removeprefix(_SQLITE))
-    if url.startswith(_SQLITE) and not path.exists():
+    path = find_file(url)
+    if path is not None and not path.exists():
         raise NotFoundError(
             f"there is no database {path}; name one with --db FILE, or make one with `everfold import`", path=str(path)
         )

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from everfold.cli.engine import open_engine, run_async
-from everfold.cli.options import Db, Json, Owner
+from everfold.cli.engine import find_file, invocation_of, open_engine, run_async, store_url
+from everfold.cli.options import Db, Json, Owner, require_apart
 from everfold.cli.output import print_json, say, write_json
 from everfold.core.json_values import JsonObject
 
@@ -32,6 +32,7 @@ def run(
     - `everfold export --user ilse --transcripts --out ilse.json`
     - `everfold export --user ilse --json > ilse.json`
     """
+    require_apart({"--out": out}, {"the database": find_file(store_url(invocation_of(context), db))})
 
     async def act() -> JsonObject:
         async with open_engine(context, db) as engine:

@@ -7,7 +7,7 @@ import typer
 
 from everfold.adapters.transcripts import read_transcript
 from everfold.cli.engine import open_engine, run_async
-from everfold.cli.options import Agent, Db, Format, Json, Limit, TranscriptFile, User
+from everfold.cli.options import Agent, Db, Format, Json, Limit, TranscriptFile, User, told_of
 from everfold.cli.output import print_json, print_table, show_progress
 from everfold.cli.user_document import find_user_document
 from everfold.core.json_values import JsonObject
@@ -48,7 +48,8 @@ def run(
         _tell_memory(file, user, _import_memory(context, document, user, db, transcripts=transcripts), as_json=as_json)
         return
     transcript = read_transcript(file, format=format)
-    imported = _import_sessions(context, transcript, user, agent, limit, db)
+    with told_of(file):
+        imported = _import_sessions(context, transcript, user, agent, limit, db)
     if as_json:
         print_json({"file": str(file), "format": transcript.format, "sessions": imported})
     else:

@@ -1,8 +1,11 @@
 """The command `everfold`."""
 
+import errno
+import os
 import sys
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -41,7 +44,7 @@ from everfold.cli import (
 )
 from everfold.cli.engine import Invocation, invocation_of
 from everfold.cli.output import say
-from everfold.errors import EverfoldError
+from everfold.errors import EverfoldError, InvalidInputError
 
 
 class _Group(TyperGroup):
@@ -115,7 +118,28 @@ app.add_typer(hands.app)
 def run() -> None:
     """Run the command line of this process. Functions that are tools are also looked for in the working folder, last."""
     sys.path.append(str(Path.cwd()))
-    app(prog_name="everfold")
+    _prepare_streams()
+    try:
+        app(prog_name="everfold")
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.stdout = _open_nowhere()  # what is left in the old one cannot be written either
+        say(f"error: what was to be printed cannot be written: {error.strerror}", style="bold red")
+        sys.exit(InvalidInputError.exit_code)
+
+
+def _prepare_streams() -> None:
+    """Let both streams take every character, as a `?` where their encoding has none, and be there where they were closed."""
+    sys.stdout = sys.stdout or _open_nowhere()
+    sys.stderr = sys.stderr or _open_nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _open_nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 if __name__ == "__main__":

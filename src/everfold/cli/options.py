@@ -1,5 +1,7 @@
 """What several commands take, said once."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -9,6 +11,8 @@ import typer
 from everfold.adapters.transcripts import FORMATS
 from everfold.core.rendering import Provider
 from everfold.errors import InvalidInputError
+
+_MOST_DIGITS = 18
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Db: TypeAlias = Annotated[
@@ -57,6 +61,37 @@ ProviderOption: TypeAlias = Annotated[
 ]
 
 
+@contextmanager
+def told_of(file: Path) -> Iterator[None]:
+    """Within it, an error about a line says which file the line is of."""
+    try:
+        yield
+    except InvalidInputError as error:
+        if "line" not in error.ids or "path" in error.ids:
+            raise
+        text = str(error)
+        place = "" if text.startswith("line ") else f"line {error.ids['line']}: "
+        raise InvalidInputError(f"{file}: {place}{text}", **{**error.ids, "path": str(file)}) from error
+
+
+def require_apart(written: Mapping[str, Path | None], read: Mapping[str, Path | None]) -> None:
+    """Refuse to write over a file that is read, or two things into one file.
+
+    Raises:
+        InvalidInputError: two options name one file.
+    """
+    named: dict[Path, str] = {path.resolve(): option for option, path in read.items() if path is not None}
+    for option, path in written.items():
+        if path is None or path.is_char_device() or path.is_fifo():
+            continue
+        place = path.resolve()
+        if place in named:
+            raise InvalidInputError(
+                f"{option} and {named[place]} both name {path}; write to another file", path=str(path)
+            )
+        named[place] = option
+
+
 def parse_range(text: str) -> tuple[int, int]:
     """`12` or `12-20` as the first and the last sequence number.
 
@@ -64,9 +99,11 @@ def parse_range(text: str) -> tuple[int, int]:
         InvalidInputError: it is neither.
     """
     first, _, last = text.partition("-")
-    if not first.isdecimal() or not (last or first).isdecimal():
-        raise InvalidInputError(f"--seq takes a sequence number or a range such as 12-20, got {text!r}")
-    return int(first), int(last or first)
+    last = last or first
+    is_range = first.isdecimal() and last.isdecimal() and max(len(first), len(last)) <= _MOST_DIGITS
+    if not is_range or not 1 <= int(first) <= int(last):
+        raise InvalidInputError(f"--seq takes a sequence number from 1, or a range such as 12-20, got {text[:60]!r}")
+    return int(first), int(last)
 
 
 def parse_moment(option: str, text: str | None) -> datetime | None:

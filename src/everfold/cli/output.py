@@ -8,13 +8,14 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +29,12 @@ PIPED_WIDTH: Final = 120
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """What could move the cursor, colour the screen or turn the writing direction; tabs and line breaks stay."""
 
+_WHOLE_COLUMNS: Final = frozenset(("session", "created", "event"))
+_GAP_WIDTH: Final = 3
+_EDGE_WIDTH: Final = 1
+_WORD_WIDTH: Final = 8
+"""A column that is narrower cannot be read."""
+
 Cell = str | int | Text
 
 
@@ -39,7 +46,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
 def plain(text: str) -> str:
     """Text of a message as a terminal may show it."""
-    return _CONTROL.sub("\ufffd", clean_text(text))
+    return _CONTROL.sub("\ufffd", clean_text(text).replace("\r\n", "\n"))
 
 
 def one_line(text: str, most_chars: int = 160) -> str:
@@ -89,26 +96,85 @@ def write_text(path: Path, text: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title: str | None = None) -> None:
-    """Print rows under headings. Numbers stand to the right; a cell that is too long is folded, never cut off."""
+    """Print rows under headings. Numbers stand to the right; nothing is cut off, however narrow the screen is."""
     open_console().print(make_table(columns, rows, title=title))
 
 
-def make_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title: str | None = None) -> Table:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Rows under headings; on a screen that is too narrow for all columns each row stands under the one before, cell by cell.
+
+    Nothing is ever cut off: an id that is not whole is of no use to anybody.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    whole: tuple[bool, ...]
+    """For each column, whether its cells may not be folded."""
+    numbers: tuple[bool, ...]
+    title: str | None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = self._find_widths(options.max_width)
+        if widths is not None:
+            # The blank edge at the right may fall off the screen.
+            yield from console.render(self._table(widths), options.update_width(options.max_width + _EDGE_WIDTH))
+            return
+        if self.title is not None:
+            yield Text(self.title, style="bold")
+        for row in self.rows:
+            yield Text()
+            for column, cell in zip(self.columns, row, strict=True):
+                if cell.plain:
+                    yield _entry(column, cell, options.max_width)
+
+    def _find_widths(self, screen_width: int) -> list[int] | None:
+        """How wide each column is, the widest folded first; None where even their headings do not fit."""
+        room = screen_width - _EDGE_WIDTH - _GAP_WIDTH * (len(self.columns) - 1)
+        cells = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        least = [cell_len(column) for column in self.columns]
+        widths = [
+            min(room, max(heading, *(cell_len(line) for cell in column for line in cell.plain.split("\n")), 1))
+            for heading, column in zip(least, cells, strict=True)
+        ]
+        least = [
+            width if is_whole else min(width, max(heading, _WORD_WIDTH))
+            for width, heading, is_whole in zip(widths, least, self.whole, strict=True)
+        ]
+        if sum(least) > room:
+            return None
+        while sum(widths) > room:
+            index = max(range(len(widths)), key=lambda at: widths[at] if widths[at] > least[at] else 0)
+            widths[index] -= 1
+        return widths
+
+    def _table(self, widths: Sequence[int]) -> Table:
+        table = Table(box=SIMPLE_HEAD, title=self.title, title_justify="left", title_style="bold", pad_edge=False)
+        for column, width, is_number in zip(self.columns, widths, self.numbers, strict=True):
+            table.add_column(column, justify="right" if is_number else "left", overflow="fold", width=width)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title: str | None = None) -> Listing:
     """Rows under headings, to be printed."""
     held = [list(row) for row in rows]
-    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
-    for index, column in enumerate(columns):
-        is_number = bool(held) and all(isinstance(row[index], int) for row in held)
-        table.add_column(
-            column,
-            justify="right" if is_number else "left",
-            overflow="fold",
-            min_width=len(column),
-            no_wrap=column in {"session", "created", "event"},
-        )
-    for row in held:
-        table.add_row(*(_to_text(cell) for cell in row))
-    return table
+    numbers = tuple(bool(held) and all(isinstance(row[index], int) for row in held) for index in range(len(columns)))
+    return Listing(
+        columns=tuple(columns),
+        rows=tuple(tuple(_to_text(cell) for cell in row) for row in held),
+        whole=tuple(is_number or column in _WHOLE_COLUMNS for column, is_number in zip(columns, numbers, strict=True)),
+        numbers=numbers,
+        title=title,
+    )
+
+
+def _entry(column: str, cell: Text, width: int) -> Text:
+    """One cell after its heading, or below it where they do not fit on one line."""
+    fits = "\n" not in cell.plain and cell_len(column) + 2 + cell.cell_len <= width
+    entry = Text(overflow="fold").append(column, style="bold")
+    return entry.append("  " if fits else "\n").append_text(cell) if column else cell
 
 
 def _to_text(cell: Cell) -> Text:

@@ -7,7 +7,7 @@ import typer
 
 from everfold.adapters.transcripts import Conversation, Transcript, read_transcript
 from everfold.cli.engine import name_model, open_scratch, require_one, run_async
-from everfold.cli.options import Format, Json, Limit, ProviderOption, TranscriptFile
+from everfold.cli.options import Format, Json, Limit, ProviderOption, TranscriptFile, require_apart, told_of
 from everfold.cli.output import print_json, say, show_progress, write_json
 from everfold.cli.replay_report import print_replayed, to_document
 from everfold.cli.replaying import Replayed, play
@@ -66,6 +66,7 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     - `everfold replay chat.json --limit 8000 --script steps.jsonl`
     """
     settings = name_model(model, script)
+    require_apart({"--out": out, "--html": html}, {"the transcript": file, "--db": db, "--script": script})
     transcript = read_transcript(file, format=format)
     chosen = choose_conversations(transcript, conversation)
     if out or html:
@@ -77,7 +78,8 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
         async with open_scratch(context, db, settings=settings) as engine:
             return [await replay_one(engine, it, limit=limit, provider=provider, out=out, html=html) for it in chosen]
 
-    replayed = run_async(act)
+    with told_of(file):
+        replayed = run_async(act)
     if as_json:
         documents = [to_document(it) for it in replayed]
         print_json({"file": str(file), "format": transcript.format, "replays": documents})

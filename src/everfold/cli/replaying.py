@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import anyio.lowlevel
+
 from everfold.adapters.transcripts import Conversation
 from everfold.cli.output import Advance
 from everfold.core.json_values import JsonObject
@@ -58,6 +60,7 @@ async def play(session: Session, conversation: Conversation, *, provider: Provid
         violations += [f"request {turn.played_count}: {violation}" for violation in found]
         advance(turn.played_count, _describe(turn))
         last = turn
+        await anyio.lowlevel.checkpoint()  # in memory nothing else would let a person's Ctrl-C through
     if last is None:
         raise ValueError("a conversation without messages cannot be played")
     return Replayed(

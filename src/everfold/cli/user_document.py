@@ -13,9 +13,13 @@ _HEAD_CHARS = 200
 def find_user_document(path: Path) -> JsonObject | None:
     """The document of a file that is an export of a user, or None for any other file, whatever it is.
 
+    A pipe can be read only once, and is left to whoever reads transcripts.
+
     Raises:
         InvalidInputError: it says that it is one, and is broken.
     """
+    if not path.is_file():
+        return None
     try:
         with path.open(encoding="utf-8") as file:
             if f'"{FORMAT}"' not in file.read(_HEAD_CHARS):

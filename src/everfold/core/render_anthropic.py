@@ -8,6 +8,7 @@ Source: the public API reference of the messages API: content blocks, tool use, 
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
@@ -36,6 +37,8 @@ MAX_BREAKPOINTS = 4
 """Source: Anthropic's documented limit of cache breakpoints in one request."""
 
 _MEDIA_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_LOOKED_CHARS: Final = 64
 _MARKABLE: Final = frozenset({"text", "image", "document", "tool_use", "tool_result"})
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
@@ -48,6 +51,7 @@ _ASSISTANT_OPAQUE: Final = frozenset(
         "code_execution_tool_result",
         "bash_code_execution_tool_result",
         "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
         "mcp_tool_use",
         "mcp_tool_result",
         "container_upload",
@@ -246,7 +250,9 @@ def _document(raw: JsonObject, *, text: str | None) -> JsonObject:
         case {"type": "text", "data": str(data)}:
             shown = clean_text(data) if text is None else text
             block["source"] = {"type": "text", "media_type": "text/plain", "data": shown or EMPTY_TEXT}
-        case {"type": "base64", "media_type": "application/pdf" as media_type, "data": str(data)} if data:
+        case {"type": "base64", "media_type": "application/pdf" as media_type, "data": str(data)} if _looks_base64(
+            data
+        ):
             block["source"] = {"type": "base64", "media_type": media_type, "data": data}
         case {"type": "url", "url": str(url)} if url.startswith(("https://", "http://")):
             block["source"] = {"type": "url", "url": clean_text(url)}
@@ -274,7 +280,7 @@ def _native_image(raw: JsonObject) -> JsonObject | None:
     """An image block of what the provider knows, or None where it would refuse the image."""
     match raw.get("source"):
         case {"type": "base64", "media_type": str(media_type), "data": str(data)} if (
-            data and data.isascii() and media_type in _MEDIA_TYPES
+            media_type in _MEDIA_TYPES and _looks_base64(data)
         ):
             return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
         case {"type": "url", "url": str(url)} if url.startswith(("https://", "http://")):
@@ -283,6 +289,15 @@ def _native_image(raw: JsonObject) -> JsonObject | None:
             return {"type": "image", "source": {"type": "file", "file_id": clean_text(file_id)}}
         case _:
             return None
+
+
+def _looks_base64(data: str) -> bool:
+    """Whether data can be base64, by its length and its two ends, where a cut or a `data:` before it shows.
+
+    To read all of it would cost every window of a session with a picture.
+    """
+    ends = data[:_LOOKED_CHARS], data[-_LOOKED_CHARS:]
+    return data != "" and len(data) % 4 == 0 and data.isascii() and all(map(_BASE64.fullmatch, ends))
 
 
 def _opaque(item: OpaquePart, speech: Speech) -> JsonObject:

@@ -36,7 +36,7 @@ _OPENAI_ROLES: dict[str, Role] = {
 }
 _ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _TEXT_DATA = "data:text/plain;base64,"
-_ANTHROPIC_BLOCKS = frozenset(
+ANTHROPIC_BLOCKS = frozenset(
     {
         "tool_use",
         "tool_result",
@@ -45,9 +45,19 @@ _ANTHROPIC_BLOCKS = frozenset(
         "document",
         "image",
         "server_tool_use",
+        "mcp_tool_use",
+        "mcp_tool_result",
+        "web_search_tool_result",
+        "web_fetch_tool_result",
+        "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
+        "container_upload",
         "search_result",
     }
 )
+"""The types of content blocks that only Anthropic has. `image` may stand for another thing in the files of others."""
 
 
 def detect_format(wire: Mapping[str, JsonValue]) -> WireFormat:
@@ -55,7 +65,7 @@ def detect_format(wire: Mapping[str, JsonValue]) -> WireFormat:
     content = wire.get("content")
     if isinstance(content, list):
         for block in content:
-            if isinstance(block, dict) and (block.get("type") in _ANTHROPIC_BLOCKS or "cache_control" in block):
+            if isinstance(block, dict) and (block.get("type") in ANTHROPIC_BLOCKS or "cache_control" in block):
                 return "anthropic"
     return "openai"
 
@@ -146,7 +156,13 @@ def _openai_content(content: JsonValue) -> list[Part]:
         return []
     if isinstance(content, str):
         return [make_text(text=content)] if content else []
-    return [_openai_part(part, index) for index, part in enumerate(_list_of(content, "content"))]
+    return [_openai_part(part, index) for index, part in enumerate(_content_list(content))]
+
+
+def _content_list(content: JsonValue) -> list[JsonValue]:
+    if not isinstance(content, list):
+        raise InvalidInputError(f"content must be a string or a list of parts, got {type(content).__name__}")
+    return content
 
 
 def _openai_part(value: JsonValue, index: int) -> Part:
@@ -216,7 +232,7 @@ def _openai_result(wire: JsonObject, content: JsonValue) -> ResultPart:
     texts = [] if content is None else [content] if isinstance(content, str) else None
     images = 0
     if texts is None:
-        parts = [_openai_part(part, index) for index, part in enumerate(_list_of(content, "content"))]
+        parts = [_openai_part(part, index) for index, part in enumerate(_content_list(content))]
         texts = [part.text for part in parts if isinstance(part, TextPart)]
         images = sum(isinstance(part, ImagePart) for part in parts)
     return make_result(call_id=call_id, text="\n".join(texts), is_error=False, image_count=images, raw=None)
@@ -232,7 +248,7 @@ def _read_anthropic(wire: JsonObject) -> MessageView:
     if isinstance(content, str):
         parts = (make_text(text=content),) if content else ()
     else:
-        blocks = _list_of(content, "content")
+        blocks = _content_list(content)
         parts = tuple(_anthropic_block(_object_of(block, f"content[{i}]"), i) for i, block in enumerate(blocks))
     if any(isinstance(part, ResultPart) for part in parts):
         if role != "user":

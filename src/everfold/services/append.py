@@ -38,9 +38,16 @@ def read_incoming(
     if not isinstance(wire, dict):
         raise InvalidInputError(f"a message must be a JSON object (a dict), got {type(wire).__name__}")
     message: JsonObject = wire
+    if message.get("function_call") is not None:
+        raise InvalidInputError(
+            "`function_call` is the legacy form of a tool call and has no call id, so no window could show it with its "
+            "result; give the call in `tool_calls`"
+        )
     content = encode_json(message, at="message")
     view = read_wire(message, wire_format=wire_format)
     reason = check_source(source)
+    if not isinstance(said_at, datetime):
+        raise InvalidInputError(f"said_at must be a datetime with a time zone, got {type(said_at).__name__}")
     if said_at.tzinfo is None:
         raise InvalidInputError(f"said_at {said_at.isoformat()} has no time zone; give an aware datetime")
     return Incoming(

@@ -5,7 +5,8 @@ conversation is planned in memory from an empty log. Only then are the plans wri
 may stop it then is the store alone; what it leaves then are sessions that are not current.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -95,7 +96,9 @@ async def import_transcript(
     """
     now = opener.clock.now()
     placed = [
-        _place(conversation, settings, now=now) for conversation in transcript.conversations if conversation.messages
+        await _place(conversation, settings, now=now)
+        for conversation in transcript.conversations
+        if conversation.messages
     ]
     user_id = await ensure_user_id()
     first_id: SessionId | None = None
@@ -117,20 +120,22 @@ async def import_transcript(
         await store.make_current(first_id)
 
 
-def _place(conversation: Conversation, defaults: SessionSettings, *, now: datetime) -> _Placed:
-    """Plan a conversation from an empty log to its end."""
+async def _place(conversation: Conversation, defaults: SessionSettings, *, now: datetime) -> _Placed:
+    """Plan a conversation from an empty log to its end, and let others through between its batches."""
     settings = replace(defaults, prompt=conversation.prompt)
     messages = read_messages(conversation.messages, now=now)
     require_room(_room(settings, SessionState()), settings.policy, calibration=UNCALIBRATED, session=conversation.name)
     try:
-        plans = tuple(_plan_batches(messages, settings, session=conversation.name))
+        plans = tuple([plan async for plan in _plan_batches(messages, settings, session=conversation.name)])
     except InvalidInputError as error:
         line = error.ids.get("line", conversation.messages[0].line)
         raise InvalidInputError(f"line {line}: {error}. {_NOT_STORED}", **{**error.ids, "line": line}) from error
     return _Placed(name=conversation.name, settings=settings, plans=plans)
 
 
-def _plan_batches(messages: Sequence[Incoming], settings: SessionSettings, *, session: str) -> Iterator[AppendPlan]:
+async def _plan_batches(
+    messages: Sequence[Incoming], settings: SessionSettings, *, session: str
+) -> AsyncIterator[AppendPlan]:
     state = SessionState()
     step: dict[int, Message] = {}
     for start in range(0, len(messages), BATCH_COUNT):
@@ -141,6 +146,7 @@ def _plan_batches(messages: Sequence[Incoming], settings: SessionSettings, *, se
         placed = [*step.values(), *(appended.message for appended in plan.appended)]
         step = {message.seq: message for message in placed if message.seq >= first_open_seq}
         yield plan
+        await asyncio.sleep(0)
 
 
 def _room(settings: SessionSettings, state: SessionState) -> Room:

@@ -53,7 +53,15 @@ async def read_around(store: Store, live: LiveSession, seq: int, *, before: int,
 
     Raises:
         NotFoundError: the session has no such message.
+        InvalidInputError: fewer than no neighbours are asked for, or more than can be read at once.
     """
+    if before < 0 or after < 0:
+        raise InvalidInputError(
+            f"session {live.record.id}: the neighbours of message {seq} are counted from 0, got {before} before and {after} "
+            "after it",
+            session=live.record.id,
+            seq=seq,
+        )
     messages = await read_range(store, live, max(seq - before, 1), seq + after)
     require_seq(messages, live, seq)
     return messages

@@ -37,6 +37,7 @@ SERVER_BLOCK_TYPES: Final = frozenset(
         "code_execution_tool_result",
         "bash_code_execution_tool_result",
         "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
         "mcp_tool_use",
         "mcp_tool_result",
         "container_upload",

@@ -127,6 +127,11 @@ def test_what_stands_beside_the_messages_is_kept() -> None:
         ),
         ([{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "u"}}]}], "anthropic"),
         ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}], "openai"),
+        (
+            [{"role": "assistant", "content": [{"type": "mcp_tool_use", "id": "m", "name": "n", "input": {}}]}],
+            "anthropic",
+        ),
+        ([{"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "s"}]}], "anthropic"),
     ],
 )
 def test_provider_is_told_by_the_first_sign_that_only_one_has(messages: list[JsonValue], format_name: str) -> None:
@@ -154,6 +159,14 @@ def test_sharegpt_calls_get_ids_that_pair_them_with_their_observations() -> None
     assert first.messages[4].wire["weight"] == 1
     assert (first.name, first.system, len(first.tools or ())) == ("greenhouse-1", "You look after a greenhouse.", 1)
     assert [message.wire["role"] for message in second.messages] == ["system", "user", "assistant"]
+
+
+@pytest.mark.parametrize("speaker", ["gpt", "chatgpt", "bing", "bard", "assistant"])
+def test_every_model_of_the_sharegpt_collection_is_the_assistant(speaker: str) -> None:
+    """One turn of another model among thousands does not make the collection unreadable."""
+    turns: list[JsonValue] = [{"from": "human", "value": "a"}, {"from": speaker, "value": "b"}]
+    conversation = _only(_parse([{"id": "x", "conversations": turns}]))
+    assert [message.wire["role"] for message in conversation.messages] == ["user", "assistant"]
 
 
 def test_locomo_turns_are_dated_named_and_in_order_of_sittings() -> None:
@@ -232,6 +245,100 @@ def test_side_chains_without_agent_ids_are_told_apart_by_their_parents() -> None
     assert contents == [["a1", "a2"], ["b1", "b2"]]
 
 
+def _said(uuid: str, text: str, **fields: JsonValue) -> JsonValue:
+    return {"type": "user", "uuid": uuid, "message": {"role": "user", "content": text}, **fields}
+
+
+def _queued(prompt: JsonValue, **fields: JsonValue) -> JsonValue:
+    return {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt, **fields}}
+
+
+def test_what_was_sent_while_the_agent_worked_is_a_message_at_its_place() -> None:
+    """Words that stand only in a queued command are the user's; reports of tasks and agents there are not."""
+    picture: JsonValue = {"type": "image", "source": {"type": "url", "url": "https://example.org/bed.png"}}
+    conversation = _only(
+        _parse(
+            _said("a", "Water the beds."),
+            {"type": "attachment", "attachment": {"type": "todo_reminder", "content": []}},
+            _queued("Never bed 3!", commandMode="prompt", origin={"kind": "human"}),
+            _queued([{"type": "text", "text": "This one."}, picture]),
+            _queued("Task 7 ended.", commandMode="task-notification"),
+            _queued("I took bed 2.", commandMode="prompt", origin={"kind": "peer"}),
+            _said("b", "Well?"),
+            _queued("Well?", source_uuid="b"),
+        )
+    )
+    assert [(message.line, message.origin) for message in conversation.messages] == [
+        (1, None),
+        (3, None),
+        (4, None),
+        (5, "assistant"),
+        (6, "assistant"),
+        (7, None),
+    ]
+    assert conversation.messages[1].wire == {"role": "user", "content": "Never bed 3!"}
+    assert all(message.wire_format == "anthropic" for message in conversation.messages)
+
+
+def test_what_a_task_reports_in_the_users_place_is_not_the_users() -> None:
+    """A user event that says of its origin that no person wrote it has not the origin user."""
+    reported = _said("b", "Task 7 ended: bed 3 is dry.", origin={"kind": "task-notification"})
+    conversation = _only(_parse(_said("a", "Go on.", origin={"kind": "human"}), reported))
+    assert [message.origin for message in conversation.messages] == [None, "assistant"]
+
+
+def test_an_unknown_event_before_the_first_message_is_named() -> None:
+    """A log that begins with an event of an unknown type is refused for that event, not as a file of no format."""
+    with pytest.raises(InvalidInputError, match=r"line 1: an event of the unknown type 'hologram'"):
+        _parse({"type": "hologram", "sessionId": "s"}, _said("a", "Hello."))
+    with pytest.raises(InvalidInputError, match=r"line 1: a line of the unknown type 'hologram'"):
+        _parse(_item("hologram", {}), _item("response_item", {"type": "message", "role": "user", "content": "Hello."}))
+
+
+@pytest.mark.parametrize("kind", ["file-history-delta", "relocated", "bridge-session", "frame-link", "result"])
+def test_events_that_carry_no_message_are_passed_over(kind: str) -> None:
+    """Bookkeeping of newer agents does not keep their logs from being read."""
+    assert len(_only(_parse({"type": kind}, _said("a", "Hello."), {"type": kind})).messages) == 1
+
+
+def _item(kind: str, payload: JsonValue) -> JsonValue:
+    return {"timestamp": "2026-03-02T07:30:00Z", "type": kind, "payload": payload}
+
+
+def test_items_of_newer_rollouts_are_kept_or_passed_over() -> None:
+    """What the provider ran stays with the next answer, what stands for older items is not doubled, a fork keeps its name."""
+    search: JsonValue = {"type": "tool_search_call", "call_id": "s", "arguments": {"query": "beds"}}
+    picture: JsonValue = {"type": "image_generation_call", "id": "i", "status": "completed", "result": "iVBO"}
+    conversation = _only(
+        _parse(
+            _item("session_meta", {"id": "own"}),
+            _item("session_meta", {"id": "parent"}),
+            _item("world_state", {"cwd": "/"}),
+            _item("response_item", {"type": "compaction", "encrypted_content": "x"}),
+            _item("response_item", {"type": "message", "role": "user", "content": "Draw bed 3."}),
+            _item("response_item", search),
+            _item("response_item", picture),
+            _item("response_item", {"type": "message", "role": "assistant", "content": "Here."}),
+        )
+    )
+    assert conversation.name == "own"
+    assert [message.wire for message in conversation.messages] == [
+        {"role": "user", "content": "Draw bed 3."},
+        {"role": "assistant", "content": "Here.", "response_items": [search, picture]},
+    ]
+
+
+def test_what_another_agent_sent_is_read_and_not_the_users() -> None:
+    """A message of another agent can be read in the user's place, has not the user's origin, and keeps its item."""
+    sealed: JsonValue = {"type": "encrypted_content", "encrypted_content": "x"}
+    words: JsonValue = {"type": "input_text", "text": "Bed 3 is dry."}
+    item: JsonValue = {"type": "agent_message", "author": "/root/b", "recipient": "/root", "content": [words, sealed]}
+    (message,) = _only(_parse(_item("response_item", item))).messages
+    assert (message.wire["role"], message.origin) == ("user", "assistant")
+    assert message.wire["content"] == [{"type": "text", "text": "Bed 3 is dry."}]
+    assert message.wire["response_items"] == [item]
+
+
 def test_rollout_items_become_chat_messages() -> None:
     """Text and the calls after it are one message, results follow it, and what chat has no place for is kept."""
     conversation = _only(_read("rollout.jsonl"))
@@ -289,6 +396,15 @@ def test_broken_file_is_refused_with_line_and_reason(name: str, line: int, reaso
     assert f"line {line}" in str(refused.value)
 
 
+def test_a_file_of_no_format_is_described() -> None:
+    """Whoever gives a file that nothing reads is told what it begins with, and what would be read."""
+    export: JsonValue = [{"title": "Beds", "mapping": {}, "current_node": "n"}]
+    with pytest.raises(InvalidInputError, match=r"an object with `title`, `mapping`, `current_node` is no transcript"):
+        _parse(export)
+    with pytest.raises(InvalidInputError, match=r"a list is no transcript .* `role` and `content`"):
+        _parse([[]])
+
+
 def test_every_broken_fixture_has_its_refusal() -> None:
     """No broken fixture lies unused."""
     assert {path.name for path in (FIXTURES / "broken").iterdir()} == {name for name, _, _ in BROKEN}
@@ -340,7 +456,7 @@ CALL: JsonValue = {"id": "c", "type": "function", "function": {"name": "n", "arg
         (
             "openai",
             {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "n", "arguments": {}}}]},
-            "input of",
+            r"tool_calls\[0\]\.function\.arguments` is",
         ),
         ("openai", {"role": "assistant", "function_call": {"name": "n"}}, "legacy"),
         ("openai", {"role": "tool", "content": "a"}, "tool_call_id"),

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import pytest
 
@@ -114,6 +114,22 @@ LOGS: dict[str, Sequence[JsonObject]] = {
             ]
         ),
     ),
+    "pictures and papers whose data is none": (
+        ask(
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": "image/png", "data": "data:image/png;base64,AAAA"},
+            },
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAAA"}},
+            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "%PDF-1.7"}},
+        ),
+        use(),
+        answer(
+            content=[
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA" * 99 + "A"}}
+            ]
+        ),
+    ),
     "only thinking": (
         ask({"type": "text", "text": "Think"}),
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "c2ln", "n": 1}]},
@@ -186,3 +202,22 @@ def test_a_file_that_is_no_text_is_kept_unread() -> None:
     for data in ("data:application/pdf;base64,QQ==", "data:text/plain;base64,%%%", "data:text/plain;base64,/w==", 7):
         view = read_wire({"role": "user", "content": [{"type": "file", "file": {"file_data": data}}]})
         assert [part.kind for part in view.parts] == ["opaque"]
+
+
+@pytest.mark.parametrize("kind", ["mcp_tool_result", "tool_search_tool_result", "web_search_tool_result"])
+async def test_blocks_of_the_providers_own_tools_come_back_as_they_came(kind: str) -> None:
+    """A call that the provider ran and its result are told by their blocks alone, and sent again unchanged."""
+    call = {"type": kind.replace("result", "use") if kind[0] == "m" else "server_tool_use", "id": "s", "name": "find"}
+    blocks = [
+        {**call, "input": {}},
+        {"type": kind, "tool_use_id": "s", "content": []},
+        {"type": "text", "text": "Done."},
+    ]
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=8_000)
+        await session.append([{"role": "user", "content": "Find it."}, {"role": "assistant", "content": blocks}])
+        await session.append({"role": "user", "content": "And?"})
+        request = render(await session.window(), "anthropic")
+    assert check_anthropic_request(request) == []
+    messages = cast("list[dict[str, object]]", request["messages"])
+    assert messages[1]["content"] == blocks

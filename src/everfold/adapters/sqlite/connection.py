@@ -11,7 +11,7 @@ Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `a
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -70,7 +70,10 @@ class Database:
 
     def rows(self, name: str, **values: SqlValue) -> list[tuple[SqlValue, ...]]:
         """All rows of a named query."""
-        return list(self.connection.execute(self.queries[name], values))
+        try:
+            return list(self.connection.execute(self.queries[name], values))
+        except _UNFIT as error:
+            raise _unfit_value(name, values, error) from error
 
     def row(self, name: str, **values: SqlValue) -> tuple[SqlValue, ...] | None:
         """The first row of a named query, or None."""
@@ -78,7 +81,10 @@ class Database:
 
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
-        self.connection.execute(self.queries[name], values)
+        try:
+            self.connection.execute(self.queries[name], values)
+        except _UNFIT as error:
+            raise _unfit_value(name, values, error) from error
         return self.connection.changes()
 
     def run_each(self, name: str, rows: Sequence[tuple[SqlValue, ...]]) -> None:
@@ -312,6 +318,30 @@ class _Translation:
                 raise _damaged_row(self._path, error) from error
 
 
+_UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
+"""What the driver raises for a value that it cannot bind. Reading a row raises none of them in the driver."""
+
+
+def _unfit_value(query: str, values: Mapping[str, object], error: Exception) -> InvalidInputError:
+    """That a value which somebody asked with is none that a database holds: the file is not to blame."""
+    told = next(
+        (f"{name} is {value!r:.60}" for name, value in values.items() if _is_unfit(value)), "one of them is not"
+    )
+    return InvalidInputError(
+        f"these values cannot be looked up or stored ({query}): {told}; expected text of whole characters for ids and "
+        f"names, and numbers of at most 64 bits ({error})",
+        query=query,
+    )
+
+
+def _is_unfit(value: object) -> bool:
+    if isinstance(value, str):
+        return not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)
+    return not isinstance(value, int | float | bytes | None) or (
+        isinstance(value, int) and not -(2**63) <= value < 2**63
+    )
+
+
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 """What decoding a stored row raises, beside our own errors: all that is read was written by us, so it is damage."""
 
@@ -323,6 +353,8 @@ def reading(path: str) -> Iterator[None]:
         with translated(path):
             yield
     except (*DAMAGED, InvalidInputError) as error:
+        if isinstance(error, InvalidInputError) and "query" in error.ids:
+            raise
         raise _damaged_row(path, error) from error
 
 

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 
 from everfold.adapters.transcripts.chat import find_provider_of_rows, holds_chat, read_chat
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_role, expect_string, refuse
+from everfold.adapters.transcripts.shape import (
+    expect_list,
+    expect_object,
+    expect_role,
+    expect_string,
+    refuse,
+    type_name,
+)
 from everfold.core.json_values import JsonValue
 from everfold.core.transcripts import Conversation
 
@@ -61,8 +68,7 @@ def check_message(value: JsonValue, line: int) -> dict[str, JsonValue]:
     if isinstance(content, str):
         return message
     if not isinstance(content, list):
-        expect_string(content, f"`content` of this {role} message", line)
-        return message
+        refuse(line, f"`content` of this {role} message is {type_name(content)}, expected a string or a list")
     for index, block in enumerate(content):
         _check_block(expect_object(block, f"`content[{index}]`", line), f"`content[{index}]", role, line)
     return message

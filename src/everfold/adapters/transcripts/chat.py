@@ -8,13 +8,12 @@ from everfold.adapters.transcripts.shape import expect_list, expect_object, numb
 from everfold.core.json_values import JsonValue
 from everfold.core.messages import WireFormat
 from everfold.core.transcripts import Conversation, TranscriptMessage
+from everfold.core.wire import ANTHROPIC_BLOCKS
 
 CheckMessage = Callable[[JsonValue, int], dict[str, JsonValue]]
 """Gives a value as a message of one wire format, or refuses its line."""
 
-_ANTHROPIC_BLOCKS = frozenset(
-    ("tool_use", "tool_result", "thinking", "redacted_thinking", "document", "server_tool_use", "search_result")
-)
+_ANTHROPIC_BLOCKS = ANTHROPIC_BLOCKS - {"image"}
 _OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))
 _OPENAI_ROLES = frozenset(("tool", "developer", "function", "system"))
 

@@ -3,8 +3,10 @@
 Which events become messages:
 
 * ``user``, ``assistant``, ``system``, ``tool`` and ``message`` events with a nested ``message`` that has a role.
-* Events of ``SKIPPED_TYPES`` carry no message and are passed over; so is a ``system`` event without one. Any other type is
-  refused: better no import than one that lost a part nobody knew of.
+* An ``attachment`` of the type ``queued_command`` is what was sent while the agent worked. No ``user`` event repeats it, so
+  it becomes a user message at its place, unless its ``source_uuid`` names an event that holds it.
+* Events of ``SKIPPED_TYPES`` carry no message and are passed over; so are other attachments, and a ``system`` event without
+  a message. Any other type is refused: better no import than one that lost a part nobody knew of.
 * An assistant message is logged a block a line as it streams. Assistant events that follow one another in a conversation
   and have the same ``message.id`` are its parts: their blocks are joined in order, and the last part's other fields
   (``stop_reason``, ``usage``) hold.
@@ -13,12 +15,13 @@ Which events become messages:
 * Otherwise the order of the file holds, also after a rewind: what was said on an abandoned branch was said.
 
 Whose words: a user message marked ``isMeta`` was written by the program around the agent (origin ``system``); a summary
-marked ``isCompactSummary`` and the task of a side chain were written by the model (origin ``assistant``).
+marked ``isCompactSummary``, the task of a side chain, and what a task or another agent reported (an ``origin`` that is not
+``human``, a queued command that is no prompt) were written by a model (origin ``assistant``).
 
 Source: the session files that coding agents write; the nested message is that of the provider's API.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,23 +42,34 @@ SKIPPED_TYPES: Final = (
     "agent-name",
     "agent-setting",
     "ai-title",
+    "artifact-autoreact-ledger",
+    "artifact-comment-monitor",
+    "atis-latch",
     "attachment",
     "attribution-snapshot",
+    "bridge-session",
     "content-replacement",
+    "cost-state",
     "custom-title",
+    "file-history-delta",
     "file-history-snapshot",
+    "fork-context-ref",
+    "frame-link",
     "last-prompt",
     "mode",
     "permission-mode",
     "pr-link",
     "progress",
     "queue-operation",
+    "relocated",
+    "result",
     "summary",
     "tag",
     "task-summary",
     "worktree-state",
 )
-"""The types of events that carry no message of the conversation: titles, settings, snapshots, progress."""
+"""The types of events that carry no message of the conversation: titles, settings, snapshots, progress, the end of a run,
+which repeats the last answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +83,10 @@ class _Event:
 
 
 def matches(rows: Sequence[Row]) -> bool:
-    """Whether a row is an event with a nested message or an item of a rollout, and those before it are skipped types."""
+    """Whether a row is an event with a nested message or an item of a rollout, and those before it have a type at least.
+
+    An unknown type before the first message is left to `read`, which names it.
+    """
     if rollout.matches(rows):
         return True
     for row in rows:
@@ -77,8 +94,6 @@ def matches(rows: Sequence[Row]) -> bool:
             return False
         if isinstance(row.value.get("message"), dict):
             return True
-        if row.value["type"] not in (*SKIPPED_TYPES, "system"):
-            return False
     return False
 
 
@@ -116,27 +131,40 @@ def _find_wire_format(events: Sequence[_Event]) -> WireFormat:
     return find_provider([event.message for event in events])
 
 
-def _events_with_messages(rows: Iterable[Row]) -> list[_Event]:
+def _events_with_messages(rows: Sequence[Row]) -> list[_Event]:
     events: list[_Event] = []
     chain_by_uuid: dict[str, str] = {}
+    said_uuids = {str(row.value.get("uuid")) for row in rows if isinstance(row.value, dict) and "message" in row.value}
     for row in rows:
         event = expect_object(row.value, "this event", row.line)
         kind = expect_string(event.get("type"), "`type` of this event", row.line)
         chain = _chain_of(event, chain_by_uuid, row.line)
         if isinstance(event.get("uuid"), str):
             chain_by_uuid[str(event["uuid"])] = chain
+        if (queued := _find_queued(event, said_uuids)) is not None:
+            events.append(_Event(line=row.line, fields=event, message=queued, chain=chain))
+            continue
         if kind in SKIPPED_TYPES or (kind == "system" and "message" not in event):
             continue
         if kind not in MESSAGE_TYPES:
             refuse(
                 row.line,
-                f"an event of the unknown type {kind!r}: expected {', '.join((*MESSAGE_TYPES, *SKIPPED_TYPES))}",
+                f"an event of the unknown type {kind!r}: expected {', '.join((*MESSAGE_TYPES, *SKIPPED_TYPES))}; "
+                "where nothing was said in events of this type, take their lines out of the file and try again",
             )
         message = expect_object(event.get("message"), f"`message` of this {kind} event", row.line)
         if kind != "message" and message.get("role") != kind:
             refuse(row.line, f"an event of the type {kind!r} holds a message of the role {message.get('role')!r}")
         events.append(_Event(line=row.line, fields=event, message=message, chain=chain))
     return events
+
+
+def _find_queued(event: dict[str, JsonValue], said_uuids: set[str]) -> dict[str, JsonValue] | None:
+    """The user message that was sent while the agent worked, where this event is one and no other event holds it."""
+    queued = event.get("attachment") if event.get("type") == "attachment" else None
+    if not isinstance(queued, dict) or queued.get("type") != "queued_command" or not queued.get("prompt"):
+        return None
+    return None if queued.get("source_uuid") in said_uuids else {"role": "user", "content": queued["prompt"]}
 
 
 def _chain_of(event: dict[str, JsonValue], chain_by_uuid: dict[str, str], line: int) -> str:
@@ -193,7 +221,17 @@ def _origin_of(event: _Event) -> Origin | None:
         return None
     if event.fields.get("isMeta") is True:
         return "system"
-    return "assistant" if event.chain or event.fields.get("isCompactSummary") is True else None
+    is_summary = event.fields.get("isCompactSummary") is True
+    return "assistant" if event.chain or is_summary or not _is_by_a_person(event.fields) else None
+
+
+def _is_by_a_person(fields: dict[str, JsonValue]) -> bool:
+    """Whether nothing says that a program, a task or another agent wrote what stands in the user's place."""
+    queued = fields.get("attachment")
+    holder = queued if isinstance(queued, dict) else fields
+    origin = holder.get("origin")
+    is_human = not isinstance(origin, dict) or origin.get("kind", "human") == "human"
+    return is_human and holder.get("isMeta") is not True and holder.get("commandMode", "prompt") == "prompt"
 
 
 def _is_tool_result(block: JsonValue) -> bool:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from everfold.adapters.transcripts.chat import find_provider_of_rows, holds_chat, read_chat
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_role, expect_string, refuse
+from everfold.adapters.transcripts.shape import (
+    expect_list,
+    expect_object,
+    expect_role,
+    expect_string,
+    refuse,
+    type_name,
+)
 from everfold.core.json_values import JsonValue
 from everfold.core.transcripts import Conversation
 
@@ -59,8 +66,7 @@ def _check_content(message: dict[str, JsonValue], role: str, line: int) -> None:
     if isinstance(content, str) or (content is None and role == "assistant"):
         return
     if not isinstance(content, list):
-        expect_string(content, f"`content` of this {role} message", line)
-        return
+        refuse(line, f"`content` of this {role} message is {type_name(content)}, expected a string or a list")
     for index, part in enumerate(content):
         fields = expect_object(part, f"`content[{index}]`", line)
         kind = expect_string(fields.get("type"), f"`content[{index}].type`", line)
@@ -85,4 +91,5 @@ def _check_tool_calls(message: dict[str, JsonValue], role: str, line: int) -> No
             refuse(line, f"{at}.type` is {kind!r}, expected function or custom")
         called = expect_object(call.get(kind), f"{at}.{kind}`", line)
         expect_string(called.get("name"), f"{at}.{kind}.name`", line)
-        expect_string(called.get("arguments" if kind == "function" else "input"), f"the input of {at}`", line)
+        field = "arguments" if kind == "function" else "input"
+        expect_string(called.get(field), f"{at}.{kind}.{field}`", line)

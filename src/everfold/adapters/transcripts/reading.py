@@ -7,6 +7,8 @@ from typing import Final
 
 from everfold.adapters.transcripts import anthropic, coding_agent, locomo, openai, sharegpt, tau_bench
 from everfold.adapters.transcripts.rows import Row, read_rows
+from everfold.adapters.transcripts.shape import type_name
+from everfold.core.json_values import JsonValue
 from everfold.core.transcripts import Conversation, Transcript
 from everfold.errors import InvalidInputError, NotFoundError
 
@@ -25,6 +27,9 @@ _FORMATS: Final = {
     "anthropic": _Format(matches=anthropic.matches, read=anthropic.read),
     "openai": _Format(matches=openai.matches, read=openai.read),
 }
+
+_SHOWN_KEYS: Final = 8
+_SHOWN_CHARS: Final = 40
 
 FORMATS: Final = tuple(_FORMATS)
 """The names of the formats in the order in which they are tried; the first that matches reads the file."""
@@ -94,7 +99,16 @@ def _find_format(rows: Sequence[Row]) -> str:
         if known.matches(rows):
             return name
     raise InvalidInputError(
-        f"line {rows[0].line}: this is no transcript in a format that is known: {', '.join(sorted(FORMATS))}; "
-        "name one of them as `format` to see what it misses",
+        f"line {rows[0].line}: {_describe(rows[0].value)} is no transcript in a format that is known: "
+        f"{', '.join(sorted(FORMATS))}; name one of them as `format` to see what it misses, or convert the file to messages "
+        "with `role` and `content`, in a list or one a line",
         line=rows[0].line,
     )
+
+
+def _describe(value: JsonValue) -> str:
+    """What the first value of a file is, so that whoever gave it sees which file it was."""
+    if not isinstance(value, dict) or not value:
+        return type_name(value)
+    keys = [f"`{key[:_SHOWN_CHARS]}`" for key in value]
+    return f"an object with {', '.join(keys[:_SHOWN_KEYS])}{' and more' if len(keys) > _SHOWN_KEYS else ''}"

@@ -2,8 +2,10 @@
 
 The items become OpenAI chat messages. An assistant text and the calls that follow it, with nothing between them, are one
 message; so are calls that follow one another. Items that chat messages have no place for (``reasoning``, searches that the
-provider ran) are kept under ``response_items`` of the next assistant message, in order. Calls of custom and shell tools
-become function calls whose arguments are JSON. Lines of ``SKIPPED_TYPES`` repeat the talk for a display, or describe it.
+provider ran, images that it made) are kept under ``response_items`` of the next assistant message, in order. Calls of custom
+and shell tools become function calls whose arguments are JSON. What another agent sent is a user message of the origin
+``assistant``, which keeps the item too. Lines of ``SKIPPED_TYPES`` repeat the talk for a display, or describe it. Where a
+fork brings its parent's lines along, the first ``session_meta`` is its own.
 
 Source: OpenAI, Responses API reference, input and output items; the rollout files that coding agents write.
 """
@@ -17,13 +19,28 @@ from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, parse_time, refuse
 from everfold.core.json_values import JsonValue, encode_json
+from everfold.core.origins import Origin
 from everfold.core.transcripts import Conversation, TranscriptMessage
 
-SKIPPED_TYPES: Final = ("session_meta", "turn_context", "event_msg", "compacted")
+SKIPPED_TYPES: Final = (
+    "session_meta",
+    "turn_context",
+    "event_msg",
+    "compacted",
+    "world_state",
+    "inter_agent_communication_metadata",
+)
 """The types of lines that carry no message."""
 
-_ATTACHED_ITEMS: Final = ("reasoning", "web_search_call")
-_SKIPPED_ITEMS: Final = ("ghost_snapshot",)
+_ATTACHED_ITEMS: Final = (
+    "reasoning",
+    "web_search_call",
+    "tool_search_call",
+    "tool_search_output",
+    "image_generation_call",
+)
+_SKIPPED_ITEMS: Final = ("ghost_snapshot", "compaction", "compaction_summary", "context_compaction")
+"""Snapshots of files, and what stands for older items in the model's context, which the file holds themselves."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,7 +52,9 @@ class _Talk:
     attached_at: tuple[int, datetime | None] = (1, None)
     joins_calls: bool = False  # the last message is an assistant's and nothing came after it
 
-    def add(self, wire: dict[str, JsonValue], line: int, said_at: datetime | None) -> None:
+    def add(
+        self, wire: dict[str, JsonValue], line: int, said_at: datetime | None, *, origin: Origin | None = None
+    ) -> None:
         """Add a message; what waits for an assistant message goes into this one, or before it in a message of its own."""
         if self.attached and wire["role"] == "assistant":
             wire["response_items"] = self.attached
@@ -44,7 +63,9 @@ class _Talk:
         self.attached = []
         self.joins_calls = wire["role"] == "assistant"
         check_message(wire, line)
-        self.messages.append(TranscriptMessage(wire=wire, wire_format="openai", said_at=said_at, line=line))
+        self.messages.append(
+            TranscriptMessage(wire=wire, wire_format="openai", origin=origin, said_at=said_at, line=line)
+        )
 
     def add_call(self, call: dict[str, JsonValue], line: int, said_at: datetime | None) -> None:
         """Add a call to the assistant message that it follows, or to a new one."""
@@ -76,13 +97,12 @@ class _Talk:
 
 
 def matches(rows: Sequence[Row]) -> bool:
-    """Whether the first row is a line with a ``payload`` and a type of this format."""
+    """Whether the first row is a line with a ``payload`` and a type, and one row has a type of this format."""
     value = rows[0].value
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("payload"), dict)
-        and value.get("type") in ("response_item", *SKIPPED_TYPES)
-    )
+    if not isinstance(value, dict) or not isinstance(value.get("payload"), dict):
+        return False
+    kinds = (row.value.get("type") for row in rows if isinstance(row.value, dict))
+    return isinstance(value.get("type"), str) and any(kind in ("response_item", *SKIPPED_TYPES) for kind in kinds)
 
 
 def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
@@ -92,19 +112,24 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         InvalidInputError: With ``line``, where a line or an item is of an unknown type or not valid.
     """
     talk = _Talk()
+    own_name: str | None = None
     system: str | None = None
     for row in rows:
         event = expect_object(row.value, "this line", row.line)
         kind = expect_string(event.get("type"), "`type` of this line", row.line)
         payload = expect_object(event.get("payload"), f"`payload` of this {kind} line", row.line)
         if kind == "session_meta":
-            name = name_of(payload.get("id"), name)
+            own_name = own_name or name_of(payload.get("id"), "")
             system = system or _instructions(payload)
         elif kind == "response_item":
             _add_item(talk, payload, row.line, parse_time(event.get("timestamp"), "`timestamp` of this line", row.line))
         elif kind not in SKIPPED_TYPES:
-            refuse(row.line, f"a line of the unknown type {kind!r}: expected response_item, {', '.join(SKIPPED_TYPES)}")
-    return (Conversation(name=name, messages=talk.close(), system=system),)
+            refuse(
+                row.line,
+                f"a line of the unknown type {kind!r}: expected response_item, {', '.join(SKIPPED_TYPES)}; where nothing was "
+                "said in lines of this type, take them out of the file and try again",
+            )
+    return (Conversation(name=own_name or name, messages=talk.close(), system=system),)
 
 
 def _instructions(payload: dict[str, JsonValue]) -> str | None:
@@ -124,10 +149,24 @@ def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datet
         call_id = expect_string(item.get("call_id"), "`call_id`", line)
         output = _chat_content(item.get("output"), line)
         talk.add({"role": "tool", "tool_call_id": call_id, "content": output}, line, said_at)
-    elif kind in _ATTACHED_ITEMS:
+    elif kind == "agent_message" and (texts := _texts_of_agent(item)):
+        wire: dict[str, JsonValue] = {"role": "user", "content": texts, "response_items": [item]}
+        talk.add(wire, line, said_at, origin="assistant")
+    elif kind in (*_ATTACHED_ITEMS, "agent_message"):
         talk.attach(item, line, said_at)
     elif kind not in _SKIPPED_ITEMS:
-        refuse(line, f"an item of the unknown type {kind!r}")
+        refuse(
+            line,
+            f"an item of the unknown type {kind!r}; where nothing was said in items of this type, take their lines out of "
+            "the file and try again",
+        )
+
+
+def _texts_of_agent(item: dict[str, JsonValue]) -> list[JsonValue]:
+    """What can be read of what another agent sent; the rest of it may be encrypted."""
+    content = item.get("content")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return [{"type": "text", "text": text} for part in parts if isinstance(text := part.get("text"), str) and text]
 
 
 def _chat_call(item: dict[str, JsonValue], kind: str, line: int) -> dict[str, JsonValue]:

@@ -22,6 +22,8 @@ _ROLES = {
     "gpt": "assistant",
     "assistant": "assistant",
     "chatgpt": "assistant",
+    "bing": "assistant",
+    "bard": "assistant",
     "system": "system",
     "function_call": "assistant",
     "observation": "tool",
