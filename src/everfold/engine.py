@@ -7,6 +7,7 @@ from functools import partial
 from everfold.core.events import CompactionEvent
 from everfold.core.happenings import Happening
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.listing import require_page_size
 from everfold.core.memory import MemoryHead
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.overview import Spend, WorkCounts
@@ -236,7 +237,7 @@ class Everfold:
             user_id=None if user is None else await self._find_user_id(user),
             agent_id=None if agent is None else AgentId(agent),
             after=None if after is None else SessionId(after),
-            limit_count=limit,
+            limit_count=require_page_size(limit),
         )
 
     async def browse_sessions(
@@ -258,6 +259,7 @@ class Everfold:
             newest_first: Begin with the one that was made last.
 
         Raises:
+            InvalidInputError: the limit is not between 1 and 1,000.
             NotFoundError: there is no session `after`.
         """
         if newest_first:
@@ -265,7 +267,7 @@ class Everfold:
                 user_id=None if user is None else await self._find_user_id(user),
                 agent_id=None if agent is None else AgentId(agent),
                 before=None if after is None else SessionId(after),
-                limit_count=limit,
+                limit_count=require_page_size(limit),
             )
         else:
             records = await self.list_sessions(user=user, agent=agent, after=after, limit=limit)
@@ -415,10 +417,11 @@ class Everfold:
             limit: The most to give.
 
         Raises:
+            InvalidInputError: the limit is not between 1 and 1,000.
             NotFoundError: nobody has the id `after`.
         """
         last = None if after is None else UserId(after)
-        return await self._users.list_page(named, after=last, limit_count=limit)
+        return await self._users.list_page(named, after=last, limit_count=require_page_size(limit))
 
     async def get_user(self, user: str = DEFAULT_USER) -> User:
         """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
@@ -482,11 +485,11 @@ class Everfold:
 
     async def unfinished(self, *, limit: int = 100) -> list[CompactionEvent]:
         """Compactions that have not ended, over all users, oldest first."""
-        return await self._store.list_unfinished(limit_count=limit)
+        return await self._store.list_unfinished(limit_count=require_page_size(limit))
 
     async def degraded(self, *, limit: int = 100) -> list[CompactionEvent]:
         """Compactions that ended degraded, over all users, newest first; `Session.retry` has one written again."""
-        return await self._store.list_degraded(limit_count=limit)
+        return await self._store.list_degraded(limit_count=require_page_size(limit))
 
     async def spent_today(self) -> list[Spend]:
         """What calls of models came to since midnight UTC, by model and purpose."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
+from everfold.core.listing import require_page_size
 from everfold.core.memory import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryHead
 from everfold.core.memory_policy import MemoryPolicy
 from everfold.core.messages import Message
@@ -21,8 +22,6 @@ from everfold.services.list_items import ItemPage, ItemQuery, list_agent_items, 
 from everfold.services.measure_budgets import Budget, measure_budgets
 from everfold.services.read_audit import AuditPage, read_audit
 from everfold.services.search_all import Found, Place, search_all
-
-MOST_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +95,7 @@ class Memory:
             self._scope,
             statuses=statuses,
             after=None if after is None else ItemId(after),
-            limit_count=_check_limit(limit),
+            limit_count=require_page_size(limit),
         )
 
     async def find_items(
@@ -125,7 +124,7 @@ class Memory:
             self._narrow(agent),
             ItemQuery(statuses=statuses, kind=kind, tier=tier, text=text),
             after=None if after is None else ItemId(after),
-            limit_count=_check_limit(limit),
+            limit_count=require_page_size(limit),
         )
 
     def _narrow(self, agent: str | None) -> AgentId | None:
@@ -204,7 +203,7 @@ class Memory:
     async def search(self, question: str, *, limit: int = 10) -> list[tuple[Item, float]]:
         """Active items that share words with a question, best first, archived ones too; scores are of one search only."""
         return await self._store.search_items(
-            plan_query(question), self.user_id, self._scope, limit_count=_check_limit(limit)
+            plan_query(question), self.user_id, self._scope, limit_count=require_page_size(limit)
         )
 
     async def search_all(
@@ -449,7 +448,7 @@ class Memory:
 
     async def dreams(self, *, limit: int = 100) -> list[Dream]:
         """Dreams, newest first: what each wrote, from which items, and what it cost."""
-        return await self._store.list_dreams(self.user_id, self._scope, limit_count=_check_limit(limit))
+        return await self._store.list_dreams(self.user_id, self._scope, limit_count=require_page_size(limit))
 
     async def get_dream(self, dream_id: str) -> Dream:
         """One dream.
@@ -482,13 +481,13 @@ class Memory:
     async def extractions(self, *, after: int = 0, limit: int = 100) -> list[Extraction]:
         """Every pass over messages, and what it found; `after` is the last ordinal of the page before."""
         return await self._store.list_extractions(
-            self.user_id, self._scope, after_ordinal=after, limit_count=_check_limit(limit)
+            self.user_id, self._scope, after_ordinal=after, limit_count=require_page_size(limit)
         )
 
     async def latest_extractions(self, *, before: int | None = None, limit: int = 100) -> list[Extraction]:
         """The same from the newest on; `before` is the last ordinal of the page before."""
         return await self._store.list_latest_extractions(
-            self.user_id, self._scope, before_ordinal=before, limit_count=_check_limit(limit)
+            self.user_id, self._scope, before_ordinal=before, limit_count=require_page_size(limit)
         )
 
     async def audit_page(
@@ -502,7 +501,7 @@ class Memory:
             limit: The most to give.
         """
         return await read_audit(
-            self._store, self.user_id, action=action, before=before, limit_count=_check_limit(limit)
+            self._store, self.user_id, action=action, before=before, limit_count=require_page_size(limit)
         )
 
     async def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
@@ -515,7 +514,7 @@ class Memory:
         place = None
         if before is not None:
             place = AuditPlace(before.at, before.ordinal) if isinstance(before, AuditEntry) else AuditPlace(before)
-        return await self._store.list_audit(self.user_id, before=place, limit_count=_check_limit(limit))
+        return await self._store.list_audit(self.user_id, before=place, limit_count=require_page_size(limit))
 
     async def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
         """Have the audit say that this memory was read, for what shows it to somebody: a server, an export of one's own.
@@ -533,9 +532,3 @@ class Memory:
             at=self._now(), user_id=self.user_id, agent_id=agent_id, actor=actor, action=action, about=tuple(about)
         )
         await self._store.record_audit([entry])
-
-
-def _check_limit(limit: int) -> int:
-    if not 1 <= limit <= MOST_LISTED:
-        raise InvalidInputError(f"a page has 1 to {MOST_LISTED} entries, got {limit}")
-    return limit

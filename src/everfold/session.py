@@ -8,6 +8,7 @@ from everfold.core.calibration import Calibration, observe, raise_for_context_er
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Fold
 from everfold.core.frames import continuity_note
+from everfold.core.listing import require_page_size
 from everfold.core.messages import Message, WireFormat
 from everfold.core.origins import Origin
 from everfold.core.planning import Demand, list_noted
@@ -340,7 +341,7 @@ class Session:
 
     async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
         """The compactions of this session, oldest first."""
-        return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=limit)
+        return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=require_page_size(limit))
 
     async def calls(self, *, event: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:
         """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
@@ -359,7 +360,7 @@ class Session:
             session_id=record.id if event is None else None,
             event_id=None if event is None else EventId(event),
             after=after,
-            limit_count=limit,
+            limit_count=require_page_size(limit),
         )
 
     async def retry(self, event_id: str) -> CompactionEvent:

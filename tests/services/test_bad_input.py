@@ -4,8 +4,9 @@
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 import apsw
@@ -197,6 +198,28 @@ async def test_a_bad_limit_changes_nothing(engine: Everfold, session: Session, l
     with pytest.raises((InvalidInputError, BudgetUnsatisfiableError)):
         await engine.session(limit=limit)  # type: ignore[arg-type]  # bad on purpose
     assert (await engine.get_session(session.id)).record == before
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 1_001, 2.5, "9", None])
+async def test_a_page_that_has_no_size_is_refused(engine: Everfold, session: Session, limit: Any) -> None:
+    """Every list refuses a page of fewer than one entry, of too many, and of what is no number, in any store."""
+    memory = await engine.memory()
+    for ask in (
+        partial(engine.list_sessions, limit=limit),
+        partial(engine.browse_sessions, limit=limit),
+        partial(engine.list_users, limit=limit),
+        partial(engine.unfinished, limit=limit),
+        partial(engine.degraded, limit=limit),
+        partial(engine.keys.list_keys, limit=limit),
+        partial(session.events, limit=limit),
+        partial(session.calls, limit=limit),
+        partial(memory.items, limit=limit),
+        partial(memory.dreams, limit=limit),
+        partial(memory.extractions, limit=limit),
+        partial(memory.audit, limit=limit),
+    ):
+        with pytest.raises(InvalidInputError, match="a page has 1 to 1,000 entries"):
+            await ask()
 
 
 @pytest.mark.parametrize(

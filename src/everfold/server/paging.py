@@ -7,12 +7,11 @@ from typing import Annotated, Final, TypeVar
 
 from fastapi import Query
 
+from everfold.core.listing import MOST_LISTED
 from everfold.core.memory import AuditPlace
 from everfold.errors import MalformedRequestError
 
 T = TypeVar("T")
-
-MOST_LISTED: Final = 1_000
 
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="How many at most.")]
 Cursor = Annotated[str | None, Query(description="`next_cursor` of the page before.", examples=["ses_01"])]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from everfold.core.calibration import Calibration
 from everfold.core.events import CompactionEvent
 from everfold.core.folding import Digest
+from everfold.core.listing import require_page_size
 from everfold.core.messages import Message, make_tombstone
 from everfold.core.room import Room
 from everfold.core.sessions import EventId
@@ -168,9 +169,11 @@ class Inspector:
         """
         cursor = None if after is None else EventId(after)
         if newest_first:
-            events = await list_newest_events(self.store, self.live, before=cursor, limit_count=limit)
+            events = await list_newest_events(
+                self.store, self.live, before=cursor, limit_count=require_page_size(limit)
+            )
         else:
-            events = await list_events_after(self.store, self.live, after=cursor, limit_count=limit)
+            events = await list_events_after(self.store, self.live, after=cursor, limit_count=require_page_size(limit))
         return [await self.show_cost(event) for event in events]
 
     async def show_cost(self, event: CompactionEvent) -> CostedEvent:
@@ -229,7 +232,7 @@ class Inspector:
             NotFoundError: the log has no such event.
         """
         if event is None:
-            strips = await list_strips(self.store, self.live, limit_count=limit)
+            strips = await list_strips(self.store, self.live, limit_count=require_page_size(limit))
         else:
             asked = await find_own_event(self.store, self.live.record, event)
             strips = await get_strip(self.store, self.live, asked)

@@ -19,6 +19,7 @@ from everfold.core.access import (
     parse_scope,
     require_name,
 )
+from everfold.core.listing import require_page_size
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError, StoreUnavailableError, UnauthenticatedError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
@@ -112,7 +113,8 @@ class Keys:
         Raises:
             NotFoundError: no key has the id `after`.
         """
-        return await self.store.list_keys(after=None if after is None else KeyId(after), limit_count=limit)
+        last = None if after is None else KeyId(after)
+        return await self.store.list_keys(after=last, limit_count=require_page_size(limit))
 
     async def get(self, text: str) -> AccessKey:
         """The key with this id, or the one with this name that is not revoked. O(keys).
