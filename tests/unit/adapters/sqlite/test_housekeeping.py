@@ -110,6 +110,25 @@ def test_what_another_process_holds_up_is_done_later(database: Database) -> None
     assert find_rows(database, "1_word") == number
 
 
+def test_a_log_that_a_reader_needs_is_counted_once(database: Database) -> None:
+    """A log that cannot be written back makes no commit look long: a few small ones have nothing merged, as without it."""
+    housekeeping = Housekeeping(database)
+    number = commit_until_due(database, housekeeping)
+    reader = apsw.Connection(database.path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM users").fetchall()
+    while measure_log(Path(database.path)) < 1.2 * CHECKPOINT_PAGES:
+        number += 1
+        commit_pages(database, number, count=100)
+    do_all(housekeeping)
+    before_count = count_segments(database.connection)
+    for more in range(1, 7):
+        commit_pages(database, number + more)
+        do_all(housekeeping)
+    assert count_segments(database.connection) == before_count + 6
+    reader.close()
+
+
 def test_merging_keeps_up_with_commits_that_never_pause(database: Database) -> None:
     """One step behind each commit, where work has piled up, leaves few segments, though SQLite merges none itself."""
     database.connection.execute("INSERT INTO message_index (message_index, rank) VALUES ('crisismerge', 1999)")
