@@ -1,6 +1,6 @@
 """What goes wrong beneath the store is an error of ours, and nothing is half-written or doubled."""
 
-# ruff: noqa: ASYNC220, ASYNC240, PT012, PT017 - a test may wait for its own processes and files
+# ruff: noqa: ASYNC220, ASYNC221, ASYNC240, PT012, PT017 - a test may wait for its own processes and files
 import os
 import random
 import shutil
@@ -136,6 +136,54 @@ async def test_a_locked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         other.execute("COMMIT")
         other.close()
         assert await session.append({"role": "user", "content": "Second."}) == [2]
+
+
+TAKE_FILE = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)
+"""
+"""Takes the bytes that a connection takes to be alone with the file, after which it deletes the log. Source: SQLite's
+documentation of its file format, the lock-byte page."""
+
+
+async def test_no_other_program_gets_the_file_for_itself(tmp_path: Path) -> None:
+    """While engines are open on a file, however many, no program can have it alone, and so none takes the log away."""
+    path = tmp_path / "log.db"
+    take = [sys.executable, "-c", TAKE_FILE, str(path)]
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        for _ in range(2):
+            await session.append({"role": "user", "content": "Here."})
+            refusal = subprocess.run(take, check=False, capture_output=True, text=True)
+            assert "BlockingIOError" in refusal.stderr
+            async with everfold.open(f"sqlite:///{path}") as other:
+                await other.session(limit=2_500)
+    subprocess.run(take, check=True)
+
+
+@pytest.mark.parametrize("what", ["moved", "deleted", "replaced"])
+async def test_a_file_that_is_no_longer_there(tmp_path: Path, what: str) -> None:
+    """Once the file was moved, deleted or replaced an append says so and stores nothing; put back, the log goes on."""
+    path, aside = tmp_path / "log.db", tmp_path / "aside.db"
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        await session.append({"role": "user", "content": "First."})
+        path.rename(aside)
+        if what == "replaced":
+            shutil.copy(aside, path)
+        if what == "deleted":
+            aside.unlink()
+        for _ in range(2):
+            with pytest.raises(StoreUnavailableError, match=r"log\.db was moved, deleted or replaced"):
+                await session.append({"role": "user", "content": "Second."})
+        if what != "deleted":
+            aside.rename(path)
+            assert await session.append({"role": "user", "content": "Second."}) == [2]
+    if what != "deleted":
+        async with everfold.open(f"sqlite:///{path}") as engine:
+            session = await engine.session(limit=2_500)
+            assert [message.view.text for message in await read_log(session)] == ["First.", "Second."]
 
 
 @pytest.fixture
