@@ -185,6 +185,7 @@ def _message_place(
 def check_integrity(database: Database) -> list[str]:
     """See `HistoryStore.check_integrity`."""
     with database.snapshot():
+        database.row("touch_message_index")
         database.row("touch_item_index")
         rows = database.connection.execute("PRAGMA integrity_check(20)").fetchall()
     return [str(row[0]) for row in rows if row[0] != "ok"]

@@ -155,3 +155,14 @@ async def test_log_and_index_stay_small_however_much_is_appended(tmp_path: Path)
     assert count_segments(connection) < 24
     assert log_pages < 2 * CHECKPOINT_PAGES
     connection.close()
+
+
+async def test_a_check_beside_merging_finds_no_damage(tmp_path: Path) -> None:
+    """A store is found sound by a connection that has searched before others merged the index."""
+    async with everfold.open(f"sqlite:///{tmp_path / 'busy.db'}") as engine:
+        session = await engine.session(limit=100_000)
+        for turn in range(10):
+            for number in range(20):  # of 16 segments SQLite merges some itself
+                await session.append({"role": "user", "content": f"The harbour at number {number} of {turn}."})
+            assert await engine.check_store() == []
+            assert await session.search("harbour")

@@ -37,6 +37,11 @@ ORDER BY hit.score DESC, hit.id DESC;
 -- After an erase: merges the index into one segment, so that no page holds a deleted row's words any more.
 INSERT INTO message_index (message_index) VALUES ('optimize');
 
+-- name: touch_message_index
+-- Before a check of integrity: only a query makes FTS5 look whether another connection has written, and a check that
+-- goes by what the connection remembers finds damage where there is none. Source: our measurement with SQLite 3.54.1.
+SELECT rowid FROM message_index LIMIT 1;
+
 -- name: merge_search
 -- Merges segments of the index where at least four are of one size, up to so many pages.
 INSERT INTO message_index (message_index, rank) VALUES ('merge', :pages_count);
