@@ -16,7 +16,10 @@ import pytest
 
 from everfold.adapters.sqlite.connection import translated
 from everfold.adapters.sqlite.lane import HELD_SECS, SLOW_SECS, WARY_COUNT, Lane
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.sessions import SessionId
 from everfold.errors import StoreUnavailableError
+from everfold.testing.builders import open_session
 
 
 @asynccontextmanager
@@ -292,3 +295,33 @@ def test_a_fork_is_refused(tmp_path: Path) -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
         asyncio.run(lane.call_briefly(partial(add_user, lane, "parent")))
         assert count_users(lane) == 1
+
+
+async def read_until_closed(store: SqliteStore, session_id: SessionId, is_reading: Event, ended: list[str]) -> None:
+    """Read a session's state over and over, and note what ends it."""
+    try:
+        while True:
+            await store.read_state(session_id)
+            is_reading.set()
+    except StoreUnavailableError as error:
+        ended.append(str(error))
+
+
+def test_a_store_closes_beside_event_loops_that_read(tmp_path: Path) -> None:
+    """Closed while the event loops of other threads use it, a store closes, and each of them is told so."""
+    for turn in range(10):
+        store = asyncio.run(SqliteStore.open(str(tmp_path / f"{turn}.db")))
+        session_id = asyncio.run(open_session(store)).id
+        ended: list[str] = []
+        is_reading = Event()
+        threads = [
+            Thread(target=asyncio.run, args=(read_until_closed(store, session_id, is_reading, ended),))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        assert is_reading.wait(5)
+        asyncio.run(store.close())
+        for thread in threads:
+            thread.join(5)
+        assert len(ended) == 3, turn
