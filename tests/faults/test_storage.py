@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -103,6 +104,60 @@ async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
             assert problems or findings or [message.wire for message in log] == wires
     except EverfoldError as error:
         assert len(str(error)) > 20
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE messages SET kind = kind || 'x' WHERE seq > 80",
+        "UPDATE messages SET origin = origin || 'x' WHERE seq > 80",
+        "UPDATE messages SET tokens = 'seven' WHERE seq > 80",
+        "UPDATE messages SET sum_tokens = x'ff' WHERE seq > 80",
+        "UPDATE digests SET id = id || 'x'",
+        "UPDATE session_states SET revision = 'seven'",
+    ],
+)
+async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) -> None:
+    """A column with what is never written there fails verification, and whatever reads it says that it is damaged."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(damage)
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        try:
+            session = await engine.session(limit=2_500)
+            assert (await session.verify()).findings
+        except CorruptStoreError as error:
+            assert "damaged" in str(error)
+        with pytest.raises(CorruptStoreError, match="damaged"):
+            session = await engine.session(limit=2_500)
+            for keep_recent in (8, 2):
+                await session.window()
+                await session.compact(keep_recent=keep_recent)
+                await session.history(80, 90)
+                await session.trace()
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ("DELETE FROM message_index WHERE rowid = 7", "message 7 is missing in the search index"),
+        (
+            "INSERT INTO message_index (rowid, own, before, scope) VALUES (9999, '1_harbour', '', '')",
+            "the search index has 1 rows of no message",
+        ),
+    ],
+)
+async def test_a_search_index_of_other_messages_is_found(damage: str, problem: str, tmp_path: Path) -> None:
+    """A message that cannot be searched for, or a row of the index that belongs to none, is a problem of the store."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(damage)
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        problems = await engine.check_store()
+        assert len(problems) == 1
+        assert problems[0].endswith(problem)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])

@@ -8,7 +8,7 @@ import pytest
 
 import everfold
 from everfold.adapters.sqlite.connection import Database, open_database
-from everfold.adapters.sqlite.housekeeping import CHECKPOINT_PAGES, Housekeeping
+from everfold.adapters.sqlite.housekeeping import CHECKPOINT_PAGES, PILED_UP, Housekeeping
 from everfold.testing import endless_log
 
 PAGE_BYTES = 4096
@@ -143,18 +143,15 @@ def test_merging_keeps_up_with_commits_that_never_pause(database: Database) -> N
     assert find_rows(database, "1_word") == 600
 
 
-async def test_log_and_index_stay_small_however_much_is_appended(tmp_path: Path) -> None:
-    """Appended one by one, messages leave a log of bounded length and few segments of the index."""
+async def test_the_log_stays_small_however_much_is_appended(tmp_path: Path) -> None:
+    """Appended one by one without a pause, messages leave a log of bounded length."""
     path = tmp_path / "long.db"
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=100_000)
         for entry in endless_log(5, messages_count=600):
             await session.append(entry.wire, said_at=entry.said_at)
         log_pages = measure_log(path)
-    connection = apsw.Connection(str(path))
-    assert count_segments(connection) < 24
-    assert log_pages < 2 * CHECKPOINT_PAGES
-    connection.close()
+    assert log_pages < (PILED_UP + 1) * CHECKPOINT_PAGES  # without being written back it has 8,000
 
 
 async def test_a_check_beside_merging_finds_no_damage(tmp_path: Path) -> None:
