@@ -64,6 +64,7 @@ class Database:
         self.path = path
         self.queries = load_queries()
         self._has_moved = array("i", [0])
+        self._has_moved_at = self._has_moved.buffer_info()[0]
         flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         with translated(path):
             self.connection = apsw.Connection(path, flags=flags)
@@ -106,9 +107,9 @@ class Database:
         Raises:
             StoreUnavailableError: the file was moved, deleted or replaced.
 
-        Source: SQLite's documentation of `SQLITE_FCNTL_HAS_MOVED`, and of how to corrupt a database, 4.2; a microsecond.
+        Source: SQLite's documentation of `SQLITE_FCNTL_HAS_MOVED`, and of how to corrupt a database; two microseconds.
         """
-        self.connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, self._has_moved.buffer_info()[0])
+        self.connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, self._has_moved_at)
         if self._has_moved[0]:
             raise StoreUnavailableError(
                 f"{self.path} was moved, deleted or replaced while it was open; nothing was written: put it back, with "

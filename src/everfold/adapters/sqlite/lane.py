@@ -13,8 +13,8 @@ Source: our measurements, `bench/turn.py`: 55 microseconds a call against 100 th
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -124,28 +124,23 @@ class Lane:
         Raises:
             apsw.BusyError: another process holds the file; nothing was done.
         """
-        try:
-            with self._lock, self._measured(), self.database.impatient():
-                return work()
-        except StoreUnavailableError as error:
-            if isinstance(error.__cause__, apsw.BusyError):
-                raise error.__cause__ from None
-            raise
-
-    @contextmanager
-    def _measured(self) -> Iterator[None]:
-        """Take note of how long work in a caller's thread takes, and wake this one for what it leaves behind."""
-        begun, was_due = monotonic(), self._housekeeping.is_due
-        try:
-            yield
-        finally:
-            self._worked_at = monotonic()
-            took_secs = self._worked_at - begun
-            self._held_secs += took_secs
-            if took_secs > SLOW_SECS:
-                self._wary_count = WARY_COUNT
-            if (self._housekeeping.is_due and not was_due) or self._housekeeping.has_piled_up:
-                self._jobs.put(_wake)
+        with self._lock:
+            begun, was_due = monotonic(), self._housekeeping.is_due
+            try:
+                with self.database.impatient():
+                    return work()
+            except StoreUnavailableError as error:
+                if isinstance(error.__cause__, apsw.BusyError):
+                    raise error.__cause__ from None
+                raise
+            finally:
+                self._worked_at = monotonic()
+                took_secs = self._worked_at - begun
+                self._held_secs += took_secs
+                if took_secs > SLOW_SECS:
+                    self._wary_count = WARY_COUNT
+                if (self._housekeeping.is_due and not was_due) or self._housekeeping.has_piled_up:
+                    self._jobs.put(_wake)
 
     async def _give_way(self) -> None:
         """Let the other tasks of this loop have their turn, as they have while the thread works."""
