@@ -81,9 +81,10 @@ class Housekeeping:
 
     def _merge(self) -> int:
         """Merge a little, and give how much is owed still."""
-        database = self._database
-        before_count = database.connection.total_changes()
-        with suppress(apsw.Error), database.impatient(), database.transaction():
-            database.run("merge_search", pages_count=min(self._owed_pages, STEP_PAGES))
-        has_merged = database.connection.total_changes() - before_count >= _NO_MERGE
+        database, has_merged = self._database, False
+        with suppress(apsw.Error):  # all of it: what is raised here would end the thread that writes
+            before_count = database.connection.total_changes()
+            with database.impatient(), database.transaction():
+                database.run("merge_search", pages_count=min(self._owed_pages, STEP_PAGES))
+            has_merged = database.connection.total_changes() - before_count >= _NO_MERGE
         return max(self._owed_pages - STEP_PAGES, 0) if has_merged else 0

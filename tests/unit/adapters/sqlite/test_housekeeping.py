@@ -110,6 +110,15 @@ def test_what_another_process_holds_up_is_done_later(database: Database) -> None
     assert find_rows(database, "1_word") == number
 
 
+def test_nothing_that_the_driver_refuses_is_raised(database: Database) -> None:
+    """Whatever the driver refuses is left undone: an error would end the thread that writes, and all calls would hang."""
+    housekeeping = Housekeeping(database)
+    commit_until_due(database, housekeeping)
+    database.connection.close()
+    do_all(housekeeping)
+    assert not housekeeping.is_due
+
+
 def test_a_log_that_a_reader_needs_is_counted_once(database: Database) -> None:
     """A log that cannot be written back makes no commit look long: a few small ones have nothing merged, as without it."""
     housekeeping = Housekeeping(database)
