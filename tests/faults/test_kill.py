@@ -40,6 +40,8 @@ POINTS = [
     ("within:commit_event", 3),
     ("within:insert_digest", 0),
     ("within:insert_digest", 4),
+    ("within:merge_search", 0),
+    ("within:merge_search", 9),
 ]
 
 

@@ -1,12 +1,13 @@
 """What goes wrong beneath the store is an error of ours, and nothing is half-written or doubled."""
 
-# ruff: noqa: ASYNC220, ASYNC240, PT012, PT017 - a test may wait for its own processes and files
+# ruff: noqa: ASYNC220, ASYNC221, ASYNC240, PT012, PT017 - a test may wait for its own processes and files
 import os
 import random
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -105,6 +106,60 @@ async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
         assert len(str(error)) > 20
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE messages SET kind = kind || 'x' WHERE seq > 80",
+        "UPDATE messages SET origin = origin || 'x' WHERE seq > 80",
+        "UPDATE messages SET tokens = 'seven' WHERE seq > 80",
+        "UPDATE messages SET sum_tokens = x'ff' WHERE seq > 80",
+        "UPDATE digests SET id = id || 'x'",
+        "UPDATE session_states SET revision = 'seven'",
+    ],
+)
+async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) -> None:
+    """A column with what is never written there fails verification, and whatever reads it says that it is damaged."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(damage)
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        try:
+            session = await engine.session(limit=2_500)
+            assert (await session.verify()).findings
+        except CorruptStoreError as error:
+            assert "damaged" in str(error)
+        with pytest.raises(CorruptStoreError, match="damaged"):
+            session = await engine.session(limit=2_500)
+            for keep_recent in (8, 2):
+                await session.window()
+                await session.compact(keep_recent=keep_recent)
+                await session.history(80, 90)
+                await session.trace()
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ("DELETE FROM message_index WHERE rowid = 7", "message 7 is missing in the search index"),
+        (
+            "INSERT INTO message_index (rowid, own, before, scope) VALUES (9999, '1_harbour', '', '')",
+            "the search index has 1 rows of no message",
+        ),
+    ],
+)
+async def test_a_search_index_of_other_messages_is_found(damage: str, problem: str, tmp_path: Path) -> None:
+    """A message that cannot be searched for, or a row of the index that belongs to none, is a problem of the store."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(damage)
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        problems = await engine.check_store()
+        assert len(problems) == 1
+        assert problems[0].endswith(problem)
+
+
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
 async def test_a_cut_off_file_is_refused(share: float, tmp_path: Path) -> None:
     """A file that ends too early is reported as damaged, and is not made longer or shorter by looking at it."""
@@ -136,6 +191,54 @@ async def test_a_locked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         other.execute("COMMIT")
         other.close()
         assert await session.append({"role": "user", "content": "Second."}) == [2]
+
+
+TAKE_FILE = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)
+"""
+"""Takes the bytes that a connection takes to be alone with the file, after which it deletes the log. Source: SQLite's
+documentation of its file format, the lock-byte page."""
+
+
+async def test_no_other_program_gets_the_file_for_itself(tmp_path: Path) -> None:
+    """While engines are open on a file, however many, no program can have it alone, and so none takes the log away."""
+    path = tmp_path / "log.db"
+    take = [sys.executable, "-c", TAKE_FILE, str(path)]
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        for _ in range(2):
+            await session.append({"role": "user", "content": "Here."})
+            refusal = subprocess.run(take, check=False, capture_output=True, text=True)
+            assert "BlockingIOError" in refusal.stderr
+            async with everfold.open(f"sqlite:///{path}") as other:
+                await other.session(limit=2_500)
+    subprocess.run(take, check=True)
+
+
+@pytest.mark.parametrize("what", ["moved", "deleted", "replaced"])
+async def test_a_file_that_is_no_longer_there(tmp_path: Path, what: str) -> None:
+    """Once the file was moved, deleted or replaced an append says so and stores nothing; put back, the log goes on."""
+    path, aside = tmp_path / "log.db", tmp_path / "aside.db"
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        await session.append({"role": "user", "content": "First."})
+        path.rename(aside)
+        if what == "replaced":
+            shutil.copy(aside, path)
+        if what == "deleted":
+            aside.unlink()
+        for _ in range(2):
+            with pytest.raises(StoreUnavailableError, match=r"log\.db was moved, deleted or replaced"):
+                await session.append({"role": "user", "content": "Second."})
+        if what != "deleted":
+            aside.rename(path)
+            assert await session.append({"role": "user", "content": "Second."}) == [2]
+    if what != "deleted":
+        async with everfold.open(f"sqlite:///{path}") as engine:
+            session = await engine.session(limit=2_500)
+            assert [message.view.text for message in await read_log(session)] == ["First.", "Second."]
 
 
 @pytest.fixture

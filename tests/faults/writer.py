@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 
 import everfold
-from everfold.adapters.sqlite import connection, log
+from everfold.adapters.sqlite import connection, housekeeping, log
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.drafts import Draft
@@ -26,6 +26,8 @@ from everfold.services.work import Task, WriteDigest, Written
 from everfold.testing import endless_log
 
 BATCH = 3
+MERGE_PAGES = 16
+"""After so many pages the index is merged here, so that a short log is enough for it."""
 LOWERED = 0.8
 """How far a limit is lowered for a call."""
 CALLS = (
@@ -129,5 +131,6 @@ async def write(path: str, limit: int, messages_count: int, answers: str) -> Non
 
 if __name__ == "__main__":
     database, point, passes, limit, answers = [*sys.argv[1:], ""][:5]
+    housekeeping.MERGE_PAGES = MERGE_PAGES
     arm(Killer(point, int(passes)))
     anyio.run(write, database, int(limit), 150, answers)

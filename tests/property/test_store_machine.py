@@ -197,9 +197,12 @@ class StoreMachine(RuleBasedStateMachine):
         self.both(ask)
 
     def teardown(self) -> None:
-        """Close both."""
-        self.stack.close()
-        shutil.rmtree(self.folder)
+        """Both stores are sound in themselves, the search index too; close both."""
+        try:
+            assert self.both(lambda engine: engine.check_store()) == []
+        finally:
+            self.stack.close()
+            shutil.rmtree(self.folder)
 
 
 TestStores = StoreMachine.TestCase

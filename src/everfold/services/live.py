@@ -19,6 +19,7 @@ from everfold.core.room import Room, share_room
 from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
 from everfold.core.state import SessionState
 from everfold.core.window import Body, Tail, build_body, build_tail, shown_seqs
+from everfold.errors import CorruptStoreError
 from everfold.ports.stores import Store
 
 MOST_MESSAGES = 4096
@@ -191,10 +192,21 @@ class LiveSession:
         return tail
 
     async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
-        """The digests with these ids; only those that are not remembered are read."""
+        """The digests with these ids; only those that are not remembered are read.
+
+        Raises:
+            CorruptStoreError: one is missing.
+        """
         missing = [digest_id for digest_id in digest_ids if digest_id not in self.digests]
         if missing:
-            self.digests.update(await store.read_digests(missing))
+            found = await store.read_digests(missing)
+            if absent := [digest_id for digest_id in missing if digest_id not in found]:
+                raise CorruptStoreError(
+                    f"session {self.record.id}: the digest {absent[0]!r}, which is shown, is missing; the store is damaged: "
+                    "restore it from a backup",
+                    session=self.record.id,
+                )
+            self.digests.update(found)
         return self.digests
 
     def take(self, plan: AppendPlan) -> None:

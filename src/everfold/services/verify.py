@@ -73,10 +73,15 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
 async def _check_messages(
     store: Store, session_id: SessionId, last_seq: int, erased: set[int]
 ) -> AsyncIterator[Finding]:
-    """Every message from 1 to the last is there, once, and its bytes are those that were stored. Collects tombstones."""
+    """Every message from 1 to the last is there, once, and its bytes are those that were stored. Collects tombstones.
+
+    Raises:
+        CorruptStoreError: what was noted of a message cannot be read.
+    """
     for first_seq in range(1, last_seq + 1, _PAGE):
         end_seq = min(first_seq + _PAGE - 1, last_seq)
         contents = await store.read_contents(session_id, first_seq, end_seq)
+        await store.read_notes(session_id, range(first_seq, end_seq + 1))
         found = [content.seq for content in contents]
         erased.update(content.seq for content in contents if content.is_erased)
         for seq in range(first_seq, end_seq + 1):

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import cast, get_args
 
 from everfold.adapters.sqlite.connection import SqlValue
 from everfold.core.appending import Appended
@@ -35,6 +35,8 @@ from everfold.core.wire import read_wire
 Row = tuple[object, ...]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_KINDS = frozenset(get_args(Kind))
+_ORIGINS = frozenset(get_args(Origin))
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -155,6 +157,7 @@ def read_message(row: Row) -> Message:
         cuts,
         lines,
     ) = row
+    _expect_known(kind, origin, tokens, raw_tokens)
     wire = cast("JsonObject", decode_json(cast("bytes", content)))
     moment = from_micros(said_at)
     return make_message(
@@ -173,6 +176,19 @@ def read_message(row: Row) -> Message:
         cuts=_cuts(cuts),
         lines=_lines(lines, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
     )
+
+
+def _expect_known(kind: object, origin: object, *counts: object) -> None:
+    """Refuse what no message has: a window or a digest made of it would fail far from here.
+
+    Raises:
+        ValueError: the row is damaged.
+    """
+    if kind not in _KINDS or origin not in _ORIGINS:
+        raise ValueError(f"a message of kind {kind!r} and origin {origin!r}")
+    for count in counts:
+        if type(count) is not int:
+            raise ValueError(f"a message with {count!r} tokens")
 
 
 def read_note(row: Row) -> Note:
@@ -194,6 +210,7 @@ def read_note(row: Row) -> Note:
         calls,
         lines,
     ) = row
+    _expect_known(kind, origin, tokens, raw_tokens, sum_)
     moment = from_micros(said_at)
     return make_note(
         seq=cast("int", seq),

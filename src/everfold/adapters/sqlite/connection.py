@@ -11,6 +11,7 @@ Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `a
 import hashlib
 import json
 import zlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,6 +63,8 @@ class Database:
     def __init__(self, path: str, *, read_only: bool = False) -> None:
         self.path = path
         self.queries = load_queries()
+        self._has_moved = array("i", [0])
+        self._has_moved_at = self._has_moved.buffer_info()[0]
         flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         with translated(path):
             self.connection = apsw.Connection(path, flags=flags)
@@ -94,8 +97,8 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing: takes the one writer's place at once, commits at the end, rolls back on any error."""
-        self.connection.execute("BEGIN IMMEDIATE")
         try:
+            self.connection.execute("BEGIN IMMEDIATE")  # in here: a signal's handler may raise right behind it
             yield
             self.connection.execute("COMMIT")
         except BaseException:
@@ -104,11 +107,27 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    def expect_in_place(self) -> None:
+        """Refuse to go on where the file's name is gone or another file's: who opens it next would not find the rest.
+
+        Raises:
+            StoreUnavailableError: the file was moved, deleted or replaced.
+
+        Source: SQLite's documentation of `SQLITE_FCNTL_HAS_MOVED`, and of how to corrupt a database; two microseconds.
+        """
+        self.connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, self._has_moved_at)
+        if self._has_moved[0]:
+            raise StoreUnavailableError(
+                f"{self.path} was moved, deleted or replaced while it was open; nothing was written: put it back, with "
+                "its -wal file, or open the one that is to be used",
+                path=self.path,
+            )
+
     @contextmanager
     def impatient(self) -> Iterator[None]:
         """Nothing within it waits for another process that holds the file."""
-        self.connection.set_busy_timeout(0)
         try:
+            self.connection.set_busy_timeout(0)
             yield
         finally:
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -197,12 +216,18 @@ def open_database(path: str) -> Database:
 def _refuse_no_database(path: str) -> None:
     """Refuse a file that does not begin as a database does: the driver takes a very short one for an empty database.
 
-    Source: SQLite's documentation of its file format, the header string.
+    Read as SQLite reads: a file that this process opens and closes itself takes along the locks of every connection that
+    the process has to it, and then another program's last connection deletes the log that is written here.
+
+    Source: SQLite's documentation of its file format, the header string, and of how to corrupt a database, 2.2.
     """
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(len(_HEADER))
-    except OSError:
+        file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+        try:
+            head = file.xRead(len(_HEADER), 0)
+        finally:
+            file.xClose()
+    except apsw.Error:
         return  # missing, or not to be read: opening it says which
     if head and head != _HEADER:
         raise CorruptStoreError(f"{path} is not a database; expected one, or a name for a new file", path=path)

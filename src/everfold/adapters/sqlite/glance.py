@@ -1,5 +1,7 @@
 """Reading one row in the caller's own thread: where a change of threads would cost more than the row."""
 
+from threading import Lock
+
 import apsw
 
 from everfold.adapters.sqlite import access, log
@@ -24,11 +26,18 @@ class Glance:
     def __init__(self, path: str) -> None:
         self._database = Database(path, read_only=True)
         self._database.connection.set_busy_timeout(0)
+        self._lock = Lock()  # who holds it has the connection
         self._places = Places(self._database)
         self._known: dict[SessionId, SessionState] = {}
 
     def find_state(self, session_id: SessionId) -> SessionState | None:
         """The state of a session, or None when it cannot be had at once."""
+        if self._lock.locked():
+            return None
+        with self._lock:
+            return self._find_state(session_id)
+
+    def _find_state(self, session_id: SessionId) -> SessionState | None:
         try:
             session_key = self._places.place(session_id).session_key
             if (known := self._known.get(session_id)) is not None:
@@ -43,10 +52,13 @@ class Glance:
 
     def find_key(self, secret_hash: str) -> AccessKey | None:
         """The key with this hash of its secret, or None when there is none, or it cannot be had at once."""
-        try:
-            return access.find_key(self._database, secret_hash)
-        except apsw.Error:
+        if self._lock.locked():
             return None
+        with self._lock:
+            try:
+                return access.find_key(self._database, secret_hash)
+            except apsw.Error:
+                return None
 
     def remember(self, session_id: SessionId, state: SessionState) -> None:
         """Know a state that was just written, so that it need not be read back."""
@@ -55,5 +67,6 @@ class Glance:
         self._known[session_id] = state
 
     def close(self) -> None:
-        """Close the connection."""
-        self._database.close()
+        """Close the connection, once no other thread looks."""
+        with self._lock:
+            self._database.close()

@@ -34,6 +34,9 @@ from everfold.core.sessions import (
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, StoredContent
 
+_PROBLEMS_COUNT = 20
+"""How many problems of a kind a check names."""
+
 
 def search(
     database: Database,
@@ -185,6 +188,11 @@ def _message_place(
 def check_integrity(database: Database) -> list[str]:
     """See `HistoryStore.check_integrity`."""
     with database.snapshot():
+        database.row("touch_message_index")
         database.row("touch_item_index")
         rows = database.connection.execute("PRAGMA integrity_check(20)").fetchall()
-    return [str(row[0]) for row in rows if row[0] != "ok"]
+        unindexed = cast("list[tuple[str, int]]", database.rows("find_unindexed", limit_count=_PROBLEMS_COUNT))
+        surplus = _key(database, "count_indexed_nothing")
+    problems = [str(row[0]) for row in rows if row[0] != "ok"]
+    problems += [f"session {id_}: message {seq} is missing in the search index" for id_, seq in unindexed]
+    return [*problems, f"the search index has {surplus} rows of no message"] if surplus else problems

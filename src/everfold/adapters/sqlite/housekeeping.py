@@ -43,6 +43,7 @@ class Housekeeping:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._log_pages = 0
+        self._unwritten_pages = 0  # how long the log is, or 0 until the next commit once it was tried to write it back
         self._new_pages = 0
         self._owed_pages = 0
         database.connection.set_wal_hook(self._note_commit)
@@ -50,25 +51,25 @@ class Housekeeping:
     def _note_commit(self, _connection: apsw.Connection, _name: str, log_pages: int) -> int:
         grown = log_pages - self._log_pages
         self._new_pages += grown if grown > 0 else log_pages  # else the log has begun anew
-        self._log_pages = log_pages
+        self._log_pages = self._unwritten_pages = log_pages
         return apsw.SQLITE_OK
 
     @property
     def is_due(self) -> bool:
         """Whether there is anything to do."""
-        return self._owed_pages > 0 or self._new_pages >= MERGE_PAGES or self._log_pages >= CHECKPOINT_PAGES
+        return self._owed_pages > 0 or self._new_pages >= MERGE_PAGES or self._unwritten_pages >= CHECKPOINT_PAGES
 
     @property
     def has_piled_up(self) -> bool:
         """Whether some of it is to be done now. What is owed counts: else a program without a pause would never pay it."""
         waiting_pages = self._owed_pages + MERGED_SHARE * self._new_pages
         most_pages = MERGED_SHARE * MERGE_PAGES
-        return waiting_pages >= PILED_UP * most_pages or self._log_pages >= PILED_UP * CHECKPOINT_PAGES
+        return waiting_pages >= PILED_UP * most_pages or self._unwritten_pages >= PILED_UP * CHECKPOINT_PAGES
 
     def do_step(self) -> None:
         """Do a step of what is due, as far as nobody else holds the file; no transaction may be open."""
-        if self._log_pages >= CHECKPOINT_PAGES:
-            self._log_pages = 0
+        if self._unwritten_pages >= CHECKPOINT_PAGES:
+            self._unwritten_pages = 0
             with suppress(apsw.Error):  # as SQLite's own: the data is safe in the log
                 self._database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             return
@@ -80,9 +81,10 @@ class Housekeeping:
 
     def _merge(self) -> int:
         """Merge a little, and give how much is owed still."""
-        database = self._database
-        before_count = database.connection.total_changes()
-        with suppress(apsw.Error), database.impatient(), database.transaction():
-            database.run("merge_search", pages_count=min(self._owed_pages, STEP_PAGES))
-        has_merged = database.connection.total_changes() - before_count >= _NO_MERGE
+        database, has_merged = self._database, False
+        with suppress(apsw.Error):  # all of it: what is raised here would end the thread that writes
+            before_count = database.connection.total_changes()
+            with database.impatient(), database.transaction():
+                database.run("merge_search", pages_count=min(self._owed_pages, STEP_PAGES))
+            has_merged = database.connection.total_changes() - before_count >= _NO_MERGE
         return max(self._owed_pages - STEP_PAGES, 0) if has_merged else 0

@@ -12,6 +12,7 @@ Source: our measurements, `bench/turn.py`: 55 microseconds a call against 100 th
 """
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -61,6 +62,7 @@ class Lane:
         self._wary_count = 0
         self._worked_at = 0.0  # when work was last done in a caller's thread
         self._held_secs = 0.0  # how long such work has taken since others had their turn
+        self._process_id = os.getpid()
         self._thread = Thread(target=self._run, name=f"everfold-{name}", daemon=True)
         self._thread.start()
 
@@ -68,10 +70,14 @@ class Lane:
         """What a piece of work gives, or its error. Cancelled before it begins, it never runs.
 
         Raises:
-            StoreUnavailableError: the lane was closed.
+            StoreUnavailableError: the lane was closed, or is another process's.
         """
         if self.is_closed:
             raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
+        if self._is_foreign:
+            raise StoreUnavailableError(
+                f"{self.path} was opened before this process was forked; open it again in this one", path=self.path
+            )
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
@@ -98,11 +104,11 @@ class Lane:
         process holds the file: nobody waits for a lock here.
 
         Raises:
-            StoreUnavailableError: the lane was closed.
+            StoreUnavailableError: the lane was closed, or is another process's.
         """
         if self._wary_count:
             self._wary_count -= 1
-        elif not (self.is_closed or self._calls) and self._lock.acquire(blocking=False):
+        elif not (self.is_closed or self._calls or self._is_foreign or self._lock.locked()):
             with suppress(apsw.BusyError):
                 result = self._work_here(work)
                 if self._held_secs >= HELD_SECS:
@@ -111,28 +117,30 @@ class Lane:
         return await self.call(work)
 
     def _work_here(self, work: Callable[[], T]) -> T:
-        """What a piece of work gives, done in the caller's thread, which has the connection and lets go of it.
+        """What a piece of work gives, done in the caller's thread.
+
+        In the main thread a signal's handler may raise anywhere in here, as an interrupt does; nothing stays half-done.
 
         Raises:
             apsw.BusyError: another process holds the file; nothing was done.
         """
-        begun, was_due = monotonic(), self._housekeeping.is_due
-        try:
-            with self.database.impatient():
-                return work()
-        except StoreUnavailableError as error:
-            if isinstance(error.__cause__, apsw.BusyError):
-                raise error.__cause__ from None
-            raise
-        finally:
-            self._worked_at = monotonic()
-            took_secs = self._worked_at - begun
-            self._held_secs += took_secs
-            if took_secs > SLOW_SECS:
-                self._wary_count = WARY_COUNT
-            if (self._housekeeping.is_due and not was_due) or self._housekeeping.has_piled_up:
-                self._jobs.put(_wake)
-            self._lock.release()
+        with self._lock:
+            begun, was_due = monotonic(), self._housekeeping.is_due
+            try:
+                with self.database.impatient():
+                    return work()
+            except StoreUnavailableError as error:
+                if isinstance(error.__cause__, apsw.BusyError):
+                    raise error.__cause__ from None
+                raise
+            finally:
+                self._worked_at = monotonic()
+                took_secs = self._worked_at - begun
+                self._held_secs += took_secs
+                if took_secs > SLOW_SECS:
+                    self._wary_count = WARY_COUNT
+                if (self._housekeeping.is_due and not was_due) or self._housekeeping.has_piled_up:
+                    self._jobs.put(_wake)
 
     async def _give_way(self) -> None:
         """Let the other tasks of this loop have their turn, as they have while the thread works."""
@@ -144,12 +152,22 @@ class Lane:
             self._calls.discard(turn)
 
     def close(self) -> None:
-        """Finish what was asked for, then close the connection."""
+        """Finish what was asked for, then close the connection, which only the process that opened it may do."""
         self.is_closed = True
+        if self._is_foreign:
+            return
         self._jobs.put(None)
         self._thread.join()
         with self._lock:
             self.database.close()
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether this process is a fork of the one that opened the file: it has neither its thread nor its locks.
+
+        Source: SQLite's documentation of how to corrupt a database, 2.6.
+        """
+        return os.getpid() != self._process_id
 
     def _run(self) -> None:
         while (job := self._next()) is not None:

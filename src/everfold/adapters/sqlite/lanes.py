@@ -40,6 +40,7 @@ class Lanes:
 
         def run() -> T:
             with translated(self.path), database.transaction():
+                database.expect_in_place()
                 return work(database, *arguments, **options)
 
         return run

@@ -67,6 +67,8 @@ def read_state(database: Database, places: Places, session_id: SessionId) -> Ses
     if row is None:  # its place is remembered, but it was erased
         raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
     revision, text = cast("tuple[int, bytes]", row)
+    if type(revision) is not int:
+        raise ValueError(f"a state of revision {revision!r}")
     return state_from_bytes(text, revision=revision)
 
 

@@ -1,9 +1,12 @@
 """The thread of a connection."""
 
 import asyncio
+import os
+import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread, get_ident
@@ -13,7 +16,10 @@ import pytest
 
 from everfold.adapters.sqlite.connection import translated
 from everfold.adapters.sqlite.lane import HELD_SECS, SLOW_SECS, WARY_COUNT, Lane
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.sessions import SessionId
 from everfold.errors import StoreUnavailableError
+from everfold.testing.builders import open_session
 
 
 @asynccontextmanager
@@ -225,3 +231,97 @@ def test_event_loops_of_several_threads_share_a_lane(tmp_path: Path, among: int)
         thread.join()
     assert count_users(lane) == 60 * among
     lane.close()
+
+
+class Interrupted(BaseException):
+    """What a signal's handler raises."""
+
+
+@contextmanager
+def interrupting(moment: int) -> Iterator[None]:
+    """Raise at the so-manieth moment at which Python would call a signal's handler: a call begins, or one to C has ended."""
+    count = 0
+
+    def watch(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_return"}
+        if count == moment:
+            sys.setprofile(None)
+            raise Interrupted
+
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def test_an_interrupt_at_any_moment_leaves_the_lane_as_it_was(tmp_path: Path) -> None:
+    """Wherever brief work in the main thread is interrupted, its row is there or not, and the next work is done."""
+
+    async def run() -> tuple[int, int]:
+        async with open_lane(tmp_path) as lane:
+            moment, is_through = 0, False
+            while not is_through:
+                moment += 1
+                lane._wary_count = 0  # else a slow disk sends it to the thread
+                with suppress(Interrupted), interrupting(moment):
+                    await lane.call_briefly(partial(add_user, lane, f"during {moment}"))
+                    is_through = True
+                before_count = count_users(lane)
+                await asyncio.wait_for(lane.call(partial(add_user, lane, f"after {moment}")), 5)
+                assert count_users(lane) == before_count + 1
+            return moment, count_users(lane)
+
+    moments_count, users_count = asyncio.run(run())
+    assert moments_count > 20
+    assert moments_count < users_count < 2 * moments_count
+
+
+def test_a_fork_is_refused(tmp_path: Path) -> None:
+    """In a fork of the process that opened it a lane refuses all work, though it has its connection; the parent goes on."""
+    with closing(Lane("test", str(tmp_path / "lane.db"))) as lane:
+        with warnings.catch_warnings(action="ignore"):
+            child = os.fork()
+        if not child:
+            refused_count = 0
+            for call in (lane.call_briefly, lane.call):
+                try:
+                    asyncio.run(asyncio.wait_for(call(partial(add_user, lane, "child")), 5))
+                except StoreUnavailableError as error:
+                    refused_count += "forked" in str(error)
+            lane.close()
+            os._exit(refused_count)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+        asyncio.run(lane.call_briefly(partial(add_user, lane, "parent")))
+        assert count_users(lane) == 1
+
+
+async def read_until_closed(store: SqliteStore, session_id: SessionId, is_reading: Event, ended: list[str]) -> None:
+    """Read a session's state over and over, and note what ends it."""
+    try:
+        while True:
+            await store.read_state(session_id)
+            is_reading.set()
+    except StoreUnavailableError as error:
+        ended.append(str(error))
+
+
+def test_a_store_closes_beside_event_loops_that_read(tmp_path: Path) -> None:
+    """Closed while the event loops of other threads use it, a store closes, and each of them is told so."""
+    for turn in range(10):
+        store = asyncio.run(SqliteStore.open(str(tmp_path / f"{turn}.db")))
+        session_id = asyncio.run(open_session(store)).id
+        ended: list[str] = []
+        is_reading = Event()
+        threads = [
+            Thread(target=asyncio.run, args=(read_until_closed(store, session_id, is_reading, ended),))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        assert is_reading.wait(5)
+        asyncio.run(store.close())
+        for thread in threads:
+            thread.join(5)
+        assert len(ended) == 3, turn

@@ -92,8 +92,7 @@ JOIN items ON items.key = hit.key
 ORDER BY hit.score DESC, hit.key DESC;
 
 -- name: touch_item_index
--- Before a check of integrity: only a query makes FTS5 look whether another connection has written, and a check that
--- goes by what the connection remembers finds damage where there is none. Source: our measurement with SQLite 3.54.1.
+-- As `touch_message_index`.
 SELECT rowid FROM item_index LIMIT 1;
 
 -- name: find_topic

@@ -37,6 +37,25 @@ ORDER BY hit.score DESC, hit.id DESC;
 -- After an erase: merges the index into one segment, so that no page holds a deleted row's words any more.
 INSERT INTO message_index (message_index) VALUES ('optimize');
 
+-- name: touch_message_index
+-- Before a check of integrity: only a query makes FTS5 look whether another connection has written, and a check that
+-- goes by what the connection remembers finds damage where there is none. Source: our measurement with SQLite 3.54.1.
+SELECT rowid FROM message_index LIMIT 1;
+
+-- name: find_unindexed
+-- Messages without a row of the index. The table of sizes has one of each. Source: SQLite's documentation of FTS5, 9.
+SELECT sessions.id, messages.seq
+FROM messages JOIN sessions ON sessions.key = messages.session_key
+WHERE
+    messages.erased_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM message_index_docsize AS indexed WHERE indexed.id = messages.id)
+LIMIT :limit_count;
+
+-- name: count_indexed_nothing
+-- Rows of the index without a message.
+SELECT count(*) FROM message_index_docsize AS indexed
+WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = indexed.id AND messages.erased_at IS NULL);
+
 -- name: merge_search
 -- Merges segments of the index where at least four are of one size, up to so many pages.
 INSERT INTO message_index (message_index, rank) VALUES ('merge', :pages_count);
