@@ -58,6 +58,7 @@ class Lane:
         self._housekeeping = Housekeeping(self.database)
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = Lock()  # who holds it has the connection
+        self._asking = Lock()  # who holds it may queue: nothing comes behind the end
         self._calls: set[object] = set()  # that have not returned
         self._wary_count = 0
         self._worked_at = 0.0  # when work was last done in a caller's thread
@@ -72,8 +73,6 @@ class Lane:
         Raises:
             StoreUnavailableError: the lane was closed, or is another process's.
         """
-        if self.is_closed:
-            raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
         if self._is_foreign:
             raise StoreUnavailableError(
                 f"{self.path} was opened before this process was forked; open it again in this one", path=self.path
@@ -90,8 +89,11 @@ class Lane:
                 settle = partial(_fail, future, error)
             return partial(loop.call_soon_threadsafe, settle)
 
+        with self._asking:
+            if self.is_closed:
+                raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
+            self._jobs.put(job)
         self._calls.add(future)
-        self._jobs.put(job)
         try:
             return await future
         finally:
@@ -153,10 +155,12 @@ class Lane:
 
     def close(self) -> None:
         """Finish what was asked for, then close the connection, which only the process that opened it may do."""
-        self.is_closed = True
         if self._is_foreign:
+            self.is_closed = True
             return
-        self._jobs.put(None)
+        with self._asking:
+            self.is_closed = True
+            self._jobs.put(None)
         self._thread.join()
         with self._lock:
             self.database.close()

@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Thread, get_ident
 
 import apsw
 import pytest
 
 from everfold.adapters.sqlite.connection import translated
-from everfold.adapters.sqlite.lane import HELD_SECS, SLOW_SECS, WARY_COUNT, Lane
+from everfold.adapters.sqlite.lane import HELD_SECS, SLOW_SECS, WARY_COUNT, Job, Lane
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.sessions import SessionId
 from everfold.errors import StoreUnavailableError
@@ -113,6 +114,29 @@ def test_a_closed_lane_refuses(tmp_path: Path) -> None:
             await lane.call(lambda: None)
 
     asyncio.run(run())
+
+
+def test_a_call_that_was_let_in_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that another thread's close overtakes is done first; none waits for a thread that has ended."""
+    closing_thread: list[Thread] = []
+
+    class Overtaken(SimpleQueue[Job | None]):
+        def put(self, item: Job | None, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002
+            if item is not None and not closing_thread:
+                closing_thread.append(Thread(target=lane.close))
+                closing_thread[0].start()
+                closing_thread[0].join(0.2)
+            super().put(item, block, timeout)
+
+    monkeypatch.setattr("everfold.adapters.sqlite.lane.SimpleQueue", Overtaken)
+    lane = Lane("test", str(tmp_path / "lane.db"))
+
+    async def run() -> int:
+        return await asyncio.wait_for(lane.call(lambda: 42), 10)
+
+    assert asyncio.run(run()) == 42
+    closing_thread[0].join(10)
+    assert lane.is_closed
 
 
 def test_brief_work_that_is_alone_is_done_where_it_is_asked_for(tmp_path: Path) -> None:
