@@ -386,9 +386,9 @@ def report_fold(plan: CompactionPlan, before: Layout, after: Layout, digests: Se
 
 def _stable_tokens(before: Layout, after: Layout) -> int:
     """Tokens at the beginning of the body that a compaction left as they were."""
-    if [h for h in before.held if h.hold == "head"] != [h for h in after.held if h.hold == "head"]:
+    if before.head != after.head:
         return 0
-    tokens = sum(held.tokens for held in after.held if held.hold == "head")
+    tokens = after.head.tokens if after.head else 0
     for old, new in zip(before.ranges, after.ranges, strict=False):
         old_kept = _kept_in(before.held, old)
         new_kept = _kept_in(after.held, new)

@@ -26,7 +26,7 @@ def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | No
 
 def measure_ahead(layout: Layout, first_seq: int) -> int:
     """Tokens of the body before the digest of a range: what of it stays in a provider's cache when the digest changes."""
-    tokens = sum(held.tokens for held in layout.held if held.hold == "head")
+    tokens = layout.head.tokens if layout.head else 0
     for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
         tokens += sum(held.tokens for held in kept)
         if shown.first_seq >= first_seq:

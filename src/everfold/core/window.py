@@ -315,9 +315,8 @@ def _body_entries(
     refresh_seq: int,
 ) -> list[Entry]:
     noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
-    entries: list[Entry] = [
-        MessageEntry(message=messages[held.seq], slice="head") for held in layout.held if held.hold == "head"
-    ]
+    head = layout.head
+    entries: list[Entry] = [MessageEntry(message=messages[head.seq], slice="head")] if head else []
     for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
         if kept or shown.digest_id:
             entries.append(
