@@ -110,8 +110,7 @@ def shape_pieces(text: str) -> str:
 
 def cut_pieces(text: str) -> list[str]:
     """What stands between blanks, quotes, brackets, marks of lists, and characters of a script without blanks."""
-    more_bytes = len(text.encode("utf-8", "surrogatepass")) - len(text)
-    if more_bytes * _FEW_ACCENTS > len(text):
+    if not text.isascii() and (len(text.encode("utf-8", "surrogatepass")) - len(text)) * _FEW_ACCENTS > len(text):
         text = _WIDE.sub(" ", text)
     return _PIECES.findall(text)
 
