@@ -7,6 +7,7 @@ import ipaddress
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -135,6 +136,17 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
     with forking(tmp_path_factory.mktemp("forks")) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def nothing_put_off() -> Iterator[None]:
+    """No store of the module writes on its own behind the answers: what differs in a file is what was asked for."""
+    from everfold.adapters.sqlite import housekeeping
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(housekeeping, "MERGE_PAGES", sys.maxsize)
+        patch.setattr(housekeeping, "CHECKPOINT_PAGES", sys.maxsize)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,6 @@ import apsw
 import pytest
 
 import everfold.agents
-from everfold.adapters.sqlite import housekeeping
 from everfold.agents import Agents
 from everfold.core.source_texts import name_moment
 from everfold.core.tokens import estimate_text_tokens
@@ -64,11 +63,11 @@ def list_open_programs(pids: Path) -> list[int]:
     return [number for number in numbers if Path(f"/proc/{number}").exists()]
 
 
+@pytest.mark.usefixtures("nothing_put_off")
 async def test_a_query_writes_what_it_used_and_nothing_else(
-    here: Path, script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch
+    here: Path, script: WriteScript, command: Sequence[str]
 ) -> None:
     """Of all tables of the file only the calls of models differ after a query with tools, by one row of the purpose hand."""
-    monkeypatch.setattr(housekeeping, "MERGE_PAGES", sys.maxsize)  # nothing that the appends have put off
     model = script(
         {"calls": [{"tool": "add", "args": {"first": 1}}, {"tool": "desk_read_note", "args": {"name": "x"}}]},
         {"text": "Remember: I prefer tea. The ferry leaves at 16:40.", "cost_usd": 0.25},

@@ -19,6 +19,8 @@ from everfold.session import Session, iterate_log
 from everfold.testing import GeneratedLog, chat_log, endless_log, st_anthropic_log, st_openai_log
 from everfold.testing.proofs import Prover, spell
 
+pytestmark = pytest.mark.usefixtures("nothing_put_off")
+
 LOGS = st.one_of(st_openai_log(max_messages=60), st_anthropic_log(max_messages=60))
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

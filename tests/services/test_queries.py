@@ -1,7 +1,6 @@
 """What a database is asked for, statement by statement: nothing for what is not used."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,13 @@ import pytest
 import everfold
 from everfold import Everfold, Session
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
-from everfold.adapters.sqlite import housekeeping
 from everfold.adapters.sqlite.queries import load_queries
 from everfold.errors import ModelUnavailableError
 from everfold.services.work import Task, Written
 from everfold.testing import endless_log
 from everfold.testing.fakes import FakeSource
+
+pytestmark = pytest.mark.usefixtures("nothing_put_off")
 
 APPEND = ["BEGIN IMMEDIATE", "write_state", "insert_message", "insert_search_row", "COMMIT"]
 """The one transaction of an append: state with its revision, the message, its search row. It reads nothing."""
@@ -68,10 +68,8 @@ class Trace:
 
 
 @pytest.fixture
-def trace(monkeypatch: pytest.MonkeyPatch) -> Iterator[Trace]:
-    """A trace of every connection that the test opens, none of which does what is put off until nobody asks."""
-    monkeypatch.setattr(housekeeping, "MERGE_PAGES", sys.maxsize)
-    monkeypatch.setattr(housekeeping, "CHECKPOINT_PAGES", sys.maxsize)
+def trace() -> Iterator[Trace]:
+    """A trace of every connection that the test opens."""
     trace = Trace()
     apsw.connection_hooks.append(trace.watch)
     yield trace
