@@ -31,6 +31,7 @@ from everfold.core.speech import (
     write_document,
 )
 from everfold.core.window import Window
+from everfold.core.wire import SERVER_BLOCKS
 from everfold.errors import InvalidInputError
 
 MAX_BREAKPOINTS = 4
@@ -43,20 +44,6 @@ _MARKABLE: Final = frozenset({"text", "image", "document", "tool_use", "tool_res
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 _USER_OPAQUE: Final = frozenset({"search_result", "container_upload"})
-_ASSISTANT_OPAQUE: Final = frozenset(
-    {
-        "server_tool_use",
-        "web_search_tool_result",
-        "web_fetch_tool_result",
-        "code_execution_tool_result",
-        "bash_code_execution_tool_result",
-        "text_editor_code_execution_tool_result",
-        "tool_search_tool_result",
-        "mcp_tool_use",
-        "mcp_tool_result",
-        "container_upload",
-    }
-)
 """Blocks that pass through as they came; any other type would make the provider refuse the whole request."""
 
 
@@ -301,7 +288,7 @@ def _looks_base64(data: str) -> bool:
 
 
 def _opaque(item: OpaquePart, speech: Speech) -> JsonObject:
-    known = _ASSISTANT_OPAQUE if speech.role == "assistant" else _USER_OPAQUE
+    known = SERVER_BLOCKS if speech.role == "assistant" else _USER_OPAQUE
     if _is_native(speech) and item.type in known:
         return cast("JsonObject", clean_json(item.raw))
     return _placeholder(item.type)

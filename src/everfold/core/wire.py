@@ -5,7 +5,7 @@ Sources: the public API references of both providers (chat completion messages; 
 
 import base64
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 from everfold.core.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.messages import (
@@ -36,14 +36,8 @@ _OPENAI_ROLES: dict[str, Role] = {
 }
 _ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _TEXT_DATA = "data:text/plain;base64,"
-ANTHROPIC_BLOCKS = frozenset(
+SERVER_BLOCKS: Final = frozenset(
     {
-        "tool_use",
-        "tool_result",
-        "thinking",
-        "redacted_thinking",
-        "document",
-        "image",
         "server_tool_use",
         "mcp_tool_use",
         "mcp_tool_result",
@@ -54,9 +48,18 @@ ANTHROPIC_BLOCKS = frozenset(
         "text_editor_code_execution_tool_result",
         "tool_search_tool_result",
         "container_upload",
-        "search_result",
     }
 )
+"""The types of blocks of the tools that Anthropic itself runs."""
+ANTHROPIC_BLOCKS: Final = SERVER_BLOCKS | {
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "document",
+    "image",
+    "search_result",
+}
 """The types of content blocks that only Anthropic has. `image` may stand for another thing in the files of others."""
 
 
