@@ -1,6 +1,7 @@
 # Everything happens in .venv, which is made on the first call and brought up to date when a lock changes.
 
-PYTHON ?= python3.11
+# The newest Python that fits: `make PYTHON=python3.12 ...` takes another. Its first call makes .venv with it.
+PYTHON ?= $(firstword $(shell sh requirements/pythons.sh))
 VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := $(BIN)/uv
@@ -10,6 +11,7 @@ PIP    := VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip --quiet
 COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+TEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt requirements/weak.txt
 
 # Compiled modules are kept in .venv, where they are in nobody's way: the tests start a hundred programs, and each
@@ -19,31 +21,43 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check proofs wheel bench peers weak lock upgrade format api pages pictures browser mailserver clean
+.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak lock upgrade format api pages pictures browser mailserver clean
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.dev ## Fold a long generated conversation to a tenth of its size and show what stayed
 	@$(BIN)/everfold demo
 
 test: check ## Set up whatever is missing, then run every check and every test
 
-check: $(VENV)/.dev ## Lint, format, types, layers, tests: what CI runs
+check: lint ## Lint, format, types, layers, tests: what CI runs
+	@$(TEST)
+
+lint: $(VENV)/.dev ## Lint, format, types, layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+nightly: lint ## Every check, and every test at full size, the slow ones too: before an issue is called done
+	@TESTS_AT_FULL_SIZE=1 $(TEST) -m "" --timeout 1800
+
+test-all: ## Run the tests on every Python from 3.11 to 3.14 that is installed, each in an environment of its own
+	@set -e; for python in $$(sh requirements/pythons.sh --all); do \
+		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "test-all: Python $$version"; \
+		$(MAKE) --no-print-directory check PYTHON=$$python VENV=.venv-$$version; \
+	done
 
 proofs: $(VENV)/.dev ## Prove the guarantees over every real conversation at every limit; takes some 25 minutes
 	@$(BIN)/python -m pytest -m slow --timeout 1800 tests/transcripts
 
-wheel: $(VENV)/.dev ## Build the wheel into dist/, with its innermost loops compiled where there is a C compiler
+wheel: $(VENV)/.dev ## Build the wheel into dist/: pure Python, for every machine
 	@$(BIN)/python -m hatchling build --target wheel --directory dist
 
-bench: $(VENV)/.bench build/compiled/.made ## Measure what the wheel holds, and write bench/RESULTS.md; ARGS="turn import" for some
-	@PYTHONPATH=build/compiled $(BIN)/python -m bench $(ARGS)
+bench: $(VENV)/.bench ## Measure, and write bench/RESULTS.md; ARGS="turn import" for some
+	@$(BIN)/python -m bench $(ARGS)
 
 peers: $(VENV)/.uv ## Install what the benchmarks measure beside Everfold, in an environment of its own
 	@test -x bench/.venv-peers/bin/python || $(PYTHON) -m venv bench/.venv-peers
@@ -58,7 +72,9 @@ format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-api: $(VENV)/.dev ## Rewrite tests/api.txt after the public names changed on purpose
+api: $(VENV)/.dev ## Rewrite the classes of the sync face, and tests/api.txt, after the public names changed on purpose
+	@$(BIN)/python tests/sync_classes.py > src/everfold/sync_classes.py.new
+	@mv src/everfold/sync_classes.py.new src/everfold/sync_classes.py
 	@$(BIN)/python tests/api_listing.py > tests/api.txt.new
 	@mv tests/api.txt.new tests/api.txt
 
@@ -98,6 +114,7 @@ clean: ## Remove the environment and everything that was generated
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.uv: requirements/uv.txt
+	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "make: no Python from 3.11 to 3.14 with its venv module was found; install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@
@@ -111,11 +128,4 @@ $(VENV)/.dev: $(VENV)/.uv requirements/dev.txt pyproject.toml
 
 $(VENV)/.bench: $(VENV)/.dev requirements/bench.txt
 	@$(PIP) install --require-hashes --requirement requirements/bench.txt
-	@touch $@
-
-# What a benchmark measures is what an installation has: the wheel, unpacked beside the sources.
-build/compiled/.made: $(VENV)/.dev hatch_build.py pyproject.toml $(shell find src -type f -not -name '*.pyc')
-	@rm -rf build/compiled build/wheel
-	@$(BIN)/python -m hatchling build --target wheel --directory build/wheel
-	@$(PIP) install --no-deps --offline --target build/compiled build/wheel/*.whl
 	@touch $@

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -38,25 +39,37 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="name", help=", ".join(NAMES))
     parser.add_argument("--quick", action="store_true", help="smaller runs; prints, and writes nothing without --out")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, where a benchmark can")
+    parser.add_argument(
+        "--against", type=Path, help="a folder with another everfold, as an unpacked wheel: turns of both"
+    )
     parser.add_argument("--out", type=Path, help="the results file; bench/RESULTS.md when left out")
     chosen = parser.parse_args()
     out = chosen.out or (None if chosen.quick or chosen.profile else RESULTS)
-    command = " ".join(["python -m bench", *sys.argv[1:]])
+    command = " ".join(["python -m bench", *_hide_folder(sys.argv[1:], chosen.against)])
     for name in chosen.names or NAMES:
         load = read_load()
-        title, rows, notes = measure(name, is_quick=chosen.quick, is_profiled=chosen.profile)
+        title, rows, notes = measure(name, is_quick=chosen.quick, is_profiled=chosen.profile, against=chosen.against)
         print_rows(name, rows, notes)
         if out is not None:
             section = write_section(name, title, rows, command=command, load=load, notes=notes)
             save_section(out, name, section, order=NAMES)
 
 
-def measure(name: str, *, is_quick: bool, is_profiled: bool) -> tuple[str, list[Row], list[str]]:
+def _hide_folder(words: Sequence[str], folder: Path | None) -> Iterator[str]:
+    """The words of a command, with the name of a folder of this machine left out."""
+    return (word if folder is None else word.replace(str(folder), "FOLDER") for word in words)
+
+
+def measure(
+    name: str, *, is_quick: bool, is_profiled: bool, against: Path | None = None
+) -> tuple[str, list[Row], list[str]]:
     """One benchmark's title, rows and notes."""
     if name in _SCRIPTS:
         return (title(name), *run_script(name))
     module = import_module(f"bench.{_MODULES.get(name, name)}")
-    options = {"profile": True} if is_profiled and name in _PROFILED else {}
+    options: dict[str, object] = {"profile": True} if is_profiled and name in _PROFILED else {}
+    if against is not None and name == "turn":
+        options["against"] = against
     return (module.TITLE, *module.run(is_quick=is_quick, **options))
 
 

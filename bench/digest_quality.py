@@ -17,9 +17,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from everfold.core.digests import DigestSource, compose_fine_digest
-from everfold.core.extracts import find_extract_lines
-from everfold.core.origins import Origin
+from everfold.core.digests.extractive import DigestSource, compose_digest
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.reading import find_extract_lines
 
 _DATA: Final = Path(os.environ.get("EVERFOLD_BENCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _FACTS: Final = {
@@ -97,9 +97,9 @@ def list_facts(talk: Talk) -> Iterator[tuple[str, str]]:
 
 
 def compose(talk: Talk, share: float) -> str:
-    """The fine digest of a talk at a share of its size."""
+    """The digest of a talk at a share of its size."""
     size = sum(source.tokens for source in talk.sources)
-    made = compose_fine_digest(
+    made = compose_digest(
         talk.sources,
         first_seq=talk.sources[0].seq,
         last_seq=talk.sources[-1].seq,

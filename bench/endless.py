@@ -10,15 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from bench.material.logs import endless_log
 from bench.measuring import RowCounter, Times, hooked
 from bench.opening import open_engine, temporary_folder
 from bench.report import Row
-from everfold.core.events import CompactionEvent
-from everfold.core.rendering import render
-from everfold.core.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
-from everfold.core.window import MessageEntry, RangeEntry, Window
+from everfold.core.compaction.record import Compaction
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
+from everfold.core.windows.entries import MessageEntry, RangeEntry
+from everfold.core.windows.rendering import render
+from everfold.core.windows.window import Window
 from everfold.session import Session
-from everfold.testing import endless_log
 
 TITLE = "60,000 messages at budgets of 8,000 and 32,000 tokens"
 MESSAGES_COUNT = 60_000
@@ -43,7 +44,7 @@ class Requests:
     over_budget_count: int = 0
     same_chars: int = 0
     previous_chars: int = 0
-    breaks: Counter[str] = field(default_factory=Counter)
+    cache_breaks: Counter[str] = field(default_factory=Counter)
     triggers: Counter[str] = field(default_factory=Counter)
     lost_chars: Counter[str] = field(default_factory=Counter)
 
@@ -103,9 +104,9 @@ async def _play_log(
             kept.same_chars += same_chars
             kept.previous_chars += previous_chars
             if same_chars < previous_chars:
-                events = await session.events(after_ordinal=ordinal)
+                events = await session.inspect.compactions(after_ordinal=ordinal)
                 ordinal = max([ordinal, *(event.ordinal for event in events)])
-                _note_break(kept, events, previous_chars - same_chars)
+                _note_cache_break(kept, events, previous_chars - same_chars)
                 kept.compacting_secs.append(spent.secs[-1])
             previous = parts
             appended_count, rows_before, spent = 0, counter.rows_count, Times()
@@ -130,11 +131,11 @@ def _note_window(kept: Requests, window: Window, parts: Sequence[str]) -> None:
         kept.estimate_shares.append(tokens / report.budget_tokens)
 
 
-def _note_break(kept: Requests, events: Sequence[CompactionEvent], lost_chars: int) -> None:
+def _note_cache_break(kept: Requests, events: Sequence[Compaction], lost_chars: int) -> None:
     triggers = [event.report.trigger for event in events if event.report is not None]
     kept.triggers.update(triggers)
-    reason = " + ".join(f"{name}" for name in sorted(set(triggers))) or "no event"
-    kept.breaks[reason] += 1
+    reason = " + ".join(f"{name}" for name in sorted(set(triggers))) or "no compaction"
+    kept.cache_breaks[reason] += 1
     kept.lost_chars[reason] += lost_chars
 
 
@@ -195,7 +196,7 @@ def _rows(budget: int, least: float, kept: Requests) -> list[Row]:
         Row(figure=f"request {at}: processor time, means, last tenth to first", value=statistics.fmean(work[last]) / statistics.fmean(work[first]), unit="times"),
         Row(figure=f"window that compacts {at}: median of {len(kept.compacting_secs)}", value=statistics.median(kept.compacting_secs) * 1e6, unit="µs", digits=0),
         Row(figure=f"compactions {at}", value=_tally(kept.triggers)),
-        Row(figure=f"breaks {at}, of {len(kept.secs):,} requests", value=_tally(kept.breaks)),
+        Row(figure=f"breaks {at}, of {len(kept.secs):,} requests", value=_tally(kept.cache_breaks)),
     ]  # fmt: skip
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Final, NotRequired, TypedDict
 
 from bench.report import DATA, Row
-from everfold.adapters.transcripts import read_transcript
-from everfold.core.extracts import ExtractLine, find_extract_lines
-from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.origins import Origin
-from everfold.core.remembering import find_memory_kind
-from everfold.core.snapshots import RESERVE_CHARS_PER_TOKEN
-from everfold.core.tokens import estimate_text_tokens
+from bench.transcripts.reading import read_transcript
+from everfold.core.extraction.remembering import find_memory_kind
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.primitives.origins import Origin
+from everfold.core.recall.snapshots import RESERVE_CHARS_PER_TOKEN
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.reading import find_extract_lines
+from everfold.core.text.tokens import estimate_text_tokens
 
 TITLE = "what heuristic extraction takes for memory, on labelled utterances"
 LEAST_PRECISION = 0.8

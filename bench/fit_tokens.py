@@ -1,4 +1,4 @@
-"""Fit the weights of the token estimate against cl100k_base and print them as they stand in `core/tokens.py`.
+"""Fit the weights of the token estimate against cl100k_base and print them as they stand in `core/text/tokens.py`.
 
 The patterns are taken from there; to try another one, add it with any weight and run this. Least squares of the
 relative error, every corpus of the same importance, with texts made of random characters and long runs beside the
@@ -15,7 +15,7 @@ import random
 import string
 from collections.abc import Iterator
 
-from everfold.core import tokens
+from everfold.core.text import tokens
 from token_corpora import Corpora, find_data_folder, load_data_corpora, load_encodings, load_machine_corpora
 
 _TARGET = 1.075
@@ -48,8 +48,8 @@ def main() -> None:
 def _features(text: str) -> list[int]:
     """How often each pattern occurs in the classes of a text."""
     raw = text.encode("utf-8", "surrogatepass")
-    shape = raw.translate(tokens._CODES, b"" if text.isascii() else tokens._CONTINUATION).decode()  # noqa: SLF001
-    return [shape.count(tokens._code(pattern)) for pattern in tokens._WEIGHTS]  # noqa: SLF001
+    kinds = raw.translate(tokens._KINDS, tokens._CONTINUATION).decode()  # noqa: SLF001
+    return [kinds.count(pattern) for pattern in tokens._WEIGHTS]  # noqa: SLF001
 
 
 def _made_texts() -> Corpora:

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import everfold
+from bench.material.logs import LogEntry, endless_log
 from bench.measuring import Times
 from bench.opening import is_request_due, temporary_folder
 from bench.report import Row
 from everfold.engine import Everfold
 from everfold.ports.dispatch import Work
-from everfold.services.commit import Committer
+from everfold.services.compaction.commit import Committer
 from everfold.session import Session
-from everfold.testing import LogEntry, endless_log
 
 TITLE = "turns while compactions go on"
 LIMIT_TOKENS = 32_000
@@ -141,7 +141,7 @@ async def _play(folder: Path, script: object, entries: Sequence[LogEntry]) -> Ho
             with group.one():
                 await session.append(entry.wire, said_at=entry.said_at)
                 window = await session.window()
-            reasons = {one.reason for one in window.report.breaks}
+            reasons = {one.reason for one in window.report.cache_breaks}
             turns = _group_of(times, reasons, woken - before)
             turns.times.add(group.secs[0], group.processor_secs[0])
             turns.sizes.append(len(json.dumps(entry.wire)))
@@ -249,7 +249,7 @@ async def _fill(engine: Everfold, number: int) -> Session:
     session = await engine.session(user=f"user {number}", limit=BUSY_LIMIT_TOKENS)
     for entry in endless_log(100 + number, messages_count=400):
         await session.append(entry.wire, said_at=entry.said_at)
-        state = await session.state()
+        state = await session.inspect.state()
         if state.safe_sum_tokens > session.settings.limit_tokens * 0.65:
             return session
     raise RuntimeError("the log is too short to fill the session")
@@ -286,7 +286,7 @@ async def _wait_for(sessions: Sequence[Session]) -> Counter[str]:
         await asyncio.sleep(0.25)
         left = []
         for session in waiting:
-            events = await session.events()
+            events = await session.inspect.compactions()
             if events and all(event.has_ended for event in events):
                 ended.update(event.state for event in events)
             else:

@@ -17,6 +17,7 @@ from typing import Literal
 import apsw
 
 import everfold
+from bench.material.logs import LogEntry, chat_log
 from bench.measuring import Times
 from bench.memory_evidence import measure_evidence
 from bench.memory_filling import USER, fill_others, fill_user, unsynced
@@ -25,7 +26,6 @@ from bench.recall import Babble
 from bench.report import Row
 from everfold.engine import Everfold
 from everfold.session import Session
-from everfold.testing import LogEntry, chat_log
 
 TITLE = "what memory adds to windows and compactions, and what recall brings back"
 LIMIT_TOKENS = 32_000
@@ -37,7 +37,7 @@ Mode = Literal["off", "snapshot and delta", "recall"]
 SETTINGS: Mapping[Mode, Mapping[str, Mapping[str, object]]] = {
     "off": INLINE_SETTINGS,
     "snapshot and delta": {**INLINE_SETTINGS, "memory": {"system": "structured"}},
-    "recall": {**INLINE_SETTINGS, "memory": {"system": "structured", "inject": True}},
+    "recall": {**INLINE_SETTINGS, "memory": {"system": "structured"}, "recall": {"enabled": True}},
 }
 
 
@@ -169,7 +169,7 @@ async def _player(side: _Side, filled: Path) -> AsyncIterator[_Player]:
     """A player over a copy of a filled file, warmed up by a few turns that are not timed."""
     path = _copied(filled, filled.with_name(f"{side.name}.db"))
     async with _open(path, side.mode) as engine:
-        session = await engine.add_session(user=USER, limit=LIMIT_TOKENS)
+        session = await engine.session(beside=True, user=USER, limit=LIMIT_TOKENS)
         for turn in _make_talk(Babble(8), 5):
             await session.append({"role": "user", "content": turn.question})
             await session.window()
@@ -254,7 +254,7 @@ async def _compact(engine: Everfold, path: Path, entries: Sequence[LogEntry], ti
     The write-ahead log is emptied first: a session writes about as much as makes SQLite do it, so that it would come in
     every compaction of one side and in none of the other.
     """
-    session = await engine.add_session(user=USER, limit=LIMIT_TOKENS)
+    session = await engine.session(beside=True, user=USER, limit=LIMIT_TOKENS)
     for batch in batched(entries, 2):
         await session.append([entry.wire for entry in batch], said_at=batch[-1].said_at)
     await session.window()

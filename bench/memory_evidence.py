@@ -6,7 +6,7 @@ that no question finds another. A copy rather than a branch, because a branch be
 than an erase, because that takes the snapshot away.
 
 A turn is *in* the window when its message is shown as it is, or when its whole text, spaces and unseen characters apart,
-stands in the volatile suffix. Of a question with several turns the share of them counts.
+stands in the dynamic suffix. Of a question with several turns the share of them counts.
 
 - The sliding window has the newest messages, the question included, that fit the budget: the limit without the room
   for the answer. Nothing of it goes to a digest, a snapshot or a reserve.
@@ -27,26 +27,27 @@ from bench.memory_filling import unsynced
 from bench.opening import INLINE_SETTINGS, temporary_folder
 from bench.recall import DATA, Question, Turn, read_locomo
 from bench.report import Row
-from everfold.core.evidence import RECALL_TITLE
-from everfold.core.messages import Message
-from everfold.core.recalling import RecallCap
-from everfold.core.snapshots import DELTA_TITLE
-from everfold.core.speech import clean_text
-from everfold.core.tokens import estimate_text_tokens
-from everfold.core.window import MessageEntry, RangeEntry, TextEntry, Window
+from everfold.core.log.messages import Message
+from everfold.core.primitives.json_values import clean_text
+from everfold.core.recall.recalling import RecallCap
+from everfold.core.recall.snapshots import DELTA_TITLE
+from everfold.core.text.frames import RECALL_TITLE
+from everfold.core.text.tokens import estimate_text_tokens
+from everfold.core.windows.entries import MessageEntry, RangeEntry, TextEntry
+from everfold.core.windows.window import Window
 from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError
-from everfold.services.recall import Shown, recall
-from everfold.services.search import MOST_HITS
+from everfold.services.memory.recall import Shown, recall
+from everfold.services.sessions.search import MOST_HITS
 from everfold.session import Session, iterate_log
-from everfold.testing.fakes import FakeClock
+from everfold.testing.kit.fakes import FakeClock
 
 LIMITS_TOKENS = (2_000, 4_000, 8_000)
 ASKED_COUNTS = {"report, last two": 50, "looked at before, first two": 25, "quick": 15}
 """Questions of each conversation, from all over it; all of them would take ten minutes."""
 LEAST_ENTRY_TOKENS = 16
 """What an entry of recall has at least: who said it, when and where."""
-SETTINGS = {**INLINE_SETTINGS, "memory": {"system": "structured", "inject": True}}
+SETTINGS = {**INLINE_SETTINGS, "memory": {"system": "structured"}, "recall": {"enabled": True}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class Shares:
     Attributes:
         window: The window with recall on.
         shown: What of that is there without its suffix: as messages.
-        anywhere: Its whole text stands anywhere in the window: in digests, the standing block or the snapshot as well.
+        anywhere: Its whole text stands anywhere in the window: in digests, the standing instructions or the snapshot as well.
         sliding: A sliding window.
         recalled: Recall alone.
         entries_count: How many entries of recall the window's suffix has.
@@ -161,7 +162,7 @@ class Said:
             session = await engine.session(user=self.user, limit=self.limit_tokens)
             await session.append({"role": "user", "content": question.text}, said_at=self.asked_at)
             window = await session.window()
-            asked = (await session.history(window.report.last_seq, window.report.last_seq))[0]
+            asked = (await session.messages(window.report.last_seq, window.report.last_seq))[0]
             left_tokens = window.report.budget_tokens - asked.tokens
             block = await _recall_alone(engine, session, asked, left_tokens)
         seqs, suffix, texts = _read_window(window)
@@ -253,13 +254,13 @@ def _read_window(window: Window) -> tuple[set[int], str, str]:
             texts.append(entry.digest_text)
         elif isinstance(entry, TextEntry):
             texts.append(entry.text)
-            suffix = entry.text if entry.slice == "volatile" else suffix
+            suffix = entry.text if entry.slice == "suffix" else suffix
     return seqs, squeeze(suffix), squeeze("\n".join(texts))
 
 
 def _measure_delta(window: Window) -> int:
     """The tokens of the suffix before recall's own."""
-    suffix = next((it.text for it in window.entries if isinstance(it, TextEntry) and it.slice == "volatile"), "")
+    suffix = next((it.text for it in window.entries if isinstance(it, TextEntry) and it.slice == "suffix"), "")
     return estimate_text_tokens(suffix.partition(RECALL_TITLE)[0]) if suffix.startswith(DELTA_TITLE) else 0
 
 

@@ -11,12 +11,12 @@ import apsw
 from bench.measuring import hooked
 from bench.opening import batched, open_engine
 from bench.recall import Babble
-from everfold.core.items import Item
-from everfold.core.memory import MemoryChange
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.transcripts import Conversation, Transcript, TranscriptMessage
+from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
+from everfold.core.memory.items import Item
+from everfold.core.memory.records import MemoryChange
+from everfold.core.primitives.ids import AgentId, UserId
 from everfold.engine import DEFAULT_AGENT, Everfold
-from everfold.testing.memory_builders import evidence, item
+from everfold.testing.kit.memory_builders import evidence, item
 
 USER = str(uuid.UUID(int=1))
 AGENT = AgentId(DEFAULT_AGENT)
@@ -71,7 +71,7 @@ async def _remember(engine: Everfold, user: str, babble: Babble, count: int) -> 
     store, user_id = engine._store, UserId(user)  # noqa: SLF001 - what every change of memory ends in
     session = (await engine.list_sessions(user=user, limit=1))[0].id
     for batch in batched(_make_items(user_id, session, babble, count), 500):
-        expected = await store.read_head(user_id)
+        expected = await store.read_memory_version(user_id)
         await store.change_memory(MemoryChange(user_id=user_id, agent_id=AGENT, expected=expected, items=tuple(batch)))
 
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TypeVar
 
 import everfold
+from bench.material.logs import LogEntry
 from everfold.engine import Everfold
 from everfold.session import Session
-from everfold.testing import LogEntry
 
 T = TypeVar("T")
 
 BARE_SETTINGS: Mapping[str, Mapping[str, object]] = {
     "model": {"answer_tokens": 0},
-    "compaction": {"volatile_ratio": 0.0, "synchronous": True},
+    "compaction": {"suffix_ratio": 0.0, "synchronous": True},
 }
-"""No room for an answer and no volatile suffix: the limit is the budget."""
+"""No room for an answer and no dynamic suffix: the limit is the budget."""
 
 INLINE_SETTINGS: Mapping[str, Mapping[str, object]] = {"compaction": {"synchronous": True}}
 """Compactions are a part of the window that they are due in, so that a turn is timed alone; `holding` has them beside."""

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.material.logs import LogEntry, endless_log
 from bench.measuring import Times
 from bench.opening import is_request_due, open_engine, temporary_folder
 from bench.recall import DATA, DEPTHS, Question, Turn, read_locomo
 from bench.report import ROOT, Row
 from bench.search import fill_user
 from everfold.engine import Everfold
-from everfold.testing import LogEntry, endless_log
 
 TITLE = "side by side, in one run"
 PYTHON = ROOT / "bench" / ".venv-peers" / "bin" / "python"

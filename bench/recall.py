@@ -37,7 +37,7 @@ from typing import Any
 import apsw
 
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
-from everfold.core.searching import (
+from everfold.core.text.searching import (
     BEFORE_COUNT,
     BEFORE_WEIGHT,
     CANDIDATE_COUNT,
@@ -47,7 +47,7 @@ from everfold.core.searching import (
     order_hits,
     plan_query,
 )
-from everfold.core.words import read_matter
+from everfold.core.text.words import read_matter
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("EVERFOLD_DATA", ROOT.parent / "shared" / "data"))

@@ -17,8 +17,8 @@ from bench.report import Row
 from everfold.engine import Everfold
 from everfold.ports.dispatch import Work
 from everfold.session import Session
-from everfold.testing.builders import assistant, user
-from everfold.testing.fakes import FakeClock, FakeSource
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.fakes import FakeClock, FakeSource
 
 TITLE = "context refreshes: turns that wait for sources, and turns that do not"
 SOURCE_SECS = (0.05, 0.1, 0.15)
@@ -168,7 +168,7 @@ async def _turn(played: Played, number: int) -> None:
     window = await played.session.window()
     took = time.perf_counter() - started, time.process_time() - processor
     is_firing = played.session.id in played.submitted
-    times = played.firing if is_firing else played.showing if window.report.breaks else played.plain
+    times = played.firing if is_firing else played.showing if window.report.cache_breaks else played.plain
     for one in (times, played.every):
         one.add(*took)
     await played.session.append(assistant("It is."))

@@ -11,8 +11,6 @@ from typing import Literal
 
 import apsw
 
-from everfold.core import extracts
-
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 DATA = Path(os.environ.get("EVERFOLD_DATA", ROOT.parent / "shared" / "data"))
@@ -82,9 +80,8 @@ def _first_match(path: Path, pattern: str) -> str | None:
 
 
 def read_load() -> str:
-    """What is measured, and how busy the machine is with other work before a benchmark begins."""
-    built = "plain sources" if extracts.__file__.endswith(".py") else "compiled wheel"
-    return f"{built}; {os.getloadavg()[0]:.1f} of {os.cpu_count()} cores busy before"
+    """How busy the machine is with other work before a benchmark begins."""
+    return f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores busy before"
 
 
 def write_section(

@@ -46,7 +46,7 @@ async def _fill_first(path: Path, babble: Babble, size: Size) -> None:
     """The user whose rows are copied: a short session, a long one, items, and an entry of the audit."""
     await fill_user(path, babble, messages_count=EACH_COUNT, items_count=size.items_count)
     async with open_engine(path) as engine:
-        session = await engine.add_session(user=USER)
+        session = await engine.session(beside=True, user=USER)
         for turns in batched(babble.talk(size.long_count), 500):
             await session.append([{"role": turn.role, "content": turn.text} for turn in turns])
         await (await engine.memory(user=USER)).note_read(actor="key:bench", about=("items",))

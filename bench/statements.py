@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypedDict
 
-from everfold.core.extracts import ExtractLine, find_extract_lines
-from everfold.core.origins import Origin
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.reading import find_extract_lines
 
 _LABELS: Final = Path(__file__).parents[1] / "tests" / "data" / "statements.jsonl"
 _NOW: Final = datetime(2026, 1, 5, tzinfo=UTC)

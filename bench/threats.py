@@ -5,7 +5,7 @@ import time
 from typing import TypedDict
 
 from bench.report import ROOT, Row
-from everfold.core.threats import scan_memory
+from everfold.core.threats.scanning import scan_memory
 
 TITLE = "attacks caught and false alarms of the memory scan"
 _LABELS = ROOT / "tests" / "data" / "threats"

@@ -11,7 +11,7 @@ import timeit
 
 import tiktoken
 
-from everfold.core.tokens import estimate_text_tokens
+from everfold.core.text.tokens import estimate_text_tokens
 from token_corpora import (
     Corpora,
     find_data_folder,

@@ -16,10 +16,10 @@ from bench.report import Row
 from everfold.adapters.sqlite.connection import Database, open_database
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.sqlite.vectors import LEAST_CANDIDATES, OVERSAMPLING, load_extension, pack
-from everfold.core.sessions import UserId
-from everfold.core.vectors import Space, Vector, VectorRef, VectorRow, normalise
-from everfold.testing.builders import ADA, BEN, append_wires, open_session, session_record, user
-from everfold.testing.clusters import Clusters
+from everfold.core.primitives.ids import UserId
+from everfold.core.recall.vectors import Space, Vector, VectorRef, VectorRow, normalise
+from everfold.testing.contract.clusters import Clusters
+from everfold.testing.kit.builders import ADA, BEN, append_wires, open_session, session_record, user
 
 TITLE = "search by vectors, one user among others"
 DIMENSIONS = 384
@@ -45,7 +45,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     with temporary_folder() as folder:
         rows = asyncio.run(_measure(folder / "vectors.db", count, others_count))
     note = (
-        f"Seeded clusters (`everfold.testing.clusters`): themes, {DIMENSIONS} dimensions, threads within each theme, members "
+        f"Seeded clusters (`everfold.testing.contract.clusters`): themes, {DIMENSIONS} dimensions, threads within each theme, members "
         "around each thread, all of them off the origin as real embeddings are; questions lie around threads too, a little "
         f"further off. {others_count:,} rows of another user lie between those of the first. The exact search is the scan of "
         "all floats by the same extension, over the same file, in turns with ours. Processor time is that of the whole "

@@ -15,8 +15,8 @@ from pathlib import Path
 import everfold
 from bench.opening import temporary_folder
 from bench.report import DATA, ROOT
-from everfold.adapters.transcripts import read_transcript
-from everfold.core.transcripts import TranscriptMessage
+from bench.transcripts.reading import read_transcript
+from everfold.core.log.transcripts import TranscriptMessage
 from everfold.engine import Everfold
 
 SERVER = Path("bench") / ".venv-weak" / "bin" / "python"
@@ -65,13 +65,13 @@ async def play(address: str, messages: list[TranscriptMessage]) -> Tally:
 async def _replay(engine: Everfold, messages: list[TranscriptMessage]) -> Tally:
     tally = Tally()
     session = await engine.session(limit=LIMIT_TOKENS)
-    replay = session.replay(messages)
+    replay = session.inspect.replay(messages)
     async for _ in replay.turns():
         print(".", end="", flush=True)
     report = await replay.report()
     tally.requests_count, tally.over_budget_count = report.requests_count, report.over_budget_count
-    tally.findings_count = len(report.verification.findings)
-    for event in await session.events(limit=1000):
+    tally.findings_count = len(report.verification.problems)
+    for event in await session.inspect.compactions(limit=1000):
         if event.plan.folded:
             tally.states[f"{event.state}, digest {event.digest}"] += 1
         tally.faults.update(part.partition(":")[0].strip() for part in event.problem.split(";") if part.strip())
@@ -88,7 +88,7 @@ def main() -> None:
             conversation = read_transcript(DATA / name).conversations[index]
             tally = asyncio.run(play(address, list(conversation.messages[:MESSAGES_COUNT])))
             print(f"{name} {index}: {tally.requests_count} requests, {tally.over_budget_count} windows over budget, "
-                  f"{tally.findings_count} findings of verify")  # fmt: skip
+                  f"{tally.findings_count} problems of verify")  # fmt: skip
             for state, number in sorted(tally.states.items()):
                 print(f"  {number:3} {state}")
             print(f"  faults: {dict(tally.faults.most_common())}")

@@ -55,7 +55,7 @@ def _describe_class(path: str, cls: type) -> Iterator[str]:
     yield f"{path}({bases})" if bases else path
     if "__init__" in vars(cls) and not getattr(cls, "_is_protocol", False):
         yield f"{path}.__init__{_sign(vars(cls)['__init__'])}"
-    for name in sorted(set(vars(cls)) | set(vars(cls).get("__annotations__", {}))):
+    for name in sorted(set(vars(cls)) | set(inspect.get_annotations(cls))):
         if not name.startswith("_"):
             yield _describe_member(f"{path}.{name}", vars(cls).get(name), cls, name)
 
@@ -65,7 +65,7 @@ def _describe_member(path: str, member: object, cls: type, name: str) -> str:
         return f"{path}{_sign(member.__func__)}"
     if inspect.isroutine(member):
         return f"{path}{_sign(member)}"
-    annotation = vars(cls).get("__annotations__", {}).get(name)
+    annotation = inspect.get_annotations(cls).get(name)
     typed = f"{path}: {_name_type(annotation)}" if annotation is not None else path
     return f"{typed} = {member!r}" if isinstance(member, str | int | float) else typed
 
@@ -80,7 +80,7 @@ def _sign(function: object) -> str:
         signature = str(inspect.signature(function))  # type: ignore[arg-type]  # what has none raises ValueError
     except ValueError:
         signature = "(...)"
-    return re.sub(r" at 0x[0-9a-f]+", "", signature) + prefix
+    return re.sub(r" at 0x[0-9a-f]+|(?<=pathlib\.)_local\.", "", signature) + prefix
 
 
 if __name__ == "__main__":

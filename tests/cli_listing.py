@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from everfold.cli.main import app
+from everfold.cli.main import app, load_command
 from everfold.errors import EverfoldError
 
 HEAD = """# The command line
@@ -30,6 +30,7 @@ where an error comes from.
 def list_reference() -> Iterator[str]:
     """The lines of the reference."""
     group: Any = typer.main.get_command(app)
+    group.commands = {name: load_command(name) for name in group.commands}
     yield HEAD
     yield ""
     yield "Before the command's name:"

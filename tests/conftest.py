@@ -18,12 +18,13 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from hypothesis import settings
+from tests.support.sizes import examples
 
 if TYPE_CHECKING:
     from tests.forks import Forks
 
     from everfold import Everfold
-    from everfold.core.window import Window
+    from everfold.core.windows.window import Window
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -44,8 +45,8 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
 
 # `ci` tries the same examples on every run, so that a failure is the change's own; `dev` looks for new ones.
 # Neither has a deadline: no test asserts a time.
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=examples(100))
+settings.register_profile("dev", deadline=None, max_examples=examples(100))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 
@@ -157,16 +158,17 @@ def prefix_is_held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     """
     if "moves_prefix" in request.keywords:
         return
+    from tests.support.proofs import PrefixWatch
+
     from everfold.session import Session
-    from everfold.testing.proofs import PrefixWatch
 
     show = Session.window
     watches: WeakKeyDictionary[object, PrefixWatch] = WeakKeyDictionary()  # ids repeat from store to store
 
     async def show_and_compare(
-        self: Session, *, limit: int | None = None, volatile: str | None = None, preview: bool = False
+        self: Session, *, limit: int | None = None, suffix: str | None = None, preview: bool = False
     ) -> Window:
-        window = await show(self, limit=limit, volatile=volatile, preview=preview)
+        window = await show(self, limit=limit, suffix=suffix, preview=preview)
         if not preview:
             watches.setdefault(self._store, PrefixWatch()).see(
                 self.id, window, settings=self.settings, epoch=self._live.state.epoch
@@ -191,10 +193,10 @@ def open_with_model() -> OpenWithModel:
     from everfold.engine import DRAIN_SECS, Everfold
     from everfold.ports.models import Model
     from everfold.ports.system import Clock
-    from everfold.services.call_model import ModelCaller
-    from everfold.services.digest_event import digest_event
-    from everfold.services.observers import make_observers
-    from everfold.testing.fakes import FakeClock
+    from everfold.services.compaction.digest_compaction import digest_compaction
+    from everfold.services.models.call_model import ModelCaller
+    from everfold.services.telling.stream import Stream
+    from everfold.testing.kit.fakes import FakeClock
 
     @asynccontextmanager
     async def open_engine(
@@ -206,7 +208,7 @@ def open_with_model() -> OpenWithModel:
         settings: Mapping[str, Mapping[str, object]] | None = None,
     ) -> AsyncIterator[Everfold]:
         loaded = load_settings(None, settings)
-        clock, ids, observers = clock or FakeClock(), RandomIds(), make_observers()
+        clock, ids, stream = clock or FakeClock(), RandomIds(), Stream()
         store = await open_store(url)
         caller = ModelCaller(
             model=model,
@@ -215,18 +217,18 @@ def open_with_model() -> OpenWithModel:
             ids=ids,
             timeout_secs=loaded.compaction.summary_timeout_secs,
             retries=loaded.compaction.retries,
-            observers=observers,
+            stream=stream,
         )
-        memories = make_memories(store, loaded, clock=clock, ids=ids, observers=observers)
+        memories = make_memories(store, loaded, clock=clock, ids=ids, stream=stream)
         background = make_background(memories, loaded)
-        background.worker = replace(background.worker, write_digest=partial(digest_event, caller))
+        background.worker = replace(background.worker, write_digest=partial(digest_compaction, caller))
         engine = Everfold(
             store,
             clock=clock,
             ids=ids,
             secrets=RandomSecrets(),
             defaults_of=loaded.session_settings,
-            observers=observers,
+            stream=stream,
             background=background,
             memories=memories,
         )

@@ -28,8 +28,8 @@ LOADED: Final = (
     "everfold.bootstrap",
     "everfold.sync",
     "everfold.testing",
-    "everfold.testing.builders",
-    "everfold.testing.fakes",
+    "everfold.testing.kit.builders",
+    "everfold.testing.kit.fakes",
     "rich.console",
 )
 SECS: Final = 200

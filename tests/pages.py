@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,11 +19,13 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from everfold.config import Settings, read_section
+from everfold.core.compaction.transitions import COMPACTION, DIGEST, EXTRACTION, LAYOUT, OPEN_STATES
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
 
 PROJECT = Path(__file__).resolve().parent.parent
 SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
+STATES_PAGE = PROJECT / "docs" / "compaction.md"
 COMMANDS_PAGE = PROJECT / "docs" / "reference" / "cli.md"
 ROUTES_PAGE = PROJECT / "docs" / "reference" / "api.md"
 COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
@@ -122,6 +125,55 @@ def _show(key: FieldInfo) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
+def draw_states() -> str:
+    """The diagram of a compaction's states, and the tables of its layout and jobs, from the tables of transitions."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for cause, moves in COMPACTION.items():
+        for before, after in _join_open(moves):
+            arrows.setdefault((before, after), []).append(cause)
+    lines = [f"    {before} --> {after}: {', '.join(causes)}" for (before, after), causes in arrows.items()]
+    states = [state for state in COMPACTION["commit"] if state]
+    diagram = ["```mermaid", "stateDiagram-v2", "    state open {", *(f"        {it}" for it in states), "    }"]
+    layouts = _write_moves({"layout": LAYOUT})
+    jobs = _write_moves({"digest": DIGEST, "extraction": EXTRACTION})
+    return "\n".join([*diagram, *lines, "```\n", layouts, jobs])
+
+
+def _join_open(moves: Mapping[str | None, str]) -> Iterator[tuple[str, str]]:
+    """The arrows of one cause; one arrow from the box of open states where they all lead to one state, or stay."""
+    targets = set(moves.values())
+    if moves.keys() == OPEN_STATES and (len(targets) == 1 or all(it == moves[it] for it in moves)):
+        yield "open", targets.pop() if len(targets) == 1 else "open"
+    else:
+        yield from ((before or "[*]", after) for before, after in moves.items())
+
+
+def _write_moves(tables: Mapping[str, Mapping[str, Mapping[str | None, str]]]) -> str:
+    """A table with a row for each cause, and a column for each table: what the cause finds and what that becomes."""
+    causes = dict.fromkeys(cause for table in tables.values() for cause in table)
+    rows = [
+        f"| {cause} | {' | '.join(_tell_moves(table.get(cause, {})) for table in tables.values())} |"
+        for cause in causes
+    ]
+    return "\n".join([f"| cause | {' | '.join(tables)} |", f"| --- |{' --- |' * len(tables)}", *rows, ""])
+
+
+def _tell_moves(moves: Mapping[str | None, str]) -> str:
+    """The moves of one cause in words: what stays, then what changes, by what it becomes."""
+    stays = [before for before, after in moves.items() if before == after]
+    changes: dict[str, list[str]] = {}
+    for before, after in moves.items():
+        if before != after:
+            changes.setdefault(after, []).append(before or "none")
+    told = [f"{', '.join(befores)} → {after}" for after, befores in changes.items()]
+    return "; ".join([*told, *([f"{', '.join(map(str, stays))} stays"] if stays else [])])
+
+
+def put_states(page: str) -> str:
+    """The page with the states drawn anew between their marks."""
+    return re.sub(r"(?s)(<!-- states: .*? -->\n).*?(<!-- end -->)", lambda it: f"{it[1]}{draw_states()}{it[2]}", page)
+
+
 def _load_examples() -> ModuleType:
     path = PROJECT / "tests" / "docs" / "test_examples.py"
     spec = importlib.util.spec_from_file_location("examples", path)
@@ -150,6 +202,7 @@ def rewrite_outputs(page: Path, examples: ModuleType) -> None:
 if __name__ == "__main__":
     SETTINGS_PAGE.write_text(write_settings_page(), "utf-8")
     ROUTES_PAGE.write_text(anyio.run(write_routes_page), "utf-8")
+    STATES_PAGE.write_text(put_states(STATES_PAGE.read_text("utf-8")), "utf-8")
     listing = subprocess.run([sys.executable, COMMANDS_SCRIPT], capture_output=True, text=True, check=True)
     COMMANDS_PAGE.write_text(listing.stdout, "utf-8")
     shown_examples = _load_examples()

@@ -9,104 +9,136 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from everfold import errors
     from everfold.adapters.system.otel import OtelTracer
+    from everfold.admin import Admin, BrowsedSession
     from everfold.bootstrap import open, open_sync  # noqa: A004 - `everfold.open` is what a user types
     from everfold.config import Settings, load_settings
-    from everfold.core.access import AccessKey, Scope
-    from everfold.core.events import CompactionEvent
-    from everfold.core.folding import CompactionReport, Fold
-    from everfold.core.happenings import Happening
-    from everfold.core.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
-    from everfold.core.items import Evidence, Item
-    from everfold.core.memory import AuditEntry, Extraction
-    from everfold.core.messages import Message
-    from everfold.core.rendering import render
-    from everfold.core.sessions import SessionRecord
-    from everfold.core.topics import Dream, Topic
-    from everfold.core.usage import ModelCall
-    from everfold.core.users import Binding, User
-    from everfold.core.window import Window, WindowReport
+    from everfold.core.access.api_keys import ApiKey, Scope
+    from everfold.core.access.users import Binding, User
+    from everfold.core.compaction.folding import CompactionReport, Fold
+    from everfold.core.compaction.record import Compaction
+    from everfold.core.log.messages import Message
+    from everfold.core.log.sessions import SessionRecord
+    from everfold.core.memory.items import Evidence, Item
+    from everfold.core.memory.records import AuditEntry, Extraction
+    from everfold.core.memory.topics import Dream, Topic
+    from everfold.core.observation.events import Event
+    from everfold.core.observation.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
+    from everfold.core.observation.usage import ModelCall
+    from everfold.core.windows.rendering import render
+    from everfold.core.windows.window import Window, WindowReport
     from everfold.engine import Everfold
+    from everfold.inspection import Inspection
     from everfold.memory import Because, Memory
     from everfold.ports.hooks import Hooks
-    from everfold.services.erase import Erased
-    from everfold.services.keys import Keys, MadeKey
-    from everfold.services.memory_tools import MemoryTools, ToolAnswer
-    from everfold.services.prove_absent import WordPlace
-    from everfold.services.read import Page
-    from everfold.services.search import SearchHit
-    from everfold.services.verify import Verification
-    from everfold.services.wipe import ErasedSession, Wiped
+    from everfold.services.access.api_keys import ApiKeys, MadeApiKey
+    from everfold.services.forgetting.erase import Erased
+    from everfold.services.forgetting.prove_absent import WordPlace
+    from everfold.services.forgetting.wipe import ErasedSession, Wiped
+    from everfold.services.inspection.verify import Verification
+    from everfold.services.memory.memory_tools import MemoryTools, ToolAnswer
+    from everfold.services.sessions.read import Page
+    from everfold.services.sessions.search import SearchHit
+    from everfold.services.sessions.search_all import Found, ItemHit, TopicHit
     from everfold.session import Session
+    from everfold.sync_classes import (
+        SyncAdmin,
+        SyncApiKeys,
+        SyncEverfold,
+        SyncInspection,
+        SyncMemory,
+        SyncMemoryTools,
+        SyncReplay,
+        SyncSession,
+    )
 
 _HOMES = {
-    "AccessKey": "everfold.core.access",
-    "AuditEntry": "everfold.core.memory",
+    "ApiKey": "everfold.core.access.api_keys",
+    "Admin": "everfold.admin",
+    "AuditEntry": "everfold.core.memory.records",
     "Because": "everfold.memory",
-    "Binding": "everfold.core.users",
-    "CompactionEvent": "everfold.core.events",
-    "CompactionReport": "everfold.core.folding",
-    "Dream": "everfold.core.topics",
-    "Erased": "everfold.services.erase",
-    "ErasedSession": "everfold.services.wipe",
+    "Binding": "everfold.core.access.users",
+    "BrowsedSession": "everfold.admin",
+    "Compaction": "everfold.core.compaction.record",
+    "CompactionReport": "everfold.core.compaction.folding",
+    "Dream": "everfold.core.memory.topics",
+    "Erased": "everfold.services.forgetting.erase",
+    "ErasedSession": "everfold.services.forgetting.wipe",
     "Everfold": "everfold.engine",
-    "Evidence": "everfold.core.items",
-    "Extraction": "everfold.core.memory",
-    "Fold": "everfold.core.folding",
-    "Happening": "everfold.core.happenings",
+    "Evidence": "everfold.core.memory.items",
+    "Extraction": "everfold.core.memory.records",
+    "Fold": "everfold.core.compaction.folding",
+    "Found": "everfold.services.sessions.search_all",
+    "Event": "everfold.core.observation.events",
     "Hooks": "everfold.ports.hooks",
-    "Item": "everfold.core.items",
-    "Keys": "everfold.services.keys",
-    "MadeKey": "everfold.services.keys",
+    "Inspection": "everfold.inspection",
+    "Item": "everfold.core.memory.items",
+    "ItemHit": "everfold.services.sessions.search_all",
+    "ApiKeys": "everfold.services.access.api_keys",
+    "MadeApiKey": "everfold.services.access.api_keys",
     "Memory": "everfold.memory",
-    "MemoryTools": "everfold.services.memory_tools",
-    "MemoryWrite": "everfold.core.hooks",
-    "Message": "everfold.core.messages",
-    "ModelCall": "everfold.core.usage",
+    "MemoryTools": "everfold.services.memory.memory_tools",
+    "MemoryWrite": "everfold.core.observation.hooks",
+    "Message": "everfold.core.log.messages",
+    "ModelCall": "everfold.core.observation.usage",
     "OtelTracer": "everfold.adapters.system.otel",
-    "Page": "everfold.services.read",
-    "PendingFold": "everfold.core.hooks",
-    "Scope": "everfold.core.access",
-    "SearchHit": "everfold.services.search",
+    "Page": "everfold.services.sessions.read",
+    "PendingFold": "everfold.core.observation.hooks",
+    "Scope": "everfold.core.access.api_keys",
+    "SearchHit": "everfold.services.sessions.search",
     "Session": "everfold.session",
-    "SessionEnd": "everfold.core.hooks",
-    "SessionRecord": "everfold.core.sessions",
-    "SessionSwitch": "everfold.core.hooks",
+    "SessionEnd": "everfold.core.observation.hooks",
+    "SessionRecord": "everfold.core.log.sessions",
+    "SessionSwitch": "everfold.core.observation.hooks",
     "Settings": "everfold.config",
-    "ToolAnswer": "everfold.services.memory_tools",
-    "Topic": "everfold.core.topics",
-    "TurnEnd": "everfold.core.hooks",
-    "TurnStart": "everfold.core.hooks",
-    "User": "everfold.core.users",
-    "Verification": "everfold.services.verify",
-    "Window": "everfold.core.window",
-    "WindowReport": "everfold.core.window",
-    "Wiped": "everfold.services.wipe",
-    "WordPlace": "everfold.services.prove_absent",
+    "SyncAdmin": "everfold.sync_classes",
+    "SyncEverfold": "everfold.sync_classes",
+    "SyncInspection": "everfold.sync_classes",
+    "SyncApiKeys": "everfold.sync_classes",
+    "SyncMemory": "everfold.sync_classes",
+    "SyncMemoryTools": "everfold.sync_classes",
+    "SyncReplay": "everfold.sync_classes",
+    "SyncSession": "everfold.sync_classes",
+    "ToolAnswer": "everfold.services.memory.memory_tools",
+    "Topic": "everfold.core.memory.topics",
+    "TopicHit": "everfold.services.sessions.search_all",
+    "TurnEnd": "everfold.core.observation.hooks",
+    "TurnStart": "everfold.core.observation.hooks",
+    "User": "everfold.core.access.users",
+    "Verification": "everfold.services.inspection.verify",
+    "Window": "everfold.core.windows.window",
+    "WindowReport": "everfold.core.windows.window",
+    "Wiped": "everfold.services.forgetting.wipe",
+    "WordPlace": "everfold.services.forgetting.prove_absent",
     "load_settings": "everfold.config",
     "open": "everfold.bootstrap",
     "open_sync": "everfold.bootstrap",
-    "render": "everfold.core.rendering",
+    "render": "everfold.core.windows.rendering",
 }
 
 __all__ = [
-    "AccessKey",
+    "Admin",
+    "ApiKey",
+    "ApiKeys",
     "AuditEntry",
     "Because",
     "Binding",
-    "CompactionEvent",
+    "BrowsedSession",
+    "Compaction",
     "CompactionReport",
     "Dream",
     "Erased",
     "ErasedSession",
+    "Event",
     "Everfold",
     "Evidence",
     "Extraction",
     "Fold",
-    "Happening",
+    "Found",
     "Hooks",
+    "Inspection",
     "Item",
-    "Keys",
-    "MadeKey",
+    "ItemHit",
+    "MadeApiKey",
     "Memory",
     "MemoryTools",
     "MemoryWrite",
@@ -122,8 +154,17 @@ __all__ = [
     "SessionRecord",
     "SessionSwitch",
     "Settings",
+    "SyncAdmin",
+    "SyncApiKeys",
+    "SyncEverfold",
+    "SyncInspection",
+    "SyncMemory",
+    "SyncMemoryTools",
+    "SyncReplay",
+    "SyncSession",
     "ToolAnswer",
     "Topic",
+    "TopicHit",
     "TurnEnd",
     "TurnStart",
     "User",

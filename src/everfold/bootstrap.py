@@ -2,21 +2,23 @@
 
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.adapters.models.lazy import LazyModel
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
-from everfold.adapters.system.log_lines import LogLines, log_failed_work
+from everfold.adapters.system.log_lines import LogLines
 from everfold.adapters.system.random_secrets import RandomSecrets
 from everfold.config import Overrides, Settings, load_settings
-from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.refreshing import AllowedSource
-from everfold.core.sessions import AgentId, SessionId
+from everfold.core.compaction.tasks import WorkPolicy
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.primitives.ids import AgentId, SessionId
+from everfold.core.sources.refreshing import AllowedSource
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.hooks import Hooks
@@ -26,21 +28,23 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
 from everfold.ports.tracing import Tracer
 from everfold.sections import SourceSettings
-from everfold.services.agent_memory import Memories
-from everfold.services.background import Background
-from everfold.services.call_embedder import EmbedderCaller
-from everfold.services.call_model import ModelCaller
-from everfold.services.digest_event import digest_event
-from everfold.services.dream import Dreamer
-from everfold.services.dream_loop import DreamLoop
-from everfold.services.embed import Embedding
-from everfold.services.live import Handover
-from everfold.services.observers import Observers, make_observers
-from everfold.services.refresh import Refresher, RefreshPolicy
-from everfold.services.sweep import Sweeper
-from everfold.services.users import Users
-from everfold.services.work import Worker, WorkPolicy
-from everfold.sync import Blocking, block_on
+from everfold.services.access.users import Users
+from everfold.services.compaction.digest_compaction import digest_compaction
+from everfold.services.compaction.recover import Recovery
+from everfold.services.compaction.refresh import Refresher, RefreshPolicy
+from everfold.services.compaction.work import Worker
+from everfold.services.dreams.dream import Dreamer
+from everfold.services.dreams.dream_loop import DreamLoop
+from everfold.services.memory.embed import Embedding
+from everfold.services.models.call_embedder import EmbedderCaller
+from everfold.services.models.call_model import ModelCaller
+from everfold.services.sessions.handover import Handover
+from everfold.services.telling.stream import Stream, tell_failed_work
+from everfold.services.turns.agent_memory import Memories
+from everfold.services.turns.background import Background
+
+if TYPE_CHECKING:
+    from everfold.sync_classes import SyncEverfold
 
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Where each provider's own documentation has its key."""
@@ -50,7 +54,7 @@ _FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one fro
 
 @asynccontextmanager
 async def open(  # noqa: A001 - `everfold.open` is what a user types
-    url: str | None = None,
+    url: str | Path | None = None,
     *,
     settings: Settings | Overrides | None = None,
     config: Path | None = None,
@@ -63,7 +67,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     """Open a store and give the engine; the store is let go at the end.
 
     Args:
-        url: Where everything is kept; `store.url` of the settings when left out.
+        url: Where everything is kept, a url or the `Path` of an SQLite file; `store.url` of the settings when left out.
         settings: Settings by section and key, or ones that were loaded before.
         config: The settings file; `everfold.toml` in the working folder when left out.
         clock: Tells the time; the machine's when left out.
@@ -78,19 +82,19 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         StoreError: the store cannot be opened.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(config, settings)
-    observers = make_observers(
+    stream = Stream(
+        (LogLines(),),
         hooks=hooks,
         timeout_secs=loaded.hooks.timeout_secs,
         strict=loaded.hooks.strict,
-        sinks=(LogLines(),),
         tracer=tracer,
     )
     clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
-    store = await open_store(url or loaded.store.url)
+    store = await open_store(_as_url(url) or loaded.store.url)
     try:
         if loaded.embed.model is not None:
             await store.require_search()
-        engine = make_engine(store, loaded, clock=clock, ids=ids, observers=observers, sources=sources)
+        engine = make_engine(store, loaded, clock=clock, ids=ids, stream=stream, sources=sources)
     except BaseException:
         await store.close()
         raise
@@ -103,7 +107,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
 
 
 def open_sync(
-    url: str | None = None,
+    url: str | Path | None = None,
     *,
     settings: Settings | Overrides | None = None,
     config: Path | None = None,
@@ -112,15 +116,17 @@ def open_sync(
     hooks: Sequence[Hooks] = (),
     tracer: Tracer | None = None,
     sources: Sequence[ContextSource] = (),
-) -> AbstractContextManager[Blocking[Everfold]]:
+) -> "SyncEverfold":
     """The same for programs without an event loop: every method of what it gives blocks.
 
-    Hooks stay async, and run on the thread of the engine.
+    Use it with `with`, or call its `open()` and `close()`. Hooks stay async, and run on the thread of the engine.
     """
-    opening = open(
-        url, settings=settings, config=config, clock=clock, ids=ids, hooks=hooks, tracer=tracer, sources=sources
+    from everfold.sync_classes import SyncEverfold
+
+    opening = partial(
+        open, url, settings=settings, config=config, clock=clock, ids=ids, hooks=hooks, tracer=tracer, sources=sources
     )
-    return block_on(opening)
+    return SyncEverfold(opening)
 
 
 def make_engine(
@@ -129,13 +135,13 @@ def make_engine(
     *,
     clock: Clock,
     ids: Ids,
-    observers: Observers | None = None,
+    stream: Stream | None = None,
     sources: Sequence[ContextSource] = (),
     secrets: Secrets | None = None,
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
-    observers = Observers() if observers is None else observers
-    memories = make_memories(store, settings, clock=clock, ids=ids, observers=observers)
+    stream = Stream() if stream is None else stream
+    memories = make_memories(store, settings, clock=clock, ids=ids, stream=stream)
     background = make_background(memories, settings, sources=sources)
     return Everfold(
         store,
@@ -143,7 +149,7 @@ def make_engine(
         ids=ids,
         secrets=RandomSecrets() if secrets is None else secrets,
         defaults_of=cache(settings.session_settings),
-        observers=observers,
+        stream=stream,
         background=background,
         memories=memories,
         rotates=settings.sessions.rotate_on_compaction,
@@ -153,19 +159,19 @@ def make_engine(
 def take_settings(engine: Everfold, settings: Settings) -> None:
     """Have an engine go by what other settings say of agents: new sessions at once, and memory from its next turn on.
 
-    What holds for all of an engine (its store, models, sources, hooks, sweep) stays as it was opened.
+    What holds for all of an engine (its store, models, sources, hooks, recovery) stays as it was opened.
     """
-    engine.take_policies(
+    engine.admin.take_policies(
         settings_of=cache(settings.session_settings),
         memory_policy_of=cache(settings.memory_policy),
         has_memory=settings.has_memory,
     )
 
 
-def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, observers: Observers) -> Memories:
+def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, stream: Stream) -> Memories:
     """What an engine does with memory, and what calls its models."""
-    dispatcher = InProcessDispatcher(on_error=log_failed_work)
-    caller = open_caller(settings, store, clock=clock, ids=ids, observers=observers)
+    dispatcher = InProcessDispatcher(on_error=partial(tell_failed_work, stream))
+    caller = open_caller(settings, store, clock=clock, ids=ids, stream=stream)
 
     def policy_of(agent_id: AgentId) -> MemoryPolicy:
         return memories.policy_of(agent_id)  # as it is then: it may change
@@ -174,7 +180,7 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
         store=store,
         clock=clock,
         ids=ids,
-        observers=observers,
+        stream=stream,
         dispatcher=dispatcher,
         policy_of=cache(settings.memory_policy),
         dreamer=Dreamer(
@@ -184,7 +190,7 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
             policy_of=policy_of,
             caller=caller,
             lease_secs=settings.compaction.lease_secs,
-            observers=observers,
+            stream=stream,
         ),
         caller=caller,
         embedding=open_embedding(store, settings, clock=clock, ids=ids),
@@ -195,13 +201,13 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, o
 
 def make_background(memories: Memories, settings: Settings, *, sources: Sequence[ContextSource] = ()) -> Background:
     """What an engine does beside the turns, in this process."""
-    sweep, caller = settings.sweep, memories.caller
-    store, clock, observers, dispatcher = memories.store, memories.clock, memories.observers, memories.dispatcher
+    recovery, caller = settings.recovery, memories.caller
+    store, clock, stream, dispatcher = memories.store, memories.clock, memories.stream, memories.dispatcher
     policy = WorkPolicy(
         lease_secs=settings.compaction.lease_secs,
         summary_timeout_secs=settings.compaction.summary_timeout_secs,
-        attempts=sweep.attempts,
-        grace_secs=sweep.grace_secs,
+        attempts=recovery.attempts,
+        grace_secs=recovery.grace_secs,
         is_synchronous=settings.compaction.synchronous,
     )
     refresher = make_refresher(memories, settings, sources)
@@ -211,12 +217,12 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
         ids=memories.ids,
         policy=policy,
         dispatcher=dispatcher,
-        write_digest=None if caller is None else partial(digest_event, caller),
+        write_digest=None if caller is None else partial(digest_compaction, caller),
         extract=None if caller is None else memories.extract,
         extracts=memories.is_on,
         refresher=refresher,
         handover=Handover() if refresher is None else refresher.handover,
-        observers=observers,
+        stream=stream,
     )
 
     def wake(session_id: SessionId) -> None:
@@ -234,13 +240,13 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
         worker=worker,
         close_models=memories.close_models,
         dispatcher=dispatcher,
-        sweeper=Sweeper(
+        recovery=Recovery(
             store=store,
             clock=clock,
             wake=wake,
-            feed=observers.feed,
-            lookback_secs=sweep.lookback_secs,
-            every_secs=sweep.every_secs,
+            stream=stream,
+            lookback_secs=recovery.lookback_secs,
+            every_secs=recovery.every_secs,
         ),
         dreaming=dreaming,
         dreams=settings.has_memory,
@@ -273,7 +279,7 @@ def make_refresher(memories: Memories, settings: Settings, sources: Sequence[Con
     return Refresher(
         store=memories.store,
         clock=memories.clock,
-        observers=memories.observers,
+        stream=memories.stream,
         dispatcher=memories.dispatcher,
         sources=asked,
         policy=RefreshPolicy(
@@ -330,6 +336,10 @@ def open_embedding(store: Store, settings: Settings, *, clock: Clock, ids: Ids) 
     return Embedding(store=store, caller=caller)
 
 
+def _as_url(place: str | Path | None) -> str | None:
+    return f"sqlite:///{place}" if isinstance(place, Path) else place
+
+
 async def open_store(url: str) -> Store:
     """The store that a url names.
 
@@ -349,7 +359,7 @@ async def open_store(url: str) -> Store:
 
 
 def open_caller(
-    settings: Settings, store: Store, *, clock: Clock, ids: Ids, observers: Observers | None = None
+    settings: Settings, store: Store, *, clock: Clock, ids: Ids, stream: Stream | None = None
 ) -> ModelCaller | None:
     """What calls the compaction model, within the limits of the settings; None when no model is configured.
 
@@ -366,9 +376,9 @@ def open_caller(
         ids=ids,
         timeout_secs=settings.compaction.summary_timeout_secs,
         retries=settings.compaction.retries,
-        per_event_usd=settings.spend.per_event_usd,
+        per_compaction_usd=settings.spend.per_compaction_usd,
         per_day_usd=settings.spend.per_day_usd,
-        observers=observers or Observers(),
+        stream=stream or Stream(),
     )
 
 
@@ -421,7 +431,7 @@ def _read_key(name: str, variable: str | None, *, key: str = "model.api_key_env"
     value = os.environ.get(variable, "").strip()
     if not value:
         raise InvalidInputError(
-            f"the model {name} needs a key: the variable {variable} is not set; set it, or name another one in {key}",
+            f"The model {name} needs an API key, and the variable {variable} is not set. Set it, or name another one in {key}.",
             variable=variable,
         )
     return value

@@ -21,10 +21,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.room import Policy
-from everfold.core.sessions import SessionSettings
-from everfold.core.users import UserEntry, parse_binding, plan_users
+from everfold.core.access.users import UserEntry, parse_binding, plan_users
+from everfold.core.log.budget import Policy
+from everfold.core.log.sessions import SessionSettings
+from everfold.core.memory.policy import MemoryPolicy
 from everfold.errors import InvalidInputError
 from everfold.sections import (
     NOT_POLICY,
@@ -35,12 +35,13 @@ from everfold.sections import (
     HookSettings,
     MemorySettings,
     ModelSettings,
+    RecallSettings,
+    RecoverySettings,
     ServerSettings,
     SessionsSettings,
     SourceSettings,
     SpendSettings,
     StoreSettings,
-    SweepSettings,
     UserSettings,
 )
 
@@ -49,6 +50,21 @@ ENV_PREFIX = "EVERFOLD_"
 NESTED_DELIMITER = "__"
 _NEAR_RATIO = 0.85
 """So alike a variable and a key must be for the one to be taken for the other, misspelt."""
+
+RENAMED = {
+    "agents.memory_inject": "agents.recall_enabled",
+    "compaction.force_ratio": "compaction.hard_limit_ratio",
+    "compaction.volatile_ratio": "compaction.suffix_ratio",
+    "memory.inject": "recall.enabled",
+    "memory.recall_max": "recall.entries",
+    "spend.per_event_usd": "spend.per_compaction_usd",
+    "sweep": "recovery",
+    "sweep.attempts": "recovery.attempts",
+    "sweep.every_secs": "recovery.every_secs",
+    "sweep.grace_secs": "recovery.grace_secs",
+    "sweep.lookback_secs": "recovery.lookback_secs",
+}
+"""Settings that have another name since: the old one is refused, and the error names the new one."""
 
 _NOT_SHOWN = frozenset({"model.base_url", "model.api_key_env", "embed.base_url", "embed.api_key_env"})
 """Keys into which a person may paste a secret by mistake: what was given is not repeated."""
@@ -65,10 +81,11 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings.model_validate({})
     compaction: CompactionSettings = CompactionSettings.model_validate({})
     sessions: SessionsSettings = SessionsSettings.model_validate({})
-    sweep: SweepSettings = SweepSettings.model_validate({})
+    recovery: RecoverySettings = RecoverySettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
     memory: MemorySettings = MemorySettings.model_validate({})
+    recall: RecallSettings = RecallSettings.model_validate({})
     embed: EmbedSettings = EmbedSettings.model_validate({})
     users: tuple[UserSettings, ...] = ()
     agents: Mapping[str, AgentSettings] = Field(default_factory=dict[str, AgentSettings])
@@ -140,14 +157,15 @@ class Settings(BaseSettings):
 
     def memory_policy(self, agent: str) -> MemoryPolicy:
         """How memory is kept for an agent."""
-        policy = MemoryPolicy(**self.memory.model_dump())
+        recall = self.recall
+        policy = MemoryPolicy(**self.memory.model_dump(), recall_enabled=recall.enabled, recall_entries=recall.entries)
         own = self.agents.get(agent)
         if own is None:
             return policy
         return replace(
             policy,
             system=own.memory_system or policy.system,
-            inject=policy.inject if own.memory_inject is None else own.memory_inject,
+            recall_enabled=policy.recall_enabled if own.recall_enabled is None else own.recall_enabled,
             review=policy.review if own.memory_review is None else own.memory_review,
         )
 
@@ -174,7 +192,8 @@ def _overlay(compaction: CompactionSettings, own: Mapping[str, object], *, agent
     known = set(CompactionSettings.model_fields) - NOT_POLICY
     for key in own:
         if key not in known:
-            near = difflib.get_close_matches(key, sorted(known), n=1)
+            renamed = RENAMED.get(f"compaction.{key}", "").removeprefix("compaction.")
+            near = [renamed] if renamed else difflib.get_close_matches(key, sorted(known), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"an agent may set: {', '.join(sorted(known))}"
             raise InvalidInputError(f"the setting 'agents.{agent}.compaction.{key}' is unknown; {hint}")
     try:
@@ -233,16 +252,23 @@ def _locate(path: Path | str) -> type[Settings]:
 
 def _refuse_unknown_variables() -> None:
     """Refuse a variable that was meant for a key and names none. One that only shares the prefix is left alone."""
-    by_name = {f"{ENV_PREFIX}{key.upper().replace('.', NESTED_DELIMITER)}": key for key in list_keys()}
+    by_name = {f"{ENV_PREFIX}{key.upper().replace('.', NESTED_DELIMITER)}": key for key in list_settings()}
     sections = tuple(f"{ENV_PREFIX}{section.upper()}" for section in Settings.model_fields)
+    renamed = {f"{ENV_PREFIX}{old.upper().replace('.', NESTED_DELIMITER)}": new for old, new in RENAMED.items()}
     for given in os.environ:
         name = given.upper()
+        if new := renamed.get(name):
+            raise InvalidInputError(
+                f"the variable {given} is now called {ENV_PREFIX}{new.upper().replace('.', NESTED_DELIMITER)}"
+            )
         is_section = name in sections or name.startswith(tuple(f"{section}{NESTED_DELIMITER}" for section in sections))
         if not name.startswith(ENV_PREFIX) or is_section:
             continue  # a key of a known section is checked with the section
         near = difflib.get_close_matches(name, list(by_name), n=1, cutoff=_NEAR_RATIO)
         if near or NESTED_DELIMITER in name:
-            hint = f"did you mean {near[0]} ({by_name[near[0]]})?" if near else f"known keys: {', '.join(list_keys())}"
+            hint = (
+                f"did you mean {near[0]} ({by_name[near[0]]})?" if near else f"known keys: {', '.join(list_settings())}"
+            )
             raise InvalidInputError(f"the variable {given} is unknown; {hint}")
 
 
@@ -250,9 +276,11 @@ def _explain(error: ValidationError) -> str:
     lines = []
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
-        if problem["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(key, list(list_keys()), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_keys())}"
+        if problem["type"] == "extra_forbidden" and (new := _find_new_name(problem["loc"])):
+            lines.append(f"the setting {key!r} is now called {new!r}")
+        elif problem["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(key, list(list_settings()), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_settings())}"
             lines.append(f"the setting {key!r} is unknown{hint}")
         else:
             got = "something else" if key in _NOT_SHOWN else repr(problem["input"])
@@ -260,7 +288,14 @@ def _explain(error: ValidationError) -> str:
     return "\n".join(lines)
 
 
-def list_keys() -> Iterator[str]:
+def _find_new_name(place: Sequence[int | str]) -> str | None:
+    """The name that a setting has now, where it once had the one that was given; `place` leads to it."""
+    section, *names = [part for part in place if not isinstance(part, int)]
+    old = ".".join([str(section), *(str(name) for name in names[-1:])])
+    return RENAMED.get(old)
+
+
+def list_settings() -> Iterator[str]:
     """Every key as `section.name`, in the order of the documentation."""
     for section, field in Settings.model_fields.items():
         yield from (f"{section}.{name}" for name in read_section(field.annotation).model_fields)
@@ -290,7 +325,7 @@ def explain_settings(
         ("file", file_values),
     ]
     rows: list[tuple[str, object, Place]] = []
-    for key in list_keys():
+    for key in list_settings():
         section, name = key.split(".")
         held = getattr(settings, section)
         entries = held.values() if isinstance(held, Mapping) else held if isinstance(held, tuple) else None

@@ -4,46 +4,43 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from everfold.core.events import CompactionEvent
-from everfold.core.happenings import Happening
-from everfold.core.json_values import JsonObject, JsonValue, encode_json
-from everfold.core.listing import require_page_size
-from everfold.core.memory import MemoryHead
-from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.overview import Spend, WorkCounts
-from everfold.core.room import require_room, share_room
-from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, SessionSettings, UserId
-from everfold.core.snapshots import reserve_snapshot
-from everfold.core.state import SessionState
-from everfold.core.transcripts import Transcript
-from everfold.core.usage import start_of_day
-from everfold.core.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
-from everfold.core.window import Prompt
+from everfold.admin import Admin, Defaults
+from everfold.core.access.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
+from everfold.core.log.budget import require_budget, share_budget
+from everfold.core.log.prompts import Prompt
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.log.transcripts import Transcript
+from everfold.core.memory.records import MemoryVersion
+from everfold.core.observation.events import Event
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.primitives.listing import require_page_size
+from everfold.core.recall.snapshots import reserve_snapshot
 from everfold.errors import InvalidInputError
 from everfold.memory import Memory
-from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
-from everfold.ports.usage import UsageStore
-from everfold.services.agent_memory import Memories
-from everfold.services.answer_once import Requests
-from everfold.services.attend import take_imported
-from everfold.services.background import Background
-from everfold.services.import_transcript import Imported, import_transcript
-from everfold.services.keys import Keys
-from everfold.services.live import LiveSession, load_session
-from everfold.services.observers import Observers
-from everfold.services.open_session import Opener
-from everfold.services.port_memory import export_memory, import_memory
-from everfold.services.prove_absent import WordPlace, prove_absent
-from everfold.services.search import SearchHit, search_messages
-from everfold.services.switch import Switcher
-from everfold.services.users import Users
-from everfold.services.wipe import ErasedSession, Wiped, erase_session, wipe_user
+from everfold.services.access.api_keys import ApiKeys
+from everfold.services.access.users import Users
+from everfold.services.forgetting.port_memory import export_memory, import_memory
+from everfold.services.forgetting.wipe import ErasedSession, Wiped, erase_session, wipe_user
+from everfold.services.sessions.import_transcript import Imported, import_transcript
+from everfold.services.sessions.live import LiveSession, load_session
+from everfold.services.sessions.open_session import Opener
+from everfold.services.sessions.search import SearchHit, search_messages
+from everfold.services.sessions.switch import Switcher
+from everfold.services.telling.stream import Stream
+from everfold.services.turns.agent_memory import Memories
+from everfold.services.turns.attend import take_imported
+from everfold.services.turns.background import Background
 from everfold.session import Session
 
 DEFAULT_USER = DEFAULT_NAME
 DEFAULT_AGENT = "default"
+
+_Hold = Callable[[SessionSettings], SessionSettings]
+"""What a session held, to what it is to hold from now on."""
 
 DRAIN_SECS = 5.0
 """How long closing waits for work that runs: extractive digests take less, a model's is gone on with later."""
@@ -60,7 +57,7 @@ class Everfold:
         ids: Ids,
         secrets: Secrets,
         defaults_of: Callable[[AgentId], SessionSettings],
-        observers: Observers,
+        stream: Stream,
         background: Background,
         memories: Memories,
         rotates: bool = False,
@@ -68,28 +65,26 @@ class Everfold:
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._settings_of = defaults_of
-        self._observers = observers
+        self._defaults = Defaults(defaults_of)
+        self._stream = stream
         self._background = background
         self._memories = memories
         self._rotates = rotates
         self._users = Users(store=store, clock=clock, ids=ids)
-        self._keys = Keys(store=store, clock=clock, ids=ids, secrets=secrets, users=self._users)
+        self._keys = ApiKeys(store=store, clock=clock, ids=ids, secrets=secrets, users=self._users)
 
     @property
-    def usage(self) -> UsageStore:
-        """Where calls of models are recorded: for what calls models beside the engine."""
-        return self._store
-
-    @property
-    def keys(self) -> Keys:
-        """The keys that open a server: making, checking, listing and revoking them."""
-        return self._keys
-
-    @property
-    def requests(self) -> Requests:
-        """The writes that clients of a server may repeat, and what they were answered with."""
-        return Requests(store=self._store, clock=self._clock)
+    def admin(self) -> Admin:
+        """What a server needs: API keys, lists over all users, work that waits, and checks of the store."""
+        return Admin(
+            store=self._store,
+            clock=self._clock,
+            users=self._users,
+            api_keys=self._keys,
+            memories=self._memories,
+            background=self._background,
+            defaults=self._defaults,
+        )
 
     async def session(
         self,
@@ -99,10 +94,14 @@ class Everfold:
         limit: int | None = None,
         system: str | None = None,
         tools: Sequence[JsonValue] | None = None,
+        id: str | None = None,  # noqa: A002 - what a user calls it
+        new: bool = False,
+        beside: bool = False,
     ) -> Session:
-        """The current session of a user and an agent; a new one when there is none.
+        """The current session of a user and an agent, which is made where there is none; or another one.
 
-        What is given here the session holds from now on; a change is a break of the request's prefix.
+        `Session.is_new` says whether it was made. The limit, system prompt and tools that are given here the session
+        holds from now on; a change is a break of the request's prefix.
 
         Args:
             user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.
@@ -110,76 +109,71 @@ class Everfold:
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
+            id: The session with this id, whether it is current or not. Its user and agent are known then.
+            new: A new, empty one that follows the current one and becomes current. It holds what that one held, but for
+                what is given here.
+            beside: A new, empty one beside the current one, which stays current.
 
         Raises:
-            InvalidInputError: a name is empty, or the limit is not a positive whole number.
+            InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`
+                than a session can hold.
+            NotFoundError: there is no session with this id.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        return (await self._open(user, agent, limit, system, tools))[0]
-
-    async def begin_session(
-        self,
-        *,
-        user: str = DEFAULT_USER,
-        agent: str = DEFAULT_AGENT,
-        limit: int | None = None,
-        system: str | None = None,
-        tools: Sequence[JsonValue] | None = None,
-        new: bool = False,
-    ) -> tuple[Session, bool]:
-        """As `session`, and whether it was made; with `new` one that follows the current one in any case.
-
-        A new one holds what the one before held, but for what is given here. Raises as `session`.
-        """
+        hold = partial(_hold, limit=limit, system=system, tools=tools)
+        if id is not None:
+            if new or beside or (user, agent) != (DEFAULT_USER, DEFAULT_AGENT):
+                raise InvalidInputError(f"session {id}: give its id without `user`, `agent`, `new` and `beside`")
+            is_as_it_was = (limit, system, tools) == (None, None, None)
+            return await self._open_known(SessionId(id), None if is_as_it_was else hold)
+        if beside:
+            return await self._open_beside(user, agent, hold)
         live = await self._find_current(user, agent) if new else None
+        return await (self._open_current(user, agent, hold) if live is None else self._follow(live, hold))
+
+    async def _open_known(self, session_id: SessionId, hold: _Hold | None) -> Session:
+        """The session with an id, as it is or with what it is to hold from now on."""
+        live = await load_session(self._store, await self._store.get_session(session_id))
+        if hold is None:
+            return self._handle(live)
+        return self._handle(await self._change(live, hold(live.settings)))
+
+    async def _open_current(self, user: str, agent: str, hold: _Hold) -> Session:
+        """The current session with what it is to hold, made where there is none."""
+        settings = hold(self._defaults_of(agent))
+        live = await self._find_current(user, agent)
+        is_new = live is None
         if live is None:
-            return await self._open(user, agent, limit, system, tools)
-        policy = self._defaults_of(agent).policy
-        wanted = self._settings(replace(live.settings, policy=policy), limit, system, tools)
-        _require_room(wanted, SessionState(), "to be opened")
+            _require_budget(settings, SessionState(), "to be opened")
+            user_id = await self._users.ensure_id(user)
+            live = await self._switcher.open_current(user_id, AgentId(agent), settings)
+        wanted = hold(replace(live.settings, policy=settings.policy))
+        return self._handle(await self._change(live, wanted), is_new=is_new)
+
+    async def _follow(self, live: LiveSession, hold: _Hold) -> Session:
+        """A new session that follows the current one, with what that one held and this one is to hold."""
+        policy = self._defaults_of(live.record.agent_id).policy
+        wanted = hold(replace(live.settings, policy=policy))
+        _require_budget(wanted, SessionState(), "to be opened")
         made = await self._switcher.new(live)
-        return self._handle(await self._opener.change_settings(made, wanted)), True
+        return self._handle(await self._opener.change_settings(made, wanted), is_new=True)
+
+    async def _open_beside(self, user: str, agent: str, hold: _Hold) -> Session:
+        """A new session beside the current one; it becomes the current one where there is none."""
+        settings = hold(self._defaults_of(agent))
+        _require_budget(settings, SessionState(), "to be opened")
+        user_id = await self._users.ensure_id(user)
+        return self._handle(await self._switcher.add(user_id, AgentId(agent), settings), is_new=True)
+
+    async def _change(self, live: LiveSession, wanted: SessionSettings) -> LiveSession:
+        """A session with what it is to hold, where that leaves room."""
+        _require_budget(wanted, live.state, live.record.id)
+        return await self._opener.change_settings(live, wanted)
 
     async def _find_current(self, user: str, agent: str) -> LiveSession | None:
         """The current session of a user and an agent, as it is."""
         user_id = await self._users.find_id(user)
         return None if user_id is None else await self._opener.find_current(user_id, AgentId(_name(agent, "agent")))
-
-    async def _open(
-        self, user: str, agent: str, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
-    ) -> tuple[Session, bool]:
-        """The current session with what it is to hold, and whether it was made."""
-        settings = self._settings(self._defaults_of(agent), limit, system, tools)
-        live = await self._find_current(user, agent)
-        is_new = live is None
-        if live is None:
-            _require_room(settings, SessionState(), "to be opened")
-            user_id = await self._users.ensure_id(user)
-            live = await self._switcher.open_current(user_id, AgentId(agent), settings)
-        wanted = self._settings(replace(live.settings, policy=settings.policy), limit, system, tools)
-        _require_room(wanted, live.state, live.record.id)
-        return self._handle(await self._opener.change_settings(live, wanted)), is_new
-
-    async def add_session(
-        self,
-        *,
-        user: str = DEFAULT_USER,
-        agent: str = DEFAULT_AGENT,
-        limit: int | None = None,
-        system: str | None = None,
-        tools: Sequence[JsonValue] | None = None,
-    ) -> Session:
-        """A new, empty session beside the current one; it becomes the current one where there is none.
-
-        Raises:
-            InvalidInputError: a name is empty, or the limit is not a positive whole number.
-            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
-        """
-        settings = self._settings(self._defaults_of(agent), limit, system, tools)
-        _require_room(settings, SessionState(), "to be opened")
-        agent_id = AgentId(_name(agent, "agent"))
-        user_id = await self._users.ensure_id(user)
-        return self._handle(await self._switcher.add(user_id, agent_id, settings))
 
     def import_transcript(
         self, transcript: Transcript, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, limit: int | None = None
@@ -196,83 +190,24 @@ class Everfold:
             self._store,
             self._opener,
             transcript,
-            feed=self._observers.feed,
+            stream=self._stream,
             ensure_user_id=partial(self._users.ensure_id, user),
             agent_id=agent_id,
-            settings=self._settings(self._defaults_of(agent), limit, None, None),
+            settings=_hold(self._defaults_of(agent), limit=limit),
         )
         memory = self._memories.find(agent_id)
         return imports if memory is None else take_imported(self._store, memory, imports)
-
-    async def get_session(self, session_id: str) -> Session:
-        """The session with this id, whether it is current or not.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        record = await self._store.get_session(SessionId(session_id))
-        return self._handle(await load_session(self._store, record))
-
-    async def get_record(self, session_id: str) -> SessionRecord:
-        """Whose the session with this id is, and where it came from.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        return await self._store.get_session(SessionId(session_id))
-
-    async def get_event(self, event_id: str) -> CompactionEvent:
-        """The compaction with this id; `session_id` says whose it is.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        return await self._store.get_event(EventId(event_id))
 
     async def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[SessionRecord]:
         """Sessions in the order of their creation; `after` is the last id of the page before."""
         return await self._store.list_sessions(
-            user_id=None if user is None else await self._find_user_id(user),
+            user_id=None if user is None else await self._users.read_id(user),
             agent_id=None if agent is None else AgentId(agent),
             after=None if after is None else SessionId(after),
             limit_count=require_page_size(limit),
         )
-
-    async def browse_sessions(
-        self,
-        *,
-        user: str | None = None,
-        agent: str | None = None,
-        after: str | None = None,
-        limit: int = 100,
-        newest_first: bool = True,
-    ) -> list[tuple[SessionRecord, SessionFigures]]:
-        """Sessions with how far each is, against the order of their creation or in it.
-
-        Args:
-            user: Only of this one.
-            agent: Only with this one.
-            after: The last id of the page before.
-            limit: How many at most.
-            newest_first: Begin with the one that was made last.
-
-        Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
-            NotFoundError: there is no session `after`.
-        """
-        if newest_first:
-            records = await self._store.list_newest_sessions(
-                user_id=None if user is None else await self._find_user_id(user),
-                agent_id=None if agent is None else AgentId(agent),
-                before=None if after is None else SessionId(after),
-                limit_count=require_page_size(limit),
-            )
-        else:
-            records = await self.list_sessions(user=user, agent=agent, after=after, limit=limit)
-        figures = await self._store.read_figures([record.id for record in records])
-        return [(record, figures[record.id]) for record in records if record.id in figures]
 
     async def search(
         self, question: str, *, user: str = DEFAULT_USER, agent: str | None = None, limit: int = 10
@@ -281,7 +216,7 @@ class Everfold:
         return await search_messages(
             self._store,
             question,
-            user_id=await self._find_user_id(user),
+            user_id=await self._users.read_id(user),
             agent_id=None if agent is None else AgentId(agent),
             limit_count=limit,
         )
@@ -326,8 +261,10 @@ class Everfold:
             ConflictError: other sessions share messages of it, and are not to go too; the message names them.
         """
         record = await self._store.get_session(SessionId(session_id))
-        feed = self._observers.feed
-        return await erase_session(self._store, record, clock=self._clock, feed=feed, branches=branches, actor=actor)
+        stream = self._stream
+        return await erase_session(
+            self._store, record, clock=self._clock, stream=stream, branches=branches, actor=actor
+        )
 
     async def wipe(self, user: str, *, transcripts: bool = False, actor: str = "user") -> Wiped:
         """Remove all that memory has of a user, in one transaction; with `transcripts` all of their sessions too.
@@ -343,29 +280,10 @@ class Everfold:
             self._store,
             await self._get_user_id(user),
             clock=self._clock,
-            feed=self._observers.feed,
+            stream=self._stream,
             transcripts=transcripts,
             actor=actor,
         )
-
-    async def finish_erasing(self) -> bool:
-        """Clear the store's own files of what was erased; False while another reader holds on to it.
-
-        Erases do it by themselves; one that is reported as pending is finished by this, or by the next sweep.
-        """
-        return await self._store.finish_erasing()
-
-    async def verify_erased(self, *, user: str = DEFAULT_USER, words: Sequence[str]) -> list[WordPlace]:
-        """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
-
-        Letters are compared without case; search finds words of the same stem.
-
-        Raises:
-            InvalidInputError: the text names no user, or `words` is no list of texts.
-        """
-        if isinstance(words, str):
-            raise InvalidInputError(f"words must be a list of texts, got the text {words!r}")
-        return await prove_absent(self._store, await self._find_user_id(user), words)
 
     async def export_user(
         self, user: str = DEFAULT_USER, *, transcripts: bool = False, actor: str = "user"
@@ -385,7 +303,7 @@ class Everfold:
 
     async def import_user(
         self, document: JsonObject, *, user: str = DEFAULT_USER, transcripts: bool = True, actor: str = "user"
-    ) -> MemoryHead:
+    ) -> MemoryVersion:
         """Store the memory that a document holds as that of a user who has none; all of it or nothing.
 
         Its sessions come back too, unless `transcripts` is False: messages with their ids, times and origins, branches,
@@ -402,7 +320,7 @@ class Everfold:
             document,
             clock=self._clock,
             ids=self._ids,
-            feed=self._observers.feed,
+            stream=self._stream,
             policy_of=lambda agent_id: self._defaults_of(agent_id).policy,
             transcripts=transcripts,
             actor=actor,
@@ -475,35 +393,11 @@ class Everfold:
         parsed = None if bindings is None else _parse_bindings(bindings)
         return await self._users.change(user, name=name, bindings=parsed, expected_version=expected_version)
 
-    async def list_agents(self) -> list[AgentId]:
-        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
-        return await self._store.list_agents()
-
-    async def count_work(self) -> WorkCounts:
-        """How much there is in the store, over all users, and how much of it waits."""
-        return await self._store.count_work()
-
-    async def unfinished(self, *, limit: int = 100) -> list[CompactionEvent]:
-        """Compactions that have not ended, over all users, oldest first."""
-        return await self._store.list_unfinished(limit_count=require_page_size(limit))
-
-    async def degraded(self, *, limit: int = 100) -> list[CompactionEvent]:
-        """Compactions that ended degraded, over all users, newest first; `Session.retry` has one written again."""
-        return await self._store.list_degraded(limit_count=require_page_size(limit))
-
-    async def spent_today(self) -> list[Spend]:
-        """What calls of models came to since midnight UTC, by model and purpose."""
-        return await self._store.sum_spend(since=start_of_day(self._clock.now()))
-
-    async def check_store(self) -> list[str]:
-        """Problems of the store's own files; empty when there are none."""
-        return await self._store.check_integrity()
-
-    def events(self, *, session: str | None = None, changes: bool = False) -> AsyncIterator[Happening]:
+    def events(self, *, session: str | None = None, changes: bool = False) -> AsyncIterator[Event]:
         """What the engine does from now on, as it happens; ends when the engine closes.
 
-        A reader that is too slow loses the oldest happenings, and is told how many. What became of compactions is kept
-        in the store: `Session.events` lists it.
+        A reader that is too slow loses the oldest events, and is told how many. What became of compactions is kept
+        in the store: `Session.inspect.events` lists it.
 
         Args:
             session: Only what is about the session with this id.
@@ -511,20 +405,7 @@ class Everfold:
                 `memory_changed`, which come with every turn.
         """
         session_id = None if session is None else SessionId(session)
-        return self._observers.feed.subscribe(session_id, changes=changes)
-
-    def take_policies(
-        self,
-        *,
-        settings_of: Callable[[AgentId], SessionSettings],
-        memory_policy_of: Callable[[AgentId], MemoryPolicy],
-        has_memory: bool,
-    ) -> None:
-        """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
-        self._settings_of = settings_of
-        self._memories.take_policies(memory_policy_of)
-        if has_memory:
-            self._background.dream_too()
+        return self._stream.feed.subscribe(session_id, changes=changes)
 
     def start(self) -> None:
         """Begin with what is done beside the turns. `everfold.open` does it."""
@@ -540,7 +421,7 @@ class Everfold:
             stopped_count = await self._background.close(drain_secs=drain_secs)
             await self._store.close()
         finally:
-            self._observers.feed.close()
+            self._stream.feed.close()
         return stopped_count
 
     @property
@@ -549,46 +430,49 @@ class Everfold:
 
     @property
     def _switcher(self) -> Switcher:
-        return Switcher(opener=self._opener, observers=self._observers)
-
-    async def _find_user_id(self, user: str) -> UserId:
-        """The id of whom a text names. One that names nobody stands for itself: nobody has it as an id."""
-        return await self._users.find_id(user) or UserId(user)
+        return Switcher(opener=self._opener, stream=self._stream)
 
     async def _get_user_id(self, user: str) -> UserId:
         """The id of whom a text names, who is known to the store or has a memory in it."""
         user_id = await self._users.find_id(user)
-        if user_id is not None and await self._store.read_head(user_id) != MemoryHead():
+        if user_id is not None and await self._store.read_memory_version(user_id) != MemoryVersion():
             return user_id
         return (await self._users.get(user)).id
 
     def _defaults_of(self, agent: str) -> SessionSettings:
         """What a new session of an agent holds: where it has structured memory, room is kept for the snapshot."""
         memory = self._memories.policy_of(AgentId(_name(agent, "agent")))
-        settings = self._settings_of(AgentId(agent))
+        settings = self._defaults.settings_of(AgentId(agent))
         return replace(settings, policy=replace(settings.policy, snapshot_tokens=reserve_snapshot(memory)))
 
-    def _settings(
-        self, base: SessionSettings, limit: int | None, system: str | None, tools: Sequence[JsonValue] | None
-    ) -> SessionSettings:
-        _require_prompt(system, tools)
-        prompt = Prompt(
-            system=base.prompt.system if system is None else system,
-            tools=base.prompt.tools if tools is None else tuple(tools),
-        )
-        return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
-
-    def _handle(self, live: LiveSession) -> Session:
+    def _handle(self, live: LiveSession, *, is_new: bool = False) -> Session:
         return Session(
             live,
             store=self._store,
             clock=self._clock,
             ids=self._ids,
-            observers=self._observers,
+            stream=self._stream,
             background=self._background,
             memories=self._memories,
             rotates=self._rotates,
+            is_new=is_new,
         )
+
+
+def _hold(
+    base: SessionSettings,
+    *,
+    limit: int | None,
+    system: str | None = None,
+    tools: Sequence[JsonValue] | None = None,
+) -> SessionSettings:
+    """What a session holds, with what is given in its place."""
+    _require_prompt(system, tools)
+    prompt = Prompt(
+        system=base.prompt.system if system is None else system,
+        tools=base.prompt.tools if tools is None else tuple(tools),
+    )
+    return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
 
 
 def _require_prompt(system: object, tools: object) -> None:
@@ -612,11 +496,11 @@ def _name(value: str, what: str) -> str:
     return value
 
 
-def _require_room(settings: SessionSettings, state: SessionState, session: str) -> None:
-    room = share_room(
+def _require_budget(settings: SessionSettings, state: SessionState, session: str) -> None:
+    budget = share_budget(
         settings.limit_tokens,
         settings.policy,
         prompt_tokens=settings.prompt_tokens + state.fixed_tokens,
         calibration=state.calibration,
     )
-    require_room(room, settings.policy, calibration=state.calibration, session=session)
+    require_budget(budget, settings.policy, calibration=state.calibration, session=session)

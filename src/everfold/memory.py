@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from everfold.core.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
-from everfold.core.listing import require_page_size
-from everfold.core.memory import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryHead
-from everfold.core.memory_policy import MemoryPolicy
-from everfold.core.messages import Message
-from everfold.core.searching import plan_query
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Dream, DreamId, Topic, TopicId, choose_topic
+from everfold.core.log.messages import Message
+from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
+from everfold.core.memory.topics import Dream, DreamId, Topic, TopicId, choose_topic
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.primitives.listing import require_page_size
+from everfold.core.text.searching import plan_query
 from everfold.errors import ForbiddenError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
-from everfold.services.agent_memory import AgentMemory
-from everfold.services.diff_dream import TopicDiff, diff_dream
-from everfold.services.forget import AgentForgotten
-from everfold.services.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items
-from everfold.services.measure_budgets import Budget, measure_budgets
-from everfold.services.read_audit import AuditPage, read_audit
-from everfold.services.search_all import Found, Place, search_all
+from everfold.services.dreams.diff_dream import TopicDiff, diff_dream
+from everfold.services.forgetting.forget import AgentForgotten
+from everfold.services.memory.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items
+from everfold.services.memory.measure_budgets import Budget, measure_budgets
+from everfold.services.memory.read_audit import AuditPage, read_audit
+from everfold.services.sessions.search_all import Found, ItemHit, Place, search_all, search_items
+from everfold.services.turns.agent_memory import AgentMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Because:
 class TopicIndex:
     """The topics of a user that hold now, by name, and where memory stands."""
 
-    head: MemoryHead
+    head: MemoryVersion
     topics: tuple[Topic, ...]
 
 
@@ -73,9 +73,9 @@ class Memory:
         self._scope: AgentId | None = None if is_owner else agent_id
         self.user_id = user_id
 
-    async def head(self) -> MemoryHead:
+    async def head(self) -> MemoryVersion:
         """Where memory stands: a revision that every change raises, and an epoch that every erase raises."""
-        return await self._store.read_head(self.user_id)
+        return await self._store.read_memory_version(self.user_id)
 
     async def items(
         self,
@@ -200,11 +200,10 @@ class Memory:
             return None
         return messages[0] if messages else None
 
-    async def search(self, question: str, *, limit: int = 10) -> list[tuple[Item, float]]:
-        """Active items that share words with a question, best first, archived ones too; scores are of one search only."""
-        return await self._store.search_items(
-            plan_query(question), self.user_id, self._scope, limit_count=require_page_size(limit)
-        )
+    async def search(self, question: str, *, limit: int = 10) -> list[ItemHit]:
+        """Active items that share words with a question, best first, archived ones too."""
+        query = plan_query(question)
+        return await search_items(self._store, query, self.user_id, self._scope, require_page_size(limit))
 
     async def search_all(
         self, question: str, *, places: Collection[Place] = ("messages", "items", "topics"), limit: int = 10

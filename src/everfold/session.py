@@ -3,66 +3,55 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import cast
 
-from everfold.core.calibration import Calibration, observe, raise_for_context_error
-from everfold.core.events import CompactionEvent
-from everfold.core.folding import Fold
-from everfold.core.frames import continuity_note
-from everfold.core.listing import require_page_size
-from everfold.core.messages import Message, WireFormat
-from everfold.core.origins import Origin
-from everfold.core.planning import Demand, list_noted
-from everfold.core.rendering import Provider
-from everfold.core.room import Room
-from everfold.core.sessions import EventId, SessionId, SessionRecord, SessionSettings
-from everfold.core.spans import WINDOW, describe_window
-from everfold.core.state import SessionState
-from everfold.core.transcripts import TranscriptMessage
-from everfold.core.usage import ModelCall
-from everfold.core.window import Window
+from everfold.core.compaction.folding import Fold
+from everfold.core.compaction.planning import Demand
+from everfold.core.log.calibration import Calibration, observe, raise_for_context_error
+from everfold.core.log.messages import Message, WireFormat
+from everfold.core.log.sdk_objects import SdkObject, to_wire
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.primitives.ids import SessionId
+from everfold.core.primitives.origins import Origin
+from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, InvalidInputError
+from everfold.inspection import Inspection
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
-from everfold.services.agent_memory import Memories
-from everfold.services.append import append_once, read_incoming
-from everfold.services.attend import Attendant
-from everfold.services.background import Background
-from everfold.services.erase import Erased, erase_message
-from everfold.services.import_transcript import read_messages
-from everfold.services.inspect_session import Inspector
-from everfold.services.list_events import find_own_event
-from everfold.services.live import LiveSession, load_session
-from everfold.services.make_tools import make_memory_tools
-from everfold.services.memory_tools import MemoryTools
-from everfold.services.observers import Observers
-from everfold.services.open_session import Opener
-from everfold.services.read import Page, read_around, read_page, read_range
-from everfold.services.refresh import Refreshed
-from everfold.services.replay import Replay
-from everfold.services.search import SearchHit, search_messages
-from everfold.services.show import show_window
-from everfold.services.switch import Switcher, is_rotation_due
-from everfold.services.tell_changes import tell_appended
-from everfold.services.tell_turns import tell_turns
-from everfold.services.trace import Trace, trace_session
-from everfold.services.verify import Verification, verify_session
+from everfold.services.compaction.refresh import Refreshed
+from everfold.services.forgetting.erase import Erased, erase_message
+from everfold.services.inspection.verify import Verification, verify_session
+from everfold.services.memory.memory_tools import MemoryTools
+from everfold.services.sessions.append import read_incoming
+from everfold.services.sessions.live import LiveSession, copy_session
+from everfold.services.sessions.open_session import Opener
+from everfold.services.sessions.read import MOST_READ, Page, read_page, read_range
+from everfold.services.sessions.search import SearchHit, search_messages
+from everfold.services.sessions.switch import Switcher
+from everfold.services.telling.stream import Stream
+from everfold.services.turns.agent_memory import Memories
+from everfold.services.turns.append_turn import append_turn
+from everfold.services.turns.attend import Attendant
+from everfold.services.turns.background import Background
+from everfold.services.turns.make_tools import make_memory_tools
+from everfold.services.turns.take_window import take_window
 
 Wire = Mapping[str, object]
 
 
 def as_batch(messages: object) -> list[Wire]:
-    """One message, or several, as a list.
+    """One message, or several, as a list, with SDK objects as JSON.
 
     Raises:
         InvalidInputError: it is neither a JSON object nor a list of them.
     """
-    if isinstance(messages, Mapping):
-        return [messages]
+    if isinstance(messages, Mapping | SdkObject):
+        messages = [messages]
     if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
         raise InvalidInputError(
             f"append takes a message, a JSON object (a dict), or a list of them; got {type(messages).__name__}"
         )
-    return list(messages)
+    return [cast("Wire", to_wire(message)) for message in messages]  # what is no message is refused when it is read
 
 
 class Session:
@@ -79,10 +68,11 @@ class Session:
         store: Store,
         clock: Clock,
         ids: Ids,
-        observers: Observers,
+        stream: Stream,
         background: Background,
         memories: Memories,
         rotates: bool = False,
+        is_new: bool = False,
     ) -> None:
         self._live = live
         self._memories = memories
@@ -90,14 +80,20 @@ class Session:
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._observers = observers
+        self._stream = stream
         self._background = background
         self._rotates = rotates
+        self._is_new = is_new
 
     @property
     def id(self) -> SessionId:
         """The session's id."""
         return self._live.record.id
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was made for this handle, and not found."""
+        return self._is_new
 
     @property
     def record(self) -> SessionRecord:
@@ -110,31 +106,13 @@ class Session:
         return self._live.settings
 
     @property
-    def calibration(self) -> Calibration:
-        """What was learnt of the provider's counts, when the session was read last."""
-        return self._live.state.calibration
-
-    def room(self, limit: int | None = None) -> Room:
-        """The shares of its limit, or of a lower one.
-
-        Raises:
-            InvalidInputError: the limit is not a positive whole number.
-        """
-        return self._live.room(limit)
-
-    @property
-    def inspector(self) -> Inspector:
-        """What an operator sees of it: messages with tombstones, events with their digests and calls, strips."""
-        return Inspector(store=self._store, live=self._live)
-
-    async def state(self) -> SessionState:
-        """Its state, read now."""
-        await self._live.reload(self._store)
-        return self._live.state
+    def inspect(self) -> Inspection:
+        """What operators need of it: its state, compactions, calls of models and pictures; retry, cancel and replay."""
+        return Inspection(store=self._store, live=self._live, background=self._background, clock=self._clock)
 
     async def append(
         self,
-        messages: Wire | Sequence[Wire],
+        messages: Wire | SdkObject | Sequence[Wire | SdkObject],
         *,
         origin: Origin | None = None,
         source: str = "said",
@@ -147,7 +125,8 @@ class Session:
         The hooks of a turn that begins or ends with them are called once they are stored.
 
         Args:
-            messages: In OpenAI chat or Anthropic messages form; stored exactly as given.
+            messages: In OpenAI chat or Anthropic messages form; stored exactly as given. Objects of the two SDKs, and
+                dicts with such objects in their content, are stored as the JSON that the provider takes back.
             origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside.
             source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
             said_at: When it was said, aware; now when left out.
@@ -171,48 +150,41 @@ class Session:
             )
             for index, wire in enumerate(batch, 1)
         ]
-        if not incoming:
-            return []
-        self._background.worker.handover.pick_up(self._live)
-        attendant = self._attendant
-        head = None if attendant is None else await attendant.begin(self._live)
-        stored, plan = await append_once(self._store, self._live, incoming)
-        if plan is not None:
-            tell_appended(self._observers.feed, self.id, plan)
-        if plan is not None and attendant is not None:
-            await attendant.take(self._live, stored, head)
-        if plan is not None and self._observers.coordinator.is_on:
-            await tell_turns(self._observers.coordinator, self.record, plan)
-        return [message.seq for message in stored]
+        return await append_turn(
+            self._store,
+            self._live,
+            self._background,
+            incoming,
+            stream=self._stream,
+            attendant=self._attendant,
+        )
 
-    async def window(self, *, limit: int | None = None, volatile: str | None = None, preview: bool = False) -> Window:
+    async def window(self, *, limit: int | None = None, suffix: str | None = None, preview: bool = False) -> Window:
         """What the model is shown next, compacted first when that is due.
 
         Args:
             limit: A lower context limit, in tokens, for this call.
-            volatile: Text for the end of this request only; never stored.
+            suffix: Text for the end of this request only; never stored.
             preview: Write nothing: show what the window would be.
 
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         """
-        self._background.worker.handover.pick_up(self._live)
-        live = await self._preview_copy() if preview else self._live
-        with self._observers.tracer.span(WINDOW) as span:
-            window = await show_window(
-                self._store,
-                live,
-                self._background,
-                limit_tokens=limit,
-                volatile=volatile,
-                is_preview=preview,
-                attendant=self._attendant,
-            )
-            span.set_attributes(describe_window(self.id, window.report, is_preview=preview))
-        if self._rotates and not preview and is_rotation_due(self._live, window):
-            self._live = await self._switcher.rotate(self._live)
+        taken = await take_window(
+            self._store,
+            self._live,
+            self._background,
+            limit_tokens=limit,
+            suffix=suffix,
+            is_preview=preview,
+            stream=self._stream,
+            attendant=self._attendant,
+            switcher=self._switcher if self._rotates else None,
+        )
+        if taken.live is not self._live:
+            self._live = taken.live
             self._attendant = self._attend()
-        return window
+        return taken.window
 
     async def compact(
         self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False
@@ -233,7 +205,7 @@ class Session:
             raise InvalidInputError(f"session {self.id}: keep_recent must be at least 1, got {keep}", session=self.id)
         demand = Demand(keep_recent=keep, focus=focus)
         if dry_run:
-            preview = self._background.worker.compactor(await self._preview_copy(), is_preview=True)
+            preview = self._background.worker.compactor(await copy_session(self._store, self._live), is_preview=True)
             return await preview.compact(demand=demand)
         if self._attendant is not None:
             await self._live.reload(self._store)
@@ -299,32 +271,24 @@ class Session:
             self._live.state = new
             return
 
-    def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> Replay:
-        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+    async def messages(self, first: int = 1, last: int | None = None) -> list[Message]:
+        """The messages from one sequence number to another, both included; erased ones are left out.
 
-        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+        One call gives at most 1,000; without `last` it gives as many as that from `first` on. The neighbours of message
+        40 are `messages(37, 43)`.
 
         Raises:
-            InvalidInputError: one of them is no message; with `line`.
+            InvalidInputError: the range is empty, begins below 1, or is too large.
         """
-        return Replay(
-            self._store,
-            self._live,
-            self._background,
-            read_messages(messages, now=self._clock.now()),
-            provider=provider,
-        )
+        last_seq = first + MOST_READ - 1 if last is None else last
+        return await read_range(self._store, self._live, first, last_seq)
 
-    async def history(self, first_seq: int, last_seq: int) -> list[Message]:
-        """The messages of a range, both ends included."""
-        return await read_range(self._store, self._live, first_seq, last_seq)
+    async def read(self, seq: int, *, page: int = 1) -> Page:
+        """The readable text of one message, a page at a time; the answer says how many pages there are.
 
-    async def around(self, seq: int, *, before: int = 3, after: int = 3) -> list[Message]:
-        """A message with its neighbours."""
-        return await read_around(self._store, self._live, seq, before=before, after=after)
-
-    async def page(self, seq: int, page: int = 1) -> Page:
-        """One page of a message's text."""
+        Raises:
+            NotFoundError: the session has no such message, or the message no such page.
+        """
         return await read_page(self._store, self._live, seq, page)
 
     async def search(self, question: str, *, limit: int = 10) -> list[SearchHit]:
@@ -339,65 +303,7 @@ class Session:
             limit_count=limit,
         )
 
-    async def events(self, *, after_ordinal: int = 0, limit: int = 100) -> list[CompactionEvent]:
-        """The compactions of this session, oldest first."""
-        return await self._store.list_events(self.id, after_ordinal=after_ordinal, limit_count=require_page_size(limit))
-
-    async def calls(self, *, event: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:
-        """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
-
-        Args:
-            event: Only for the compaction with this id.
-            after: The last id of the page before.
-            limit: How many at most.
-
-        Raises:
-            NotFoundError: no call has the id `after`.
-        """
-        record = self.record
-        return await self._store.list_calls(
-            user_id=record.user_id,
-            session_id=record.id if event is None else None,
-            event_id=None if event is None else EventId(event),
-            after=after,
-            limit_count=require_page_size(limit),
-        )
-
-    async def retry(self, event_id: str) -> CompactionEvent:
-        """Have a degraded event's digest written again, now, and give what became of the event.
-
-        Raises:
-            NotFoundError: the session's log has no such event.
-            ConflictError: it is not degraded, was begun by another session, or its range has joined the coarse digest
-                since.
-        """
-        await find_own_event(self._store, self.record, event_id)
-        worker = self._background.worker
-        await worker.compactor(self._live).committer.reopen(event_id)
-        await worker.work(self._live)
-        return await self._store.get_event(EventId(event_id))
-
-    async def cancel(self, event_id: str) -> list[EventId]:
-        """Give up a held event and every later held one of this session; nothing has left the window for them.
-
-        Raises:
-            NotFoundError: the session's log has no such event.
-            ConflictError: it is not held: it has ended, or its digest is shown already.
-        """
-        await find_own_event(self._store, self.record, event_id)
-        return await self._background.worker.compactor(self._live).committer.cancel(event_id)
-
-    async def note(self) -> str:
-        """The continuity notes that the window shows now, oldest first; empty when nothing is on its way."""
-        await self._live.reload(self._store)
-        noted = list_noted(self._live.state.awaited, self._live.layout)
-        return "\n".join(continuity_note(one.first_seq, one.last_seq) for one in noted)
-
-    async def trace(self) -> Trace:
-        """What became of every message at every compaction, for pictures and reviews. O(messages x events)."""
-        return await trace_session(self._store, self._live)
-
-    def memory_tools(self) -> MemoryTools:
+    def tools(self) -> MemoryTools:
         """Tools with which an agent reads and writes its memory of this user, and reads their past conversations.
 
         They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
@@ -416,24 +322,19 @@ class Session:
         Raises:
             NotFoundError: the session has no such message.
         """
-        feed = self._observers.feed
-        return await erase_message(self._store, self._live, seq, clock=self._clock, feed=feed, actor=actor)
+        stream = self._stream
+        return await erase_message(self._store, self._live, seq, clock=self._clock, stream=stream, actor=actor)
 
-    async def new(self) -> "Session":
-        """A new, empty session that follows this one and becomes the current one. It keeps the calibration.
+    async def new(self, *, keep_calibration: bool = True) -> "Session":
+        """A new, empty session that follows this one and becomes the current one.
 
-        Raises:
-            ConflictError: this one is not the current session; `resume` it first.
-        """
-        return self._with(await self._switcher.new(self._live))
-
-    async def reset(self) -> "Session":
-        """Like `new`, but what was learnt about the provider's token counts is learnt anew.
+        Args:
+            keep_calibration: Keep what was learnt of the provider's token counts; False learns it anew.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
         """
-        return self._with(await self._switcher.reset(self._live))
+        return self._with(await (self._switcher.new if keep_calibration else self._switcher.reset)(self._live))
 
     async def branch(self, seq: int) -> "Session":
         """A session that shares the past up to a message and goes its own way; this one stays current.
@@ -458,7 +359,7 @@ class Session:
     @property
     def _switcher(self) -> Switcher:
         opener = Opener(store=self._store, clock=self._clock, ids=self._ids)
-        return Switcher(opener=opener, observers=self._observers)
+        return Switcher(opener=opener, stream=self._stream)
 
     def _with(self, live: LiveSession) -> "Session":
         return Session(
@@ -466,23 +367,17 @@ class Session:
             store=self._store,
             clock=self._clock,
             ids=self._ids,
-            observers=self._observers,
+            stream=self._stream,
             background=self._background,
             memories=self._memories,
             rotates=self._rotates,
+            is_new=True,
         )
 
     def _attend(self) -> Attendant | None:
         """What memory does around this handle; None where its agent has not opted in."""
         memory = self._memories.find(self.record.agent_id)
         return None if memory is None else Attendant(memory=memory)
-
-    async def _preview_copy(self) -> LiveSession:
-        """A copy that a preview may change; it shares what was read."""
-        await self._live.reload(self._store)
-        live = await load_session(self._store, self.record)
-        live.messages, live.digests = dict(self._live.messages), dict(self._live.digests)
-        return live
 
 
 def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
@@ -498,7 +393,7 @@ def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
 
 async def iterate_log(session: Session, *, page: int = 200) -> AsyncIterator[Message]:
     """Every message of a session, oldest first, a page at a time."""
-    last_seq = (await session.state()).last_seq
+    last_seq = (await session.inspect.state()).last_seq
     for first_seq in range(1, last_seq + 1, page):
-        for message in await session.history(first_seq, min(first_seq + page - 1, last_seq)):
+        for message in await session.messages(first_seq, min(first_seq + page - 1, last_seq)):
             yield message

@@ -43,12 +43,12 @@ from everfold.agents.opening import open_agents
 from everfold.agents.speaking import INTERRUPTED_MARK, Draft, _finish
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
-from everfold.core.messages import Message
+from everfold.core.log.messages import Message
 from everfold.errors import ConflictError, InvalidInputError, ModelReplyError, ModelUnavailableError, OverBudgetError
 from everfold.session import Session
 from everfold.testing import check_anthropic_request, check_openai_request
-from everfold.testing.fakes import FakeSource
-from everfold.testing.requests import check_window_rules
+from everfold.testing.judges.requests import check_window_rules
+from everfold.testing.kit.fakes import FakeSource
 
 E = TypeVar("E")
 
@@ -108,7 +108,9 @@ async def chatting(
         async def find_session() -> Session:
             return await opened.engine.session(limit=limit, system=system, tools=toolbox.schemas)
 
-        spending = Spending(usage=opened.engine.usage, clock=SystemClock(), ids=RandomIds(), per_day_usd=spent_usd)
+        spending = Spending(
+            usage=opened.engine.admin.usage, clock=SystemClock(), ids=RandomIds(), per_day_usd=spent_usd
+        )
         named = AgentModel(name="script:stage", model=model)
         yield Chat(opened.engine, find_session, await find_session(), model=named, toolbox=toolbox, spending=spending)
 
@@ -125,8 +127,8 @@ def only(kind: type[E], events: Sequence[object]) -> list[E]:
 
 async def read_log(session: Session) -> list[Message]:
     """All messages."""
-    last_seq = (await session.state()).last_seq
-    return await session.history(1, last_seq) if last_seq else []
+    last_seq = (await session.inspect.state()).last_seq
+    return await session.messages(1, last_seq) if last_seq else []
 
 
 async def require_sound(session: Session) -> None:
@@ -191,7 +193,7 @@ async def test_an_answer_streams_and_is_stored_once() -> None:
             {"role": "assistant", "content": "Hello there."},
         ]
         assert await chat.find_cut() is None
-        [made] = await chat.session.calls()
+        [made] = await chat.session.inspect.calls()
         assert (made.purpose, made.outcome, made.model) == ("chat", "complete", "script:stage")
 
 
@@ -296,7 +298,7 @@ async def test_a_stopped_answer_is_stored_as_far_as_it_came() -> None:
         assert [message.kind for message in log] == ["user", "assistant"]
         assert log[1].view.text == f"{said}\n\n{INTERRUPTED_MARK}"
         assert await chat.find_cut() == cut
-        [made] = await chat.session.calls()
+        [made] = await chat.session.inspect.calls()
         assert made.outcome == "cancelled"
         await take(chat.send("again"))
         assert (await read_log(chat.session))[-1].view.text == "Whole."
@@ -356,7 +358,7 @@ async def test_a_provider_that_breaks_off_leaves_what_it_said() -> None:
         assert (cut.seq, cut.is_open) == (None, True)
         await take(chat.answer())
         assert [message.kind for message in await read_log(chat.session)] == ["user", "assistant", "user", "assistant"]
-        assert [made.outcome for made in await chat.session.calls()] == ["model_unavailable"] * 2 + ["complete"]
+        assert [made.outcome for made in await chat.session.inspect.calls()] == ["model_unavailable"] * 2 + ["complete"]
         await require_sound(chat.session)
 
 
@@ -383,11 +385,11 @@ async def test_a_request_that_is_too_long_is_asked_once_more() -> None:
     """After a context-length error the session plans smaller and the model is asked once more, and no third time."""
     stage = Stage([[TOO_LONG], ["Fits."], [TOO_LONG], [TOO_LONG], ["no"]])
     async with chatting(stage) as chat:
-        before = (await chat.session.state()).calibration
+        before = (await chat.session.inspect.state()).calibration
         events = await take(chat.send("hello"))
         assert len(only(Retried, events)) == 1
-        assert (await chat.session.state()).calibration != before
-        assert [made.attempt for made in await chat.session.calls()] == [1, 2]
+        assert (await chat.session.inspect.state()).calibration != before
+        assert [made.attempt for made in await chat.session.inspect.calls()] == [1, 2]
         with pytest.raises(everfold.errors.ContextLengthError):
             await take(chat.send("again"))
         assert len(stage.heard) == 4
@@ -406,7 +408,7 @@ async def test_one_answer_at_a_time() -> None:
         await take(stream)
         with pytest.raises(InvalidInputError):
             chat.send("  ")
-        assert (await chat.session.state()).last_seq == 2
+        assert (await chat.session.inspect.state()).last_seq == 2
 
 
 async def test_nothing_is_asked_over_the_cap_of_a_day() -> None:
@@ -416,7 +418,7 @@ async def test_nothing_is_asked_over_the_cap_of_a_day() -> None:
         with pytest.raises(OverBudgetError):
             await take(chat.send("one"))
         assert stage.heard == []
-        assert (await chat.session.state()).last_seq == 1
+        assert (await chat.session.inspect.state()).last_seq == 1
 
 
 # --- going on
@@ -428,7 +430,7 @@ async def test_a_chat_goes_to_other_sessions_and_back() -> None:
         first = chat.session.id
         await take(chat.send("one"))
         await chat.new()
-        assert (await chat.session.state()).last_seq == 0
+        assert (await chat.session.inspect.state()).last_seq == 0
         await chat.resume(first)
         assert chat.session.id == first
         await chat.rewind(1)
@@ -437,7 +439,7 @@ async def test_a_chat_goes_to_other_sessions_and_back() -> None:
         assert chat.session.id != first
         assert chat.session.settings.prompt.tools
         await chat.reset()
-        assert (await chat.session.state()).last_seq == 0
+        assert (await chat.session.inspect.state()).last_seq == 0
 
 
 async def test_another_process_is_told_the_same_cut(tmp_path: Path) -> None:
@@ -465,7 +467,7 @@ async def test_a_long_chat_folds_and_goes_on() -> None:
         for number in range(200):
             events += await take(chat.send(f"Question {number}: what about order {number * 7}? {words}"))
         assert len(only(Compacted, events)) >= 3
-        assert (await chat.session.state()).last_seq == 200 * 2 + 20 * 2
+        assert (await chat.session.inspect.state()).last_seq == 200 * 2 + 20 * 2
         assert not only(Cut, events)
         last = stage.heard[-1]
         assert isinstance(last[0], ModelRequest)

@@ -15,8 +15,8 @@ import pytest
 
 import everfold.agents
 from everfold.agents import Agents
-from everfold.core.source_texts import name_moment
-from everfold.core.tokens import estimate_text_tokens
+from everfold.core.sources.source_texts import name_moment
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import (
     EverfoldError,
     InvalidInputError,
@@ -27,9 +27,9 @@ from everfold.errors import (
     RateLimitedError,
     ToolServerError,
 )
-from everfold.testing.builders import assistant, user
-from everfold.testing.fakes import CountingIds, FakeClock
-from everfold.testing.model_server import Answer, ModelServer, openai_answer
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.fakes import CountingIds, FakeClock
+from everfold.testing.kit.model_server import Answer, ModelServer, openai_answer
 
 WriteScript = Callable[..., str]
 Hand = Mapping[str, object]
@@ -77,7 +77,7 @@ async def test_a_query_writes_what_it_used_and_nothing_else(
         "tools": ["desk_tools:add"],
         "mcp": {"desk": {"command": list(command), "allow": ["read_note"]}},
     }
-    memory = {"system": "structured", "inject": True}
+    memory = {"system": "structured"}
     compaction = {"continuous_interval": 1, "gap_secs": 1, "synchronous": True}
     url = f"sqlite:///{here}/log.db"
     async with opened({"plain": hand}, url=url, memory=memory, compaction=compaction) as agents:
@@ -96,7 +96,9 @@ async def test_a_query_writes_what_it_used_and_nothing_else(
     (row,) = [row for row in after["model_calls"] if row not in before["model_calls"]]
     assert "hand" in row
     async with opened({"plain": hand}, url=url) as agents:
-        (call,) = [call for call in await agents.engine.usage.list_calls(limit_count=99) if call.purpose == "hand"]
+        (call,) = [
+            call for call in await agents.engine.admin.usage.list_calls(limit_count=99) if call.purpose == "hand"
+        ]
     assert (call.model, call.outcome, call.session_id, call.attempt) == (model, "complete", None, 1)
     assert call.input_tokens > 0
     assert call.output_tokens > 0
@@ -145,7 +147,7 @@ async def test_what_cannot_be_asked(script: WriteScript) -> None:
         for bounds in ({"max_output_tokens": 0}, {"max_output_tokens": -1}, {"timeout": 0.0}):
             with pytest.raises(InvalidInputError, match="must be above 0"):
                 await agents.hands.query_hand("able", "What is new?", **bounds)
-        assert await agents.engine.usage.list_calls(limit_count=9) == []
+        assert await agents.engine.admin.usage.list_calls(limit_count=9) == []
 
 
 async def test_a_hand_reads_a_real_calendar(here: Path) -> None:
@@ -157,7 +159,7 @@ async def test_a_hand_reads_a_real_calendar(here: Path) -> None:
         model = {"name": "openai:gpt-5-mini", "base_url": f"{server.url}/v1"}
         async with opened({"plain": hand}, model=model) as agents:
             answer = await agents.hands.ask("plain", "What is on?", max_output_tokens=99)
-            (call,) = await agents.engine.usage.list_calls(limit_count=9)
+            (call,) = await agents.engine.admin.usage.list_calls(limit_count=9)
     assert answer.text == "Standup at 09:30."
     assert (call.input_tokens, call.cached_tokens, call.output_tokens) == (2000, 800, 100)
     first, second = (json.dumps(asked.body) for asked in server.asked)
@@ -215,7 +217,7 @@ async def test_a_tool_that_writes_cannot_be_allowed(script: WriteScript, command
     async with opened({"plain": hand}) as agents:
         with pytest.raises(InvalidInputError, match="the tool 'write_note' of the server 'desk' writes"):
             await agents.hands.query_hand("plain", "Write it down.")
-        assert await agents.engine.usage.list_calls(limit_count=9) == []
+        assert await agents.engine.admin.usage.list_calls(limit_count=9) == []
 
 
 async def test_a_hand_lists_the_tools_of_its_servers(command: Sequence[str]) -> None:
@@ -236,7 +238,7 @@ async def test_a_hand_cannot_ask_a_hand(script: WriteScript) -> None:
 
         desk_tools.HANDS.append(agents.hands)
         assert "So be it." in await agents.hands.query_hand("asker", "Ask the other.")
-        calls = await agents.engine.usage.list_calls(limit_count=9)
+        calls = await agents.engine.admin.usage.list_calls(limit_count=9)
         assert [call.model for call in calls] == ["script:asker.jsonl"]
         assert "I am asked." in await agents.hands.query_hand("plain", "And now?")
 
@@ -261,7 +263,7 @@ async def test_a_hand_ends_in_time(
         assert pids.exists()
         assert list_open_programs(pids) == []
         assert [task for task in asyncio.all_tasks() if "hand" in task.get_name()] == []
-        (call,) = await agents.engine.usage.list_calls(limit_count=9)
+        (call,) = await agents.engine.admin.usage.list_calls(limit_count=9)
         assert (call.purpose, call.outcome) == ("hand", "model_unavailable")
 
 
@@ -304,7 +306,7 @@ async def test_cancelling_leaves_nothing_running(
                 await _wait_for_program(pids)
                 group.cancel_scope.cancel()
         assert list_open_programs(pids) == []
-        (call,) = await agents.engine.usage.list_calls(limit_count=9)
+        (call,) = await agents.engine.admin.usage.list_calls(limit_count=9)
         assert (call.purpose, call.outcome) == ("hand", "cancelled")
 
 
@@ -344,7 +346,7 @@ async def test_a_model_that_fails(script: WriteScript, fault: str, error: type[E
     async with opened({"plain": {"model": script({"fault": fault})}}) as agents:
         with pytest.raises(error):
             await agents.hands.query_hand("plain", "Well?")
-        (call,) = await agents.engine.usage.list_calls(limit_count=9)
+        (call,) = await agents.engine.admin.usage.list_calls(limit_count=9)
         assert call.outcome == ("refusal" if fault == "refusal" else error.code)
 
 
@@ -369,11 +371,11 @@ async def test_the_cap_of_a_day_holds_for_hands(script: WriteScript) -> None:
         assert "First." in await agents.hands.query_hand("plain", "One?")
         with pytest.raises(OverBudgetError, match=r"spend\.per_day_usd is 0\.5000: no hand is asked"):
             await agents.hands.query_hand("plain", "Two?")
-        calls = await agents.engine.usage.list_calls(limit_count=9)
+        calls = await agents.engine.admin.usage.list_calls(limit_count=9)
         assert [(call.outcome, call.cost_usd) for call in calls] == [("complete", 0.3), ("over_budget", 0.3)]
         with pytest.raises(OverBudgetError):
             await agents.hands.query_hand("plain", "Three?")
-        assert len(await agents.engine.usage.list_calls(limit_count=9)) == 2
+        assert len(await agents.engine.admin.usage.list_calls(limit_count=9)) == 2
 
 
 async def test_a_model_that_only_calls_tools_is_given_up(script: WriteScript) -> None:
@@ -396,7 +398,7 @@ async def test_a_server_that_is_not_there(script: WriteScript) -> None:
     async with opened({"plain": hand}) as agents:
         with pytest.raises(ToolServerError, match="'desk' cannot be used"):
             await agents.hands.query_hand("plain", "Well?")
-        assert await agents.engine.usage.list_calls(limit_count=9) == []
+        assert await agents.engine.admin.usage.list_calls(limit_count=9) == []
 
 
 async def test_opening_loads_no_library(here: Path) -> None:

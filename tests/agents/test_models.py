@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 from everfold.agents.models import FAULTS, open_agent_model
 from everfold.config import load_settings
 from everfold.errors import EverfoldError, InvalidInputError, ModelUnavailableError, RateLimitedError
-from everfold.testing.model_server import Answer, ModelServer, openai_answer, openai_error
+from everfold.testing.kit.model_server import Answer, ModelServer, openai_answer, openai_error
 
 WriteScript = Callable[..., str]
 

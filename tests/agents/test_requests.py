@@ -5,16 +5,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from bench.material.logs import coding_log
 
 import everfold
 from everfold.adapters.models.pydantic_ai import Place, make_provider_model
 from everfold.agents.models import AgentModel
 from everfold.agents.speaking import Draft, speak
-from everfold.core.rendering import Provider
+from everfold.core.windows.rendering import Provider
 from everfold.errors import ContextLengthError
 from everfold.session import Session
-from everfold.testing import check_anthropic_request, check_openai_request, coding_log
-from everfold.testing.model_server import Answer, ModelServer, anthropic_error, openai_error
+from everfold.testing import check_anthropic_request, check_openai_request
+from everfold.testing.kit.model_server import Answer, ModelServer, anthropic_error, openai_error
 
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -129,7 +130,7 @@ async def ask(
     session: Session, provider: Provider, answer: Answer
 ) -> tuple[Mapping[str, Any], Mapping[str, Any], Draft]:
     """What the window renders as, what the provider was asked, and what it said."""
-    window = await session.window(volatile="Remembered: blue bowls.")
+    window = await session.window(suffix="Remembered: blue bowls.")
     with ModelServer(answer) as server:
         model, draft = open_model(provider, server), Draft()
         async with model.model:

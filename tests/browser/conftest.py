@@ -98,7 +98,7 @@ class Dashboard:
 
 
 class _Serving(threading.Thread):
-    """A thread that serves a new store until it is told to end."""
+    """A thread that serves a new store until `end`."""
 
     def __init__(self, folder: Path, config: str) -> None:
         super().__init__(name="dashboard")
@@ -137,7 +137,7 @@ class _Serving(threading.Thread):
     async def _serve(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             async with open_runtime(f"sqlite:///{self._store}", config=self._config) as runtime:
-                key = await runtime.engine.keys.ensure_first()
+                key = await runtime.engine.admin.api_keys.ensure_first()
                 assert key is not None
                 options = uvicorn.Config(
                     make_app(runtime), log_config=None, lifespan="off", timeout_graceful_shutdown=1

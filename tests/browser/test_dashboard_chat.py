@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Dashboard, serve_dashboard
 
-from everfold.core.messages import Message
+from everfold.core.log.messages import Message
 from everfold.server.runtime import Runtime
 
 EVIL = "<img src=x onerror='window.broken = 1'><script>window.broken = 1</script> [x](javascript:window.broken=1) \u202eturned"
@@ -83,8 +83,8 @@ def read_log(dashboard: Dashboard, agent: str) -> list[Message]:
 
     async def read(runtime: Runtime) -> list[Message]:
         session = await runtime.engine.session(agent=agent)
-        last_seq = (await session.state()).last_seq
-        return await session.history(1, last_seq) if last_seq else []
+        last_seq = (await session.inspect.state()).last_seq
+        return await session.messages(1, last_seq) if last_seq else []
 
     return dashboard.run(read)
 
@@ -106,12 +106,12 @@ def test_an_answer_streams_and_is_stored(page: Page, dashboard: Dashboard) -> No
 
 
 def test_an_answer_is_cut(page: Page, dashboard: Dashboard) -> None:
-    """The cut button ends an answer; what was said of it is stored and is shown as cut, after a reload too."""
+    """The button Stop ends an answer; its text up to then is stored and shown as stopped, also after a reload."""
     open_chat(page, "slow")
     say(page, "Count.")
     flow = page.get_by_role("log", name="Conversation")
     expect(flow).to_contain_text("word3")
-    page.get_by_role("button", name="Cut").click()
+    page.get_by_role("button", name="Stop").click()
     expect(flow.locator(".is-cut")).to_contain_text("word3")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     last = read_log(dashboard, "slow")[-1]
@@ -119,7 +119,7 @@ def test_an_answer_is_cut(page: Page, dashboard: Dashboard) -> None:
     assert "word3" in last.view.text
     assert "word79" not in last.view.text
     page.reload()
-    expect(flow.locator(".is-cut")).to_contain_text("Cut:")
+    expect(flow.locator(".is-cut")).to_contain_text("Stopped:")
 
 
 def test_tools_are_shown_with_what_they_answer(page: Page, dashboard: Dashboard) -> None:
@@ -137,7 +137,7 @@ def test_tools_are_shown_with_what_they_answer(page: Page, dashboard: Dashboard)
 
 
 def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> None:
-    """A model that cannot be reached is told as a problem; another one answers what was said, which is stored once."""
+    """An unreachable model is shown as a problem; another model then answers the message, which is stored once."""
     open_chat(page, "fails")
     say(page, "Are you there?")
     failure = page.get_by_role("alert")
@@ -152,7 +152,7 @@ def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> Non
 
 
 def test_compactions_are_notes_in_the_flow(page: Page) -> None:
-    """A compaction that happens while an answer is made is told between the messages, with its figures."""
+    """A compaction during an answer is shown between the messages, with its figures."""
     open_chat(page, "small")
     flow = page.get_by_role("log", name="Conversation")
     notes = flow.locator(".note-compacted")
@@ -162,7 +162,7 @@ def test_compactions_are_notes_in_the_flow(page: Page) -> None:
         expect(page.get_by_role("button", name="Send")).to_be_visible()
         if notes.count():
             break
-    expect(notes.first).to_contain_text("were folded by")
+    expect(notes.first).to_contain_text("compacted (trigger")
 
 
 def test_hostile_answers_stay_texts(page: Page) -> None:
@@ -237,7 +237,7 @@ def find_port() -> int:
 
 
 def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_path: Path) -> None:
-    """When a server that was killed in an answer is back, the page shows what was cut, and has it answered."""
+    """After a server killed during an answer restarts, the page shows the unanswered message and can have it answered."""
     script, port = tmp_path / "slow.jsonl", find_port()
     script.write_text(json.dumps(SCRIPTS["slow"][0]), "utf-8")
     (tmp_path / "everfold.toml").write_text(f'[agents.default]\nmodel = "script:{script}"\n', "utf-8")
@@ -257,7 +257,7 @@ def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_pat
             flow = page.get_by_role("log", name="Conversation")
             expect(page.get_by_text("The server cannot be reached")).to_have_count(0, timeout=20_000)
             expect(flow).to_contain_text("Count to eighty.")
-            expect(flow).to_contain_text("cut before it was answered")
+            expect(flow).to_contain_text("The last message has no answer")
             page.get_by_role("button", name="Answer").click()
             expect(flow).to_contain_text("The kiln is warm.")
             expect(page.get_by_role("button", name="Answer")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Texts that nobody can trust, in every place of the dashboard that shows one."""
+"""Untrusted texts in every place of the dashboard that shows one."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Dashboard
 from tests.browser.hostile import HOSTILE, HUGE, RUNNING
 
-from everfold.core.items import Item, ItemStatus
-from everfold.core.memory import MemoryChange, MemoryHead
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Topic
+from everfold.core.memory.items import Item, ItemStatus
+from everfold.core.memory.records import MemoryChange, MemoryVersion
+from everfold.core.memory.topics import Topic
+from everfold.core.primitives.ids import AgentId, UserId
 from everfold.errors import EverfoldError
 from everfold.server.runtime import Runtime
-from everfold.testing.memory_builders import change, dream, evidence, item, put, topic
+from everfold.testing.kit.memory_builders import change, dream, evidence, item, put, topic
 
 SHOP = AgentId("shop")
 WIDER_PX = """() => Math.max(
@@ -35,7 +35,7 @@ class Victim:
 
 
 async def seed(runtime: Runtime) -> Victim:
-    """Hostile names, bindings, statements, topics, dreams and keys, put past the checks that would hold some back."""
+    """Hostile names, bindings, statements, topics, dreams and API keys, stored without the checks that quarantine some."""
     engine, store = runtime.engine, runtime.engine._store
     user = await engine.add_user(HOSTILE[0], bindings=["web:<img src=x onerror=window.hacked=1>"])
     for name in HOSTILE[1:]:
@@ -48,15 +48,15 @@ async def seed(runtime: Runtime) -> Victim:
     made = dream("drm_1", *topics, user_id=user.id, agent_id=SHOP)
     await change(
         store,
-        MemoryChange(user_id=user.id, agent_id=SHOP, expected=MemoryHead(), dream=replace(made, problem=RUNNING[0])),
+        MemoryChange(user_id=user.id, agent_id=SHOP, expected=MemoryVersion(), dream=replace(made, problem=RUNNING[0])),
     )
     for name in RUNNING:
-        await engine.keys.make(name[:100], "admin")
+        await engine.admin.api_keys.make(name[:100], "admin")
     return Victim(user_id=user.id, name=user.name, item_id=items[-1].id, topic_name=topics[0].name)
 
 
 def _know(user_id: UserId, number: int, text: str) -> Item:
-    """An item that says it; every other one is held."""
+    """An item with this text; every second one is quarantined."""
     status: ItemStatus = "quarantined" if number % 2 else "active"
     quote = evidence(text[:5_000], session_id="ses_gone", seq=number + 1)
     return item(f"itm_{number}", text, quote, user_id=user_id, agent_id=SHOP, status=status)
@@ -151,7 +151,7 @@ def test_a_dream_of_hostile_topics_is_a_diff_of_text(page: Page, victim: Victim)
 
 
 def test_the_system_page_shows_hostile_keys_as_text(page: Page) -> None:
-    """Names of keys are text."""
+    """Names of API keys are text."""
     go(page, "system")
     expect(page.get_by_role("row").filter(has_text=RUNNING[0])).to_be_visible()
     require_harmless(page)
@@ -163,7 +163,7 @@ def test_deleting_asks_for_a_hostile_name_as_text(page: Page, victim: Victim) ->
     page.get_by_role("button", name="Delete all").click()
     asked = page.get_by_role("dialog")
     expect(asked).to_contain_text(victim.name)
-    asked.get_by_label("Type this to go on").fill(victim.user_id)
+    asked.get_by_label("Type this to confirm").fill(victim.user_id)
     expect(asked.get_by_role("button", name="Delete all")).to_be_enabled()
     require_harmless(page)
 

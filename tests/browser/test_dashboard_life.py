@@ -60,14 +60,14 @@ def chat(page: Page) -> str:
 
 def fold(page: Page, session_id: str) -> None:
     """Compact the session, so that all but its end is folded."""
-    go(page, f"sessions/{session_id}/events")
+    go(page, f"sessions/{session_id}/compactions")
     page.get_by_role("button", name="Compact now").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Newest messages that stay as they are").fill("2")
+    dialog.get_by_label("Newest messages to keep verbatim").fill("2")
     dialog.get_by_role("button", name="Compact", exact=True).click()
-    expect(dialog).to_contain_text("What was done")
+    expect(dialog).to_contain_text("Result")
     page.keyboard.press("Escape")
-    expect(page.locator("[data-event]")).to_have_count(1)
+    expect(page.locator("[data-compaction]")).to_have_count(1)
 
 
 def dream(page: Page, user_id: str) -> None:
@@ -118,6 +118,6 @@ def test_the_whole_life_of_a_fact(dashboard: Dashboard, chromium: Browser) -> No
             expect(page.locator("body")).not_to_contain_text("4711")
 
     async def places(runtime: Runtime) -> list[str]:
-        return [found.place for found in await runtime.engine.verify_erased(words=["4711"])]
+        return [found.place for found in await runtime.engine.admin.verify_erased(words=["4711"])]
 
     assert dashboard.run(places) == []

@@ -1,4 +1,4 @@
-"""The dashboard's sessions in a real browser against a real server: strips, log, events and the window inspector."""
+"""The dashboard's sessions in a real browser against a real server: strips, log, compactions and the window inspector."""
 
 import asyncio
 import json
@@ -10,17 +10,16 @@ from typing import cast
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from bench.material.logs import Wire, coding_log
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.browser.conftest import Dashboard, serve_dashboard
 
 import everfold
 from everfold import Everfold
 from everfold.config import Overrides
-from everfold.core.json_values import JsonObject
+from everfold.core.primitives.json_values import JsonObject
 from everfold.server.runtime import Runtime
-from everfold.services.trace import Trace
-from everfold.testing import coding_log
-from everfold.testing.logs import Wire
+from everfold.services.inspection.trace import Trace
 
 EVIL = (
     "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 1'>"
@@ -73,9 +72,9 @@ def seed_degraded(folder: Path) -> str:
         settings: Overrides = {"model": {"name": f"script:{script}"}, "compaction": {"synchronous": True}}
         async with everfold.open(f"sqlite:///{folder / 'served.db'}", settings=settings) as engine:
             session_id = await say(engine, "trouble", make_log(5, turns_count=8), limit=16_000)
-            session = await engine.get_session(session_id)
+            session = await engine.session(id=session_id)
             await session.compact(keep_recent=1)
-            assert any(event.state == "degraded" for event in await session.events())
+            assert any(one.state == "degraded" for one in await session.inspect.compactions())
             return session_id
 
     with start_blocking_portal() as portal:  # on a thread of its own: the browser's loop is running in this one
@@ -126,7 +125,7 @@ def trace(dashboard: Dashboard, seeded: Seeded) -> Trace:
     """What became of every message of the folded session, from the engine itself."""
 
     async def read(runtime: Runtime) -> Trace:
-        return await (await runtime.engine.get_session(seeded.folded)).trace()
+        return await (await runtime.engine.session(id=seeded.folded)).inspect.trace()
 
     return dashboard.run(read)
 
@@ -177,7 +176,7 @@ def read_colours(page: Page, row: int, count: int) -> list[str]:
                 return named.reduce((best, one) => (far(one) < far(best) ? one : best))[0];
               });
             }""",
-            [count, ["fixed", "head", "kept", "running", "tail", "fine", "coarse", "quote", "left", "open"]],
+            [count, ["fixed", "head", "kept", "running", "tail", "digest", "rollup", "quote", "left", "open"]],
         ),
     )
 
@@ -223,19 +222,17 @@ def test_what_was_said_is_searched(page: Page, seeded: Seeded, trace: Trace) -> 
 def test_strips_have_the_colours_of_the_fates(page: Page, seeded: Seeded, trace: Trace) -> None:
     """Each cell of each strip has the colour of what the engine says became of the message."""
     go(page, f"#sessions/{seeded.folded}")
-    expect(page.locator(".strips canvas")).to_have_count(len(trace.events) + 1)
-    count, newest = len(trace.now.fates), trace.events[-1].after.fates
+    expect(page.locator(".strips canvas")).to_have_count(len(trace.compactions) + 1)
+    count, newest = len(trace.now.fates), trace.compactions[-1].after.fates
     wait_until(page, lambda: read_colours(page, 0, count) == trace.now.fates)
     wait_until(page, lambda: read_colours(page, 1, count)[: len(newest)] == newest)
 
 
 @pytest.mark.parametrize("known", ["before", "after"])
-def test_a_cell_shows_the_original_beside_the_digest_that_read_it(
-    page: Page, seeded: Seeded, trace: Trace, known: str
-) -> None:
+def test_a_cell_shows_the_message_beside_its_digest(page: Page, seeded: Seeded, trace: Trace, known: str) -> None:
     """A click on a folded message shows its text, and the digest of its range with its own lines marked.
 
-    So it does where it is known only after the click what the compactions did.
+    It does the same when the compactions are loaded only after the click.
     """
     held: list[Route] = []
 
@@ -243,16 +240,16 @@ def test_a_cell_shows_the_original_beside_the_digest_that_read_it(
         held.append(route)
 
     if known == "after":
-        page.route("**/events?*", hold)
-    traced = trace.events[1]
-    shown = next(one for one in reversed(traced.ranges) if one.kind == "fine" and one.digest_id)
+        page.route("**/compactions?*", hold)
+    traced = trace.compactions[1]
+    shown = next(one for one in reversed(traced.ranges) if one.kind == "digest" and one.digest_id)
     digest = trace.digests[shown.digest_id]
     seq = next(
-        int(found) for found in re.findall(r"#(\d+)", digest.text) if traced.after.fates[int(found) - 1] == "fine"
+        int(found) for found in re.findall(r"#(\d+)", digest.text) if traced.after.fates[int(found) - 1] == "digest"
     )
     go(page, f"#sessions/{seeded.folded}")
     expect(strip(page, 0)).to_be_visible()
-    click_cell(page, len(trace.events) - 1, seq, len(trace.now.fates))
+    click_cell(page, len(trace.compactions) - 1, seq, len(trace.now.fates))
     panel = page.get_by_role("region", name=f"Message {seq}", exact=True)
     expect(panel).to_contain_text("after compaction 2")
     expect(panel.locator("#message-text")).to_contain_text(trace.messages[seq].view.text[:40].split("\n")[0])
@@ -270,7 +267,7 @@ def test_the_log_jumps_to_a_message(page: Page, seeded: Seeded, trace: Trace) ->
     expect(row).to_contain_text(f"#{seq}")
     expect(row).to_be_in_viewport()
     expect(page.get_by_role("region", name=f"Message {seq}", exact=True)).to_be_visible()
-    page.get_by_label("Number of a message").fill("3")
+    page.get_by_label("Message number").fill("3")
     page.get_by_role("button", name="Go", exact=True).click()
     expect(row).to_contain_text("#3")
     expect(page).to_have_url(re.compile(r"seq=3$"))
@@ -291,63 +288,63 @@ def test_a_message_is_erased_after_a_question(page: Page, dashboard: Dashboard, 
     )
 
     async def is_erased(runtime: Runtime) -> bool:
-        session = await runtime.engine.get_session(seeded.spare)
-        return 2 not in (await session.trace()).messages
+        session = await runtime.engine.session(id=seeded.spare)
+        return 2 not in (await session.inspect.trace()).messages
 
     assert dashboard.run(is_erased)
 
 
 def test_compacting_is_tried_dry_then_done(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
-    """A dry run says what would be done and does nothing; then the same is done, and its event is listed."""
+    """A dry run says what would be done and does nothing; then the same is done, and its compaction is listed."""
 
-    async def count_events(runtime: Runtime) -> int:
-        return len(await (await runtime.engine.get_session(seeded.spare)).events())
+    async def count_compactions(runtime: Runtime) -> int:
+        return len(await (await runtime.engine.session(id=seeded.spare)).inspect.compactions())
 
-    before = dashboard.run(count_events)
-    go(page, f"#sessions/{seeded.spare}/events")
+    before = dashboard.run(count_compactions)
+    go(page, f"#sessions/{seeded.spare}/compactions")
     page.get_by_role("button", name="Compact now").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Newest messages that stay as they are").fill("2")
+    dialog.get_by_label("Newest messages to keep verbatim").fill("2")
     dialog.get_by_role("button", name="Dry run").click()
-    expect(dialog).to_contain_text("What would be done")
+    expect(dialog).to_contain_text("Plan")
     expect(dialog).to_contain_text("folded")
-    assert dashboard.run(count_events) == before
+    assert dashboard.run(count_compactions) == before
     dialog.get_by_role("button", name="Compact", exact=True).click()
-    expect(dialog).to_contain_text("What was done")
+    expect(dialog).to_contain_text("Result")
     page.keyboard.press("Escape")
-    after = dashboard.run(count_events)
+    after = dashboard.run(count_compactions)
     assert after > before
-    expect(page.locator("[data-event]")).to_have_count(after)
-    newest = page.locator("[data-event]").first
+    expect(page.locator("[data-compaction]")).to_have_count(after)
+    newest = page.locator("[data-compaction]").first
     expect(newest).to_contain_text("by manual")
     if newest.get_by_role("button").first.get_attribute("aria-expanded") == "false":
         newest.get_by_role("button").first.click()
-    expect(newest).to_contain_text("Break")
+    expect(newest).to_contain_text("Cache break")
     expect(newest).to_contain_text("script")
 
 
-def test_a_degraded_event_is_retried(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
-    """What no model could write is told with its reason, and is done once somebody retries with a model that can."""
-    go(page, f"#sessions/{seeded.degraded}/events")
-    event = page.locator("[data-event]").filter(has_text="degraded").first
-    expect(event).to_be_visible()
-    event_id = event.get_attribute("data-event")
-    event = page.locator(f"[data-event='{event_id}']")
-    if event.get_by_role("button").first.get_attribute("aria-expanded") == "false":
-        event.get_by_role("button").first.click()
-    expect(event).to_contain_text("refusal")
-    event.get_by_role("button", name="Retry").click()
-    expect(event.locator(".badge")).to_have_text("done")
-    expect(event.get_by_role("article", name="Provisional digest")).to_be_visible()
+def test_a_degraded_compaction_is_retried(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
+    """A digest that the model could not write is shown with the reason, and a retry with a working model completes it."""
+    go(page, f"#sessions/{seeded.degraded}/compactions")
+    compaction = page.locator("[data-compaction]").filter(has_text="degraded").first
+    expect(compaction).to_be_visible()
+    compaction_id = compaction.get_attribute("data-compaction")
+    compaction = page.locator(f"[data-compaction='{compaction_id}']")
+    if compaction.get_by_role("button").first.get_attribute("aria-expanded") == "false":
+        compaction.get_by_role("button").first.click()
+    expect(compaction).to_contain_text("refusal")
+    compaction.get_by_role("button", name="Retry").click()
+    expect(compaction.locator(".badge")).to_have_text("done")
+    expect(compaction.get_by_role("article", name="Provisional digest")).to_be_visible()
 
     async def read_state(runtime: Runtime) -> str:
-        return (await runtime.engine.get_event(str(event_id))).state
+        return (await runtime.engine.admin.get_compaction(str(compaction_id))).state
 
     assert dashboard.run(read_state) == "done"
 
 
-def test_work_on_its_way_is_cancelled(chromium: Browser, tmp_path: Path) -> None:
-    """A compaction whose digest is still being written is shown as work, and is given up after a question."""
+def test_a_running_compaction_is_cancelled(chromium: Browser, tmp_path: Path) -> None:
+    """A compaction whose digest is being written is shown as running, and is cancelled after a question."""
     script = tmp_path / "slow.jsonl"
     script.write_text('{"digest": "echo", "secs": 600}\n', "utf-8")
     config = f'[model]\nname = "script:{script}"\n[server]\ndrain_secs = 0\n'
@@ -355,19 +352,19 @@ def test_work_on_its_way_is_cancelled(chromium: Browser, tmp_path: Path) -> None
 
         async def hold(runtime: Runtime) -> tuple[str, str, asyncio.Task[object]]:
             session_id = await say(runtime.engine, "slow", make_log(9, turns_count=5), limit=16_000)
-            session = await runtime.engine.get_session(session_id)
+            session = await runtime.engine.session(id=session_id)
             work = asyncio.create_task(session.compact(keep_recent=2))
-            while not (events := await session.events()) or events[-1].state != "running":  # noqa: ASYNC110 - nobody tells
+            while not (found := await session.inspect.compactions()) or found[-1].state != "running":  # noqa: ASYNC110 - no event tells
                 await asyncio.sleep(0.05)
-            return session_id, events[-1].id, work
+            return session_id, found[-1].id, work
 
-        session_id, event_id, work = served.run(hold)
-        go(page, f"#sessions/{session_id}/events")
-        event = page.locator(f"[data-event='{event_id}']")
-        expect(event.locator(".badge")).to_have_text(re.compile("working|waiting"))
-        event.get_by_role("button", name="Cancel…").click()
-        page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
-        expect(event.locator(".badge")).to_have_text("cancelled")
+        session_id, compaction_id, work = served.run(hold)
+        go(page, f"#sessions/{session_id}/compactions")
+        compaction = page.locator(f"[data-compaction='{compaction_id}']")
+        expect(compaction.locator(".badge")).to_have_text(re.compile("running|pending"))
+        compaction.get_by_role("button", name="Cancel…").click()
+        page.get_by_role("dialog").get_by_role("button", name="Cancel the compaction").click()
+        expect(compaction.locator(".badge")).to_have_text("cancelled")
         served.loop.call_soon_threadsafe(work.cancel)
 
 
@@ -375,7 +372,7 @@ def test_the_inspector_adds_up_to_the_report(page: Page, dashboard: Dashboard, s
     """Slices and parts have the tokens of the engine's own report, and what is sent is what the engine renders."""
 
     async def read(runtime: Runtime) -> tuple[int, dict[str, int], JsonObject]:
-        window = await (await runtime.engine.get_session(seeded.folded)).window(preview=True)
+        window = await (await runtime.engine.session(id=seeded.folded)).window(preview=True)
         return (
             window.report.tokens,
             {str(name): size for name, size in window.report.by_slice.items()},
@@ -409,13 +406,13 @@ def test_a_lower_limit_is_tried(page: Page, seeded: Seeded) -> None:
     field.fill("300")
     field.press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
-    page.get_by_role("button", name="Back to its own").click()
+    page.get_by_role("button", name="Reset the limit").click()
     expect(page.locator(".figures")).to_contain_text("6,000")
 
 
 def test_verify_says_that_all_holds(page: Page, seeded: Seeded) -> None:
-    """A verification tells its findings, or that there are none, and how much it checked."""
-    go(page, f"#sessions/{seeded.folded}/events")
+    """A verification shows its problems, or that there are none, and how much it checked."""
+    go(page, f"#sessions/{seeded.folded}/compactions")
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_role("dialog")).to_contain_text("Sound.")
     expect(page.get_by_role("dialog")).to_contain_text("messages")
@@ -425,13 +422,13 @@ def test_a_branch_is_made_from_a_message(page: Page, dashboard: Dashboard, seede
     """A branch shares the past up to its message, and its page leads back to where it came from."""
 
     async def find_seq(runtime: Runtime) -> int:
-        log = await (await runtime.engine.get_session(seeded.folded)).history(1, 200)
+        log = await (await runtime.engine.session(id=seeded.folded)).messages(1, 200)
         return next(message.seq for message in log[5:] if message.is_boundary)
 
     seq = dashboard.run(find_seq)
     go(page, f"#sessions/{seeded.folded}/log?seq={seq}")
     page.get_by_role("button", name="Branch from here").click()
-    expect(page.get_by_text("the session before")).to_be_visible()
+    expect(page.get_by_text("previous session")).to_be_visible()
     expect(page).not_to_have_url(re.compile(seeded.folded))
     expect(page.locator(".session-head")).to_contain_text(f"{seq} messages")
 
@@ -444,16 +441,16 @@ def test_sessions_follow_each_other(page: Page, dashboard: Dashboard, seeded: Se
 
     go(page, f"#sessions/{seeded.spare}")
     page.get_by_role("button", name="New", exact=True).click()
-    expect(page.get_by_text("Nothing was said yet")).to_be_visible()
+    expect(page.get_by_text("No messages yet")).to_be_visible()
     assert dashboard.run(find_current) != seeded.spare
-    page.get_by_role("link", name="the session before").click()
+    page.get_by_role("link", name="previous session").click()
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".session-head")).to_contain_text("current")
     assert dashboard.run(find_current) == seeded.spare
 
 
 def test_what_happens_is_shown_as_it_happens(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
-    """A compaction that somebody else makes adds its strip to a page that is open."""
+    """A compaction by another client adds its strip to a page that is open."""
     go(page, f"#sessions/{seeded.spare}")
     rows = page.locator(".strips canvas")
     expect(rows.first).to_be_visible()
@@ -461,7 +458,7 @@ def test_what_happens_is_shown_as_it_happens(page: Page, dashboard: Dashboard, s
     before = rows.count()
 
     async def compact(runtime: Runtime) -> None:
-        session = await runtime.engine.get_session(seeded.spare)
+        session = await runtime.engine.session(id=seeded.spare)
         await session.append([{"role": "user", "content": "And the oven?"}, {"role": "assistant", "content": "Cold."}])
         assert await session.compact(keep_recent=1)
 
@@ -471,7 +468,7 @@ def test_what_happens_is_shown_as_it_happens(page: Page, dashboard: Dashboard, s
 
 def test_hostile_texts_stay_texts(page: Page, seeded: Seeded) -> None:
     """No view of a session runs what was said, or is pushed wider by it."""
-    views = ("?seq=1", "/log?seq=1", "/log?seq=2", "/events", "/window")
+    views = ("?seq=1", "/log?seq=1", "/log?seq=2", "/compactions", "/window")
     for view in views:
         go(page, f"#sessions/{seeded.folded}{view}")
         expect(page.locator(".tab-body").first).to_be_visible()
@@ -484,7 +481,7 @@ def test_hostile_texts_stay_texts(page: Page, seeded: Seeded) -> None:
 
 
 def test_the_strips_are_walked_by_keyboard(page: Page, seeded: Seeded, trace: Trace) -> None:
-    """Arrow keys walk over messages and compactions and say what is there; Enter reads it; Tab leads on."""
+    """Arrow keys move over messages and compactions and describe each; Enter opens a message; Tab moves on."""
     go(page, f"#sessions/{seeded.folded}")
     strip(page, 0).focus()
     page.keyboard.press("Home")
@@ -494,7 +491,7 @@ def test_the_strips_are_walked_by_keyboard(page: Page, seeded: Seeded, trace: Tr
     expect(under).to_contain_text("#2")
     expect(under).to_contain_text("assistant: I see.")
     page.keyboard.press("ArrowDown")
-    expect(under).to_contain_text(f"compaction {trace.events[-1].event.ordinal}")
+    expect(under).to_contain_text(f"compaction {trace.compactions[-1].compaction.ordinal}")
     expect(strip(page, 1)).to_be_focused()
     assert "message 2" in (strip(page, 1).get_attribute("aria-valuetext") or "")
     page.keyboard.press("Enter")
@@ -509,7 +506,7 @@ def test_a_phone_shows_all_of_a_session(dashboard: Dashboard, chromium: Browser,
     """At a phone's width no view runs over its side, and a tap on a cell reads the message."""
     with dashboard.page(chromium, has_touch=True) as page:
         page.set_viewport_size({"width": 390, "height": 844})
-        for view in ("", "/log", "/events", "/window"):
+        for view in ("", "/log", "/compactions", "/window"):
             go(page, f"#sessions/{seeded.folded}{view}")
             expect(page.locator(".tab-body").first).to_be_visible()
             page.wait_for_timeout(400)
@@ -525,29 +522,29 @@ def test_a_phone_shows_all_of_a_session(dashboard: Dashboard, chromium: Browser,
         expect(panel).to_be_in_viewport()
 
 
-def test_a_key_that_only_reads_is_offered_no_writes(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
-    """With a key that may only read, a session can be read whole, and nothing asks to change it."""
+def test_a_read_only_api_key_is_offered_no_writes(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
+    """With a read-only API key a session can be read in full, and no button changes it."""
 
     async def make_key(runtime: Runtime) -> str:
-        return (await runtime.engine.keys.make("reader", "admin", is_read_only=True)).secret
+        return (await runtime.engine.admin.api_keys.make("reader", "admin", is_read_only=True)).secret
 
     with replace(dashboard, secret=dashboard.run(make_key)).page(chromium) as page:
         go(page, f"#sessions/{seeded.folded}/log?seq=3")
         expect(page.locator("#message-text")).to_be_visible()
-        go(page, f"#sessions/{seeded.degraded}/events")
+        go(page, f"#sessions/{seeded.degraded}/compactions")
         expect(page.get_by_role("button", name="Verify")).to_be_visible()
-        expect(page.locator("[data-event]").first).to_be_visible()
+        expect(page.locator("[data-compaction]").first).to_be_visible()
         for verb in ("New", "Erase…", "Compact now…", "Retry", "Branch from here"):
             expect(page.get_by_role("button", name=verb, exact=True)).to_have_count(0)
         go(page, "#chat/coder")
-        expect(page.get_by_text("This key may only read")).to_be_visible()
+        expect(page.get_by_text("This API key is read-only")).to_be_visible()
 
 
 def test_a_long_log_is_drawn_from_its_runs(page: Page, seeded: Seeded) -> None:
     """A strip of 100,000 messages in 30,000 runs is drawn to its end, and its last message can be walked to."""
     count = 100_000
-    runs = [[fate, size] for _ in range(count // 10) for fate, size in (("coarse", 6), ("kept", 1), ("quote", 3))]
-    strips = [{"event_id": None, "ordinal": None, "trigger": None, "at": None, "last_seq": count, "runs": runs}]
+    runs = [[fate, size] for _ in range(count // 10) for fate, size in (("rollup", 6), ("kept", 1), ("quote", 3))]
+    strips = [{"compaction_id": None, "ordinal": None, "trigger": None, "at": None, "last_seq": count, "runs": runs}]
     page.route("**/strips?*", lambda route: route.fulfill(json={"last_seq": count, "strips": strips}))
     go(page, f"#sessions/{seeded.folded}")
     strip(page, 0).focus()

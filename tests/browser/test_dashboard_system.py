@@ -16,7 +16,7 @@ window.requestAnimationFrame = then => isHeld ? waiting.push(then) : draw(then);
 window.setTimeout = (then, ...given) => isHeld ? waiting.push(then) : wait(then, ...given);
 window.release = () => { isHeld = false; waiting.splice(0).forEach(then => then(0)); };
 """
-"""A browser that draws nothing between the answer to who is signed in and `release()`, as a busy machine's does."""
+"""A browser that draws nothing between the sign-in check and `release()`, like one on a busy machine."""
 _GO_AND_HEAR = """place => new Promise(heard => {
     addEventListener("hashchange", heard, { once: true });
     location.hash = place;
@@ -36,14 +36,14 @@ def go(page: Page, place: str) -> None:
 
 
 def test_a_key_signs_in_and_out(dashboard: Dashboard, chromium: Browser) -> None:
-    """A wrong key is refused at its field; the right one opens the users; signing out ends it, in the browser too."""
+    """A wrong API key is refused at its field; a valid one opens the users; signing out ends the session in the browser too."""
     with chromium.new_context() as context:
         page = context.new_page()
         page.goto(dashboard.url)
         field = page.get_by_label("Key")
         field.fill("ef_wrong")
         page.keyboard.press("Enter")
-        expect(page.get_by_text("No key that holds")).to_be_visible()
+        expect(page.get_by_text("Invalid API key")).to_be_visible()
         expect(field).to_have_attribute("aria-invalid", "true")
         field.fill(dashboard.secret)
         page.keyboard.press("Enter")
@@ -83,15 +83,15 @@ def test_colours_turn_and_are_kept(page: Page) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == colours[1]
 
 
-def test_keys_go_from_page_to_page(page: Page) -> None:
-    """`g` and a letter go to a page, `?` shows the keys and Esc hides them, and `/` reaches the search."""
+def test_shortcuts_go_from_page_to_page(page: Page) -> None:
+    """`g` and a letter go to a page, `?` shows the shortcuts and Esc hides them, and `/` reaches the search."""
     for letter, place in (("a", "agents"), ("y", "system"), ("u", "users")):
         page.keyboard.press("g")
         page.keyboard.press(letter)
         expect(page).to_have_url(re.compile(f"#{place}$"))
         expect(page.get_by_role("link", name=place.title(), exact=True)).to_have_attribute("aria-current", "page")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("/")
@@ -100,7 +100,7 @@ def test_keys_go_from_page_to_page(page: Page) -> None:
 
 @pytest.mark.parametrize("place", ["", "#users"])
 def test_an_address_is_followed_from_the_first_picture_on(page: Page, place: str) -> None:
-    """Where somebody goes before the browser has drawn a frame is where they arrive, however busy the machine is."""
+    """An address opened before the first frame is drawn is shown, however busy the machine is."""
     page.evaluate("place => history.replaceState(null, '', location.pathname + place)", place)
     page.add_init_script(_HOLD_FRAMES)
     page.reload()
@@ -112,7 +112,7 @@ def test_an_address_is_followed_from_the_first_picture_on(page: Page, place: str
 
 
 def test_an_agent_is_configured(dashboard: Dashboard, page: Page) -> None:
-    """A change is saved into the settings file with its comments; one that does not fit is told at its field."""
+    """A change is saved in the settings file, which keeps its comments; an invalid value is reported at its field."""
     go(page, "#agents/shop")
     limit = page.get_by_label("Context limit")
     expect(limit).to_have_value("16000")
@@ -132,8 +132,21 @@ def test_an_agent_is_configured(dashboard: Dashboard, page: Page) -> None:
     assert 'memory_system = "summarization"' in written
 
 
+def test_the_memory_systems_stay_visible_after_another_page(page: Page) -> None:
+    """The style of the page Sessions moves nothing on the page Agents: both memory systems stay inside their card."""
+    go(page, "#sessions")
+    expect(page.get_by_label("Search messages")).to_be_visible()
+    go(page, "#agents/shop")
+    card = page.locator(".card", has=page.get_by_role("radiogroup", name="Memory system")).bounding_box()
+    choices = page.get_by_role("radiogroup", name="Memory system").bounding_box()
+    assert card
+    assert choices
+    assert card["y"] <= choices["y"]
+    assert choices["y"] + choices["height"] <= card["y"] + card["height"]
+
+
 def test_a_setting_of_compaction_is_refused_at_its_field(page: Page) -> None:
-    """An override with a value that contradicts others is told beside that override, and nothing is saved."""
+    """An override that contradicts others is reported beside that override, and nothing is saved."""
     go(page, "#agents/shop")
     page.get_by_role("button", name="Add a setting").click()
     page.get_by_role("combobox", name="Setting").fill("trigger_ratio")
@@ -144,14 +157,14 @@ def test_a_setting_of_compaction_is_refused_at_its_field(page: Page) -> None:
     value.fill("0.85")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
-    page.get_by_text("What holds for this agent").click()
+    page.get_by_text("Effective settings").click()
     expect(page.locator("dt", has_text="trigger ratio").locator("+ dd")).to_have_text("0.85")
 
 
 def test_a_key_is_made_shown_once_and_revoked(dashboard: Dashboard, page: Page, chromium: Browser) -> None:
-    """A new key's secret is shown this one time and works; once revoked, whoever uses it is signed out."""
+    """The secret of a new API key is shown once and works; revoking it signs its browser out."""
     go(page, "#system")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Make an API key").click()
     page.get_by_label("Name").fill("for a <b>test</b>")
     page.get_by_role("button", name="Make", exact=True).click()
     secret = page.locator("[data-secret]").inner_text()
@@ -172,10 +185,10 @@ def test_a_key_is_made_shown_once_and_revoked(dashboard: Dashboard, page: Page, 
 
 
 def test_the_system_shows_what_waits_and_what_holds(page: Page) -> None:
-    """Figures, events, spend, sources and settings are there, each setting with its place; nothing is wider than the page."""
+    """Figures, compactions, spend, sources and settings are there, each setting with its place; nothing is wider than the page."""
     go(page, "#system")
     expect(page.get_by_role("list", name="Figures")).to_contain_text("ready")
-    expect(page.get_by_text("Nothing waits, nothing failed")).to_be_visible()
+    expect(page.get_by_text("No pending or failed compactions")).to_be_visible()
     expect(page.get_by_text("No sources", exact=True)).to_be_visible()
     expect(page.get_by_role("row", name="memory.system")).to_contain_text("file")
     assert page.evaluate(_WIDER_PX) <= 0
@@ -184,4 +197,4 @@ def test_the_system_shows_what_waits_and_what_holds(page: Page) -> None:
 def test_an_unknown_page_says_so(page: Page) -> None:
     """An address that leads nowhere has words and a way back."""
     go(page, "#nowhere/at/all")
-    expect(page.get_by_text("There is no such page")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_be_visible()

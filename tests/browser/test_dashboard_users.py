@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import Dashboard
 
-from everfold.core.items import Item
-from everfold.core.sessions import AgentId
-from everfold.core.users import User
+from everfold.core.access.users import User
+from everfold.core.memory.items import Item
+from everfold.core.primitives.ids import AgentId
 from everfold.server.runtime import Runtime
-from everfold.testing.memory_builders import put, topic
+from everfold.testing.kit.memory_builders import put, topic
 
 MANY = 260
 LOCKER = "Please remember: my locker is number 12."
@@ -38,7 +38,7 @@ async def seed(runtime: Runtime) -> Seeded:
         await engine.add_user(f"Person {number:03}")
     opened = []
     for words in (LOCKER, "Please remember: my cat is called Bit."):
-        session = await engine.add_session(user=ada.id, agent="shop")
+        session = await engine.session(beside=True, user=ada.id, agent="shop")
         await session.append([{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}])
         opened.append(session.id)
     await engine.erase_session(opened[1])
@@ -108,15 +108,15 @@ def test_the_rail_finds_people_on_the_server(page: Page) -> None:
     expect(rail.get_by_role("option")).to_have_count(10)
     rail.get_by_role("option", name="Person 257").click()
     expect(page.get_by_role("heading", name="Person 257")).to_be_visible()
-    expect(page.get_by_text("Nothing is known yet")).to_be_visible()
+    expect(page.get_by_text("No items yet")).to_be_visible()
     page.get_by_label("Search users by name").fill("default")
     expect(rail.get_by_role("option").locator(".tag")).to_have_text("default")
     page.get_by_label("Search users by name").fill("nobody at all")
-    expect(page.get_by_text("Nobody by this name")).to_be_visible()
+    expect(page.get_by_text("No user with this name")).to_be_visible()
 
 
 def test_the_rail_holds_only_what_is_in_sight(page: Page) -> None:
-    """Of hundreds of people a few rows exist; End loads page after page, and keys reach the last one."""
+    """Of hundreds of users only a few rows exist; End loads page after page, and the keyboard reaches the last one."""
     rail = page.get_by_role("listbox", name="Users")
     rail.get_by_role("option").first.focus()
     expect(rail.get_by_role("option", name="Person 000")).to_be_visible()
@@ -133,7 +133,7 @@ def test_the_rail_holds_only_what_is_in_sight(page: Page) -> None:
 
 
 def test_a_person_is_made_known_and_renamed(page: Page) -> None:
-    """A new person is opened at once; a binding that somebody has is refused in words; a rename shows in the rail."""
+    """A new user is opened at once; a binding of another user is refused with a message; a rename shows in the rail."""
     page.get_by_role("button", name="New").click()
     page.get_by_role("textbox", name="Name", exact=True).fill("Grace Hopper")
     page.get_by_label("Bindings").fill("telegram:42")
@@ -196,7 +196,7 @@ def test_an_item_is_added_edited_undone_and_deleted(page: Page) -> None:
 
 
 def test_a_lost_race_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
-    """Who saves second sees what the first one saved beside their own words; nothing is lost until they choose."""
+    """The second person to save sees the saved version beside their own; nothing is lost until they choose."""
     id_ = add_item(dashboard, seeded, "The keel is of oak.")
     go(page, f"#users/{seeded.ada.id}/memory?item={id_}")
     shown = dialog(page, "Item")
@@ -214,7 +214,7 @@ def test_a_lost_race_shows_both_versions(dashboard: Dashboard, page: Page, seede
 
 
 def test_a_lost_delete_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
-    """Who deletes what somebody changed meanwhile sees both versions first; nothing goes until they mean theirs too."""
+    """Deleting an item that was changed in the meantime shows both versions first and needs a second confirmation."""
     id_ = add_item(dashboard, seeded, "The sail is of canvas.")
     go(page, f"#users/{seeded.ada.id}/memory?item={id_}")
     shown, asked = dialog(page, "Item"), dialog(page, "Delete this item?")
@@ -230,13 +230,13 @@ def test_a_lost_delete_shows_both_versions(dashboard: Dashboard, page: Page, see
     shown.get_by_role("button", name="Delete").click()
     edit_item(dashboard, seeded, id_, "The sail is of nylon.")
     asked.get_by_role("button", name="Delete", exact=True).click()
-    asked.get_by_role("button", name="Delete theirs all the same").click()
+    asked.get_by_role("button", name="Delete their version anyway").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert read_item(dashboard, seeded, id_).status == "erased"
 
 
 def test_a_lost_undo_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
-    """Who undoes what somebody changed meanwhile sees both versions, keeps theirs, or takes theirs back."""
+    """Undoing an item that was changed in the meantime shows both versions; the other change can be kept or undone."""
     page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the change at once
     page.reload()
     id_ = add_item(dashboard, seeded, "The rope is of hemp.")
@@ -255,7 +255,7 @@ def test_a_lost_undo_shows_both_versions(dashboard: Dashboard, page: Page, seede
             race.get_by_role("button", name="Keep theirs").click()
             expect(text).to_have_text(theirs)
     assert read_item(dashboard, seeded, id_).statement == "The rope is of silk."
-    shown.get_by_role("button", name="Undo theirs all the same").click()
+    shown.get_by_role("button", name="Undo their change anyway").click()
     expect(text).to_have_text("The rope is of wire.")
     expect(shown.get_by_role("alert")).to_have_count(0)
 
@@ -322,15 +322,15 @@ def test_a_dream_that_waits_is_approved(dashboard: Dashboard, page: Page) -> Non
 
 
 def test_quarantine_holds_releases_and_erases(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
-    """What a scan hit stands there with its threats, in no list of active items, until somebody releases or erases it."""
+    """A quarantined item is shown with its threats, in no list of active items, until it is released or erased."""
     expect(page.get_by_role("region", name="Items")).not_to_contain_text("Ignore all previous")
     page.get_by_role("tab", name="Quarantine").click()
-    held = page.get_by_role("article", name="Held item")
+    held = page.get_by_role("article", name="Quarantined item")
     expect(held).to_contain_text(THREAT)
     expect(held.locator(".tag.bad").first).to_be_visible()
     held.get_by_role("button", name="Release").click()
     dialog(page, "Release this item?").get_by_role("button", name="Release").click()
-    expect(page.get_by_text("Nothing is held back")).to_be_visible()
+    expect(page.get_by_text("No quarantined items")).to_be_visible()
 
     async def hold(runtime: Runtime) -> Item:
         return await (await runtime.engine.memory(user=seeded.ada.id)).add(f"{THREAT}/again")
@@ -340,16 +340,16 @@ def test_quarantine_holds_releases_and_erases(dashboard: Dashboard, page: Page, 
     page.get_by_role("tab", name="Quarantine").click()
     held.get_by_role("button", name="Erase").click()
     dialog(page, "Erase this item?").get_by_role("button", name="Erase").click()
-    expect(page.get_by_text("Nothing is held back")).to_be_visible()
+    expect(page.get_by_text("No quarantined items")).to_be_visible()
 
 
 def test_a_lost_release_says_what_became_of_it(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
-    """Who erases what somebody has released meanwhile is told so beside what they saw, and has erased nothing."""
+    """Erasing an item that was released in the meantime shows both versions and erases nothing."""
     page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the release at once
     page.reload()
     id_ = add_item(dashboard, seeded, f"{THREAT}/first")
     page.get_by_role("tab", name="Quarantine").click()
-    held, asked = page.get_by_role("article", name="Held item"), dialog(page, "Erase this item?")
+    held, asked = page.get_by_role("article", name="Quarantined item"), dialog(page, "Erase this item?")
     held.filter(has_text="/first").get_by_role("button", name="Erase").click()
 
     async def release(runtime: Runtime) -> None:
@@ -357,7 +357,7 @@ def test_a_lost_release_says_what_became_of_it(dashboard: Dashboard, page: Page,
 
     dashboard.run(release)
     asked.get_by_role("button", name="Erase").click()
-    expect(asked.get_by_role("alert")).to_contain_text("now stored: active")
+    expect(asked.get_by_role("alert")).to_contain_text("Stored now: active")
     assert read_item(dashboard, seeded, id_).status == "active"
     asked.get_by_role("button", name="Cancel").click()
     expect(held.filter(has_text="/first")).to_have_count(0)
@@ -384,7 +384,7 @@ def test_an_export_has_its_name(page: Page, seeded: Seeded) -> None:
 
 
 def test_all_is_deleted_only_when_the_name_is_typed(dashboard: Dashboard, page: Page) -> None:
-    """Nothing can be confirmed until the name or the id stands there; then all is gone, and the counts are told."""
+    """Deletion needs the typed name or id; then all memory is gone, and the counts are shown."""
 
     async def prepare(runtime: Runtime) -> str:
         user = await runtime.engine.add_user("To be wiped")
@@ -398,18 +398,18 @@ def test_all_is_deleted_only_when_the_name_is_typed(dashboard: Dashboard, page: 
     asked = page.get_by_role("dialog")
     confirm = asked.get_by_role("button", name="Delete all")
     expect(confirm).to_be_disabled()
-    asked.get_by_label("Type this to go on").fill("To be")
+    asked.get_by_label("Type this to confirm").fill("To be")
     expect(confirm).to_be_disabled()
-    asked.get_by_label("Type this to go on").fill("To be wiped")
+    asked.get_by_label("Type this to confirm").fill("To be wiped")
     confirm.click()
     for name in ("topics_deleted", "agent_topics_deleted", "extractions_deleted"):
         expect(page.locator(f"[data-count={name}]")).to_be_visible()
     page.get_by_role("button", name="Done").click()
-    expect(page.get_by_text("Nothing is known yet")).to_be_visible()
+    expect(page.get_by_text("No items yet")).to_be_visible()
 
 
 def test_an_address_that_names_nobody_says_so(page: Page) -> None:
-    """A user that does not exist, and one that cannot, are told in words, with a way to try again."""
+    """An unknown or impossible user id shows a message and a button to try again."""
     for name in ("00000000-0000-4000-8000-000000000000", "no-uuid"):
         go(page, f"#users/{name}/memory")
         expect(page.get_by_role("alert")).to_contain_text(name)

@@ -6,26 +6,26 @@ from typing import cast
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from bench.material.logs import coding_log
 from playwright.sync_api import Browser, Page, expect
 
 import everfold
 from everfold.adapters.transcripts import Conversation, TranscriptMessage
-from everfold.cli.replaying import play
-from everfold.cli.report_page import write_report
-from everfold.core.events import CompactionEvent
-from everfold.core.json_values import JsonObject
-from everfold.core.messages import Message
-from everfold.testing import coding_log
+from everfold.cli.replays.replaying import play
+from everfold.cli.replays.report_page import write_report
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.messages import Message
+from everfold.core.primitives.json_values import JsonObject
 
 EVIL = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 1'> & \u2028 \ud800 \U0001f3fa"
-GROUPS = {"fixed": {"fixed"}, "head": {"head"}, "kept": {"kept", "running"}, "folded": {"fine", "coarse", "quote"}}
+GROUPS = {"fixed": {"fixed"}, "head": {"head"}, "kept": {"kept", "running"}, "folded": {"digest", "rollup", "quote"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     path: Path
     messages: list[Message]
-    events: list[CompactionEvent]
+    compactions: list[Compaction]
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
             await write_report(folder / "report.html", session, replayed)
             return Report(
                 path=folder / "report.html",
-                messages=await session.history(1, len(wires)),
-                events=await session.events(),
+                messages=await session.messages(1, len(wires)),
+                compactions=await session.inspect.compactions(),
             )
 
     # On a thread of its own: the browser's loop is running in this one.
@@ -80,8 +80,8 @@ def hover(page: Page, row: int, seq: int) -> None:
 
 
 def test_loads_without_complaint(opened: Page, report: Report) -> None:
-    """The page loads without an error or a request beyond itself, and has a row for each fold and one for now."""
-    expect(opened.locator("canvas")).to_have_count(len(report.events) + 1)
+    """The page loads without an error or a request beyond itself, and has a row for each compaction and one for now."""
+    expect(opened.locator("canvas")).to_have_count(len(report.compactions) + 1)
     expect(opened.get_by_role("heading", level=1)).to_contain_text("Shop <b id=broken>& co</b>")
 
 
@@ -95,14 +95,14 @@ def test_nothing_that_was_said_becomes_markup(opened: Page, report: Report) -> N
 
 
 def test_strips_are_what_the_certificates_say(opened: Page, report: Report) -> None:
-    """In each row every message of the fold's range has the fate of its group in the certificate."""
-    assert len(report.events) > 2
-    for row, event in enumerate(report.events):
-        assert event.certificate
-        for covered in event.certificate.covered:
+    """In each row every message of the compaction's range has the fate of its group in the certificate."""
+    assert len(report.compactions) > 2
+    for row, compaction in enumerate(report.compactions):
+        assert compaction.certificate
+        for covered in compaction.certificate.covered:
             fate = opened.evaluate("([row, seq]) => everfold.fate(row, seq)", [row, covered.seq])
             assert fate in GROUPS[covered.group]
-            if fate == "fine":
+            if fate == "digest":
                 assert (
                     opened.evaluate("([row, seq]) => everfold.digest(row, seq)", [row, covered.seq])
                     == covered.digest_id
@@ -111,7 +111,7 @@ def test_strips_are_what_the_certificates_say(opened: Page, report: Report) -> N
 
 def test_pointing_at_a_cell_shows_its_message(opened: Page, report: Report) -> None:
     """The message under the pointer is shown with its number, role, tokens and text."""
-    for row, seq in ((1, 5), (2, 20), (len(report.events), len(report.messages) - 3)):
+    for row, seq in ((1, 5), (2, 20), (len(report.compactions), len(report.messages) - 3)):
         hover(opened, row, seq)
         message = report.messages[seq - 1]
         expect(opened.locator("#panel h2").first).to_contain_text(f"Message {seq}")
@@ -120,13 +120,13 @@ def test_pointing_at_a_cell_shows_its_message(opened: Page, report: Report) -> N
         assert message.view.text[:300] in shown
 
 
-def test_a_digest_is_read_beside_its_originals(opened: Page, report: Report) -> None:
-    """From a folded message one comes to the digest that read it, and from there to each message that it read."""
-    certificate = report.events[0].certificate
+def test_a_digest_leads_to_its_messages(opened: Page, report: Report) -> None:
+    """A folded message leads to its digest, and the digest leads to each message in it."""
+    certificate = report.compactions[0].certificate
     assert certificate
     folded = [covered.seq for covered in certificate.covered if covered.group == "folded"]
     opened.evaluate("seq => everfold.choose(0, seq, {force: true})", folded[0])
-    opened.get_by_role("button", name="Read the fine digest").last.click()
+    opened.get_by_role("button", name="Read the digest").last.click()
     expect(opened.locator("#digest-text")).to_contain_text(f"{certificate.first_seq}-{certificate.last_seq}")
     originals = opened.locator(".originals button")
     expect(originals).to_have_count(len(folded))
@@ -135,15 +135,15 @@ def test_a_digest_is_read_beside_its_originals(opened: Page, report: Report) -> 
 
 
 def test_everything_is_reached_by_keyboard(opened: Page) -> None:
-    """Arrow keys walk over messages and folds, Enter opens the digest, and the strips say what they are."""
+    """Arrow keys walk over messages and compactions, Enter opens the digest, and the strips say what they are."""
     opened.locator("canvas").nth(1).focus()
     opened.keyboard.press("Home")
     expect(opened.locator("#panel h2").first).to_contain_text("Message 1")
     opened.keyboard.press("ArrowRight")
     expect(opened.locator("#panel h2").first).to_contain_text("Message 2")
     opened.keyboard.press("ArrowUp")
-    expect(opened.locator("#panel .meta").first).to_contain_text("after fold 1")
-    seq = opened.evaluate("[...everfold.data.messages.keys()].find(i => everfold.fate(0, i + 1) === 'fine') + 1")
+    expect(opened.locator("#panel .meta").first).to_contain_text("after compaction 1")
+    seq = opened.evaluate("[...everfold.data.messages.keys()].find(i => everfold.fate(0, i + 1) === 'digest') + 1")
     opened.evaluate("seq => everfold.choose(0, seq, {force: true})", seq)
     opened.locator("canvas").nth(0).press("Enter")
     expect(opened.locator("#digest-text")).to_be_visible()
@@ -151,13 +151,13 @@ def test_everything_is_reached_by_keyboard(opened: Page) -> None:
         assert canvas.get_attribute("aria-label")
 
 
-def test_a_fold_tells_its_figures(opened: Page, report: Report) -> None:
-    """The label of a row opens what the event's report says."""
-    last = report.events[-1].report
+def test_a_compaction_tells_its_figures(opened: Page, report: Report) -> None:
+    """The label of a row opens the figures of the compaction's report."""
+    last = report.compactions[-1].report
     assert last
     opened.locator("button.label").last.click()
     expect(opened.locator("#panel")).to_contain_text(f"{last.folded_count} messages")
-    expect(opened.locator("#panel")).to_contain_text(f"{last.break_cost_tokens:,} token")
+    expect(opened.locator("#panel")).to_contain_text(f"{last.resent_tokens:,} token")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bench.material.logs import coding_log
 from typer.testing import CliRunner, Result
 
 from everfold.cli.main import app
-from everfold.testing import coding_log
 
 Run = Callable[..., Result]
 

@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from everfold.cli.chat_signals import nudged_by_signals
+from everfold.cli.chat.signals import nudged_by_signals
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="this system has no signals of a user's own")
 

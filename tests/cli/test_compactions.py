@@ -11,8 +11,8 @@ import pytest
 from typer.testing import Result
 
 import everfold
-from everfold.core.planning import Demand
-from everfold.testing.builders import talk
+from everfold.core.compaction.planning import Demand
+from everfold.testing.kit.builders import talk
 
 Run = Callable[..., Result]
 GOOD = '{"digest": "echo", "cost_usd": 0.25}'
@@ -44,9 +44,9 @@ def degraded(run: Run, transcript: Path, here: Path) -> Path:
     return here / "bad.db"
 
 
-def list_events(run: Run, database: Path) -> Any:
+def list_compactions(run: Run, database: Path) -> Any:
     """The events of the replayed session."""
-    return read(run("events", "--db", database, "--user", "replay", "--json"))["events"]
+    return read(run("compactions", "--db", database, "--user", "replay", "--json"))["compactions"]
 
 
 def test_replay_reports_what_a_model_wrote(run: Run, transcript: Path, here: Path) -> None:
@@ -93,13 +93,13 @@ def test_the_demo_calls_nobody(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_events_tell_what_was_done(run: Run, database: Path) -> None:
     """A person reads range, counts, sizes and state of each compaction; a program reads the same by name."""
-    events = list_events(run, database)
-    assert [event["ordinal"] for event in events] == list(range(1, len(events) + 1))
-    assert all(event["state"] == "done" and not event["is_waiting"] for event in events)
-    text = run("events", "--db", database, "--user", "replay").stdout
-    for event in events:
-        report = event["report"]
-        assert f"{event['first_seq']}-{event['last_seq']}" in text
+    compactions = list_compactions(run, database)
+    assert [compaction["ordinal"] for compaction in compactions] == list(range(1, len(compactions) + 1))
+    assert all(compaction["state"] == "done" and not compaction["is_waiting"] for compaction in compactions)
+    text = run("compactions", "--db", database, "--user", "replay").stdout
+    for compaction in compactions:
+        report = compaction["report"]
+        assert f"{compaction['first_seq']}-{compaction['last_seq']}" in text
         assert f"{report['tokens_before']:,} > {report['tokens_after']:,}" in text
         assert f"{report['folded_count']} folded, {report['kept_count']} kept" in text
     assert "waits" not in text
@@ -109,41 +109,41 @@ def test_events_come_in_pages(run: Run, database: Path) -> None:
     """The newest are shown, or those after an ordinal, as many as are asked for."""
 
     def ordinals(*options: str) -> list[int]:
-        document = read(run("events", "--db", database, "--user", "replay", "--json", *options))
-        return [event["ordinal"] for event in document["events"]]
+        document = read(run("compactions", "--db", database, "--user", "replay", "--json", *options))
+        return [compaction["ordinal"] for compaction in document["compactions"]]
 
     every = ordinals()
     assert ordinals("-n", "2") == every[-2:]
     assert ordinals("-n", "2", "--after", "0") == every[:2]
     assert ordinals("--after", str(every[-1])) == []
-    assert "no compactions" in run("events", "--db", database, "--user", "replay", "--after", "99").stdout
+    assert "no compactions" in run("compactions", "--db", database, "--user", "replay", "--after", "99").stdout
 
 
 def test_events_tell_what_went_wrong(run: Run, degraded: Path) -> None:
     """A degraded compaction says why, what was spent on it, and how to try again."""
-    events = list_events(run, degraded)
-    assert {(event["state"], event["digest"]) for event in events} == {("degraded", "failed")}
-    assert all("refusal" in event["problem"] for event in events)
-    assert all(event["usage"]["cost_usd"] >= 2 * 0.125 for event in events)
-    text = run("events", "--db", degraded, "--user", "replay").stdout
+    compactions = list_compactions(run, degraded)
+    assert {(compaction["state"], compaction["digest"]) for compaction in compactions} == {("degraded", "failed")}
+    assert all("refusal" in compaction["problem"] for compaction in compactions)
+    assert all(compaction["usage"]["cost_usd"] >= 2 * 0.125 for compaction in compactions)
+    text = run("compactions", "--db", degraded, "--user", "replay").stdout
     assert "refusal" in text
-    assert f"everfold retry {events[-1]['id']}" in unwrap(text)
+    assert f"everfold retry {compactions[-1]['id']}" in unwrap(text)
 
 
 def test_retry_exchanges_the_digest(run: Run, degraded: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model that serves, a degraded compaction is done, and a revision shows the model's digest."""
-    [*_, last] = list_events(run, degraded)
+    [*_, last] = list_compactions(run, degraded)
     monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, GOOD)}")
     assert read(run("retry", last["id"], "--db", degraded, "--json"))["state"] == "done"
-    events = list_events(run, degraded)
-    assert (events[-1]["trigger"], events[-1]["revises"]) == ("revision", last["id"])
-    assert f"digest of {last['ordinal']}" in run("events", "--db", degraded, "--user", "replay").stdout
+    compactions = list_compactions(run, degraded)
+    assert (compactions[-1]["trigger"], compactions[-1]["revises"]) == ("late_digest", last["id"])
+    assert f"digest of {last['ordinal']}" in run("compactions", "--db", degraded, "--user", "replay").stdout
     assert "only a degraded event" in unwrap(run("retry", last["id"], "--db", degraded, code=4).stderr)
 
 
 def test_retry_that_fails_again(run: Run, degraded: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A retry whose digest is refused ends with 1 and leaves the extractive one; without a model it says so."""
-    [*_, last] = list_events(run, degraded)
+    [*_, last] = list_compactions(run, degraded)
     assert "no model is configured" in run("retry", last["id"], "--db", degraded, code=1).stdout
     monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, BAD)}")
     assert "refusal" in run("retry", last["id"], "--db", degraded, code=1).stdout
@@ -152,14 +152,14 @@ def test_retry_that_fails_again(run: Run, degraded: Path, here: Path, monkeypatc
 
 def test_compact_by_hand(run: Run, database: Path) -> None:
     """A dry run shows what would be done and writes nothing; then it is done, down to the newest messages."""
-    before = list_events(run, database)
+    before = list_compactions(run, database)
     dry = read(run("compact", "--db", database, "--user", "replay", "--keep-recent", "2", "--dry-run", "--json"))
     assert dry["folds"]
-    assert list_events(run, database) == before
+    assert list_compactions(run, database) == before
     assert "would be done" in run("compact", "--db", database, "--user", "replay", "--dry-run").stdout
     text = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2", "--focus", "tests").stdout
     assert "=== digest" in text
-    [*_, last] = list_events(run, database)
+    [*_, last] = list_compactions(run, database)
     assert last["trigger"] == "manual"
     assert last["report"]["tokens_after"] == dry["folds"][-1]["report"]["tokens_after"]
     again = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2").stdout
@@ -171,36 +171,39 @@ def test_note_tells_what_is_on_its_way(run: Run, database: Path, here: Path, mon
     assert "nothing is on its way" in run("note", "--db", database, "--user", "replay").stdout
     monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, GONE)}")
     done = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2").stdout
-    [*_, last] = list_events(run, database)
+    [*_, last] = list_compactions(run, database)
     assert last["is_waiting"]
     assert last["not_before"] > f"{datetime.now(UTC):%Y-%m-%d}"
     note = read(run("note", "--db", database, "--user", "replay", "--json"))["note"]
     assert f"{last['first_seq']}-{last['last_seq']}" in note
     assert note in done
     assert note in run("note", "--db", database, "--user", "replay").stdout
-    text = run("events", "--db", database, "--user", "replay").stdout
+    text = run("compactions", "--db", database, "--user", "replay").stdout
     assert "waits: pending" in text
     assert "next attempt from" in text
 
 
 def test_cancel_gives_up_what_is_held(run: Run, here: Path) -> None:
-    """A held compaction is given up and is told as cancelled; one that is shown already is refused."""
+    """A pending compaction is cancelled and reported so; a committed one is refused."""
 
     async def hold() -> tuple[str, str]:
         async with everfold.open(f"sqlite:///{here}/held.db") as engine:
             session = await engine.session(limit=4000)
             await session.append(talk(30))
             compactor = engine._background.worker.compactor(session._live)
-            shown = (await session.compact(keep_recent=40))[0].certificate.event_id
+            shown = (await session.compact(keep_recent=40))[0].certificate.compaction_id
             plan, _ = await compactor.plan(demand=Demand(keep_recent=2))
             assert plan is not None
             return shown, (await compactor.begin(plan)).id
 
     shown, held = anyio.run(hold)
-    text = run("events", "--db", "held.db").stdout
+    text = run("compactions", "--db", "held.db").stdout
     assert f"everfold cancel {held}" in unwrap(text)
     assert f"cancelled {held}" in run("cancel", held, "--db", "held.db").stdout
-    states = {event["id"]: event["state"] for event in read(run("events", "--db", "held.db", "--json"))["events"]}
+    states = {
+        compaction["id"]: compaction["state"]
+        for compaction in read(run("compactions", "--db", "held.db", "--json"))["compactions"]
+    }
     assert (states[shown], states[held]) == ("done", "cancelled")
-    assert "shown already" in unwrap(run("cancel", shown, "--db", "held.db", code=4).stderr)
+    assert "and committed" in unwrap(run("cancel", shown, "--db", "held.db", code=4).stderr)
     assert "no compaction event" in run("cancel", "evt_0", "--db", "held.db", "--json", code=3).stderr

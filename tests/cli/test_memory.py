@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 import everfold
 from everfold.cli.main import app
-from everfold.testing.builders import assistant, user
-from everfold.testing.fakes import FakeClock
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.fakes import FakeClock
 
 Run = Callable[..., Result]
 SAID = (
@@ -218,7 +218,7 @@ def test_audit_tells_who_did_what(memory: Run) -> None:
 
 
 def test_passes_over_messages_are_told(memory: Run) -> None:
-    """Each extraction names its messages, its writer and how many findings of each kind it had."""
+    """Each extraction names its messages, its writer and how many candidates of each kind it had."""
     passes = read(memory("audit", "--extractions", "--json"))["extractions"]
     assert [it["ordinal"] for it in passes] == sorted(it["ordinal"] for it in passes)
     assert sum(sum(it["counts"].values()) for it in passes) == 3

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from everfold.cli.output import make_table, plain
+from everfold.cli.tables.output import make_table, plain
 
 COLUMNS = ("session", "user", "messages", "limit", "text", "current")
 ROW = ("ses_0660e36b7d7f3f7395fd608f9df7f5", "ilse", 4100, 128_000, "beds three and four are dry, 水 is short", "yes")

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 import typer
 from typer.testing import Result
 
-from everfold.cli.main import app
+from everfold.cli.main import MODULES, app, load_command
 
 GROUP: Any = typer.main.get_command(app)
+GROUP.commands = {name: load_command(name) for name in GROUP.commands}
 
 
 def list_commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -46,6 +48,23 @@ def test_every_option_is_in_the_reference(project: Path, name: str) -> None:
         assert f"| `{shown}" in section
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_the_list_of_commands_begins_as_their_help(name: str) -> None:
+    """What `everfold --help` says of a command, without loading it, is the first paragraph of its own help."""
+    assert " ".join(cleandoc(BY_NAME[name].help).partition("\n\n")[0].split("\n")) == MODULES[name][1]
+
+
+def test_help_loads_no_command() -> None:
+    """`everfold --help` loads neither a command nor the engine nor the settings."""
+    program = (
+        "import sys; from everfold.cli.main import app; app(['--help'], standalone_mode=False); "
+        "print(sorted({'pydantic', 'apsw', 'everfold.engine', 'everfold.cli.commands'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "[]"
+    assert " wipe " in printed
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
     """The help of every command shows at least one whole command line of it, and that it can speak JSON."""
@@ -57,12 +76,12 @@ def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
 def test_the_commands_are_those_that_were_promised() -> None:
     """The command line has the commands of the documentation, no more and no fewer."""
     promised = (
-        "agents audit cancel chat compact config demo dream dreams erase events export hands import keys memory note quarantine refresh replay retry search serve sessions show "
+        "agents api-keys audit cancel chat compact compactions config demo dream dreams erase export hands import memory note quarantine refresh replay retry search serve sessions show "
         "sources topics users verify wipe"
     )
     assert promised.split() == sorted(GROUP.commands)
     assert sorted(BY_NAME["users"].commands) == ["add", "show"]
-    assert sorted(BY_NAME["keys"].commands) == ["add", "list", "revoke"]
+    assert sorted(BY_NAME["api-keys"].commands) == ["add", "list", "revoke"]
     assert sorted(BY_NAME["dreams"].commands) == ["approve", "reject", "revert"]
     assert sorted(BY_NAME["sources"].commands) == ["list", "test"]
     inner = "add edit forget list search show undo why"

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import Result
 
 import everfold
-from everfold.testing.builders import assistant, user
+from everfold.testing.kit.builders import assistant, user
 
 Run = Callable[..., Result]
 SETTINGS = """

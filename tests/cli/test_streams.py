@@ -10,7 +10,7 @@ import pytest
 
 import everfold
 from everfold.adapters.transcripts import parse_transcript
-from everfold.cli.replaying import play
+from everfold.cli.replays.replaying import play
 
 TALK = '{"role": "user", "content": "How much? 5 \u00b5g \u2192 6"}\n{"role": "assistant", "content": "As you say."}\n'
 
@@ -47,7 +47,7 @@ def test_a_full_disk_is_told_in_one_sentence(folder: Path) -> None:
     """Output that cannot be written ends with an error of ours, not with a traceback."""
     done = _run("everfold config --json >/dev/full", folder)
     assert done.returncode == 2
-    assert done.stderr.startswith(b"error: what was to be printed cannot be written")
+    assert done.stderr.startswith(b"error: The output cannot be written")
     assert b"Traceback" not in done.stderr
 
 

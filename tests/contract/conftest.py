@@ -3,13 +3,13 @@
 import pytest
 
 pytest.register_assert_rewrite(
-    "everfold.testing.contract_sessions",
-    "everfold.testing.contract_log",
-    "everfold.testing.contract_compaction",
-    "everfold.testing.contract_work",
-    "everfold.testing.contract_history",
-    "everfold.testing.contract_usage",
-    "everfold.testing.contract_users",
-    "everfold.testing.contract_vectors",
-    "everfold.testing.contract_access",
+    "everfold.testing.contract.sessions",
+    "everfold.testing.contract.log",
+    "everfold.testing.contract.compaction",
+    "everfold.testing.contract.work",
+    "everfold.testing.contract.history",
+    "everfold.testing.contract.usage",
+    "everfold.testing.contract.users",
+    "everfold.testing.contract.vectors",
+    "everfold.testing.contract.access",
 )

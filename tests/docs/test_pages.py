@@ -24,9 +24,9 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_every_make_command_exists(page: Path) -> None:
     """A `make` command in a document is a target of the Makefile."""
     makefile = (PROJECT / "Makefile").read_text("utf-8")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     text = page.read_text("utf-8")
-    named = set(re.findall(r"^make ([a-z]+)", text, re.MULTILINE)) | set(re.findall(r"`make ([a-z]+)`", text))
+    named = set(re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)) | set(re.findall(r"`make ([a-z-]+)`", text))
     assert named <= targets
 
 
@@ -34,7 +34,7 @@ def test_every_target_says_what_it_does() -> None:
     """`make help` lists every target that is meant to be called."""
     makefile = (PROJECT / "Makefile").read_text("utf-8")
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
-    described = re.findall(r"^([a-z]+):.*## \S", makefile, re.MULTILINE)
+    described = re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE)
     assert phony
     assert sorted(phony[1].split()) == sorted(described)
 

@@ -13,7 +13,9 @@ import pytest
 from everfold import errors
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
-from everfold.config import list_keys
+from everfold.config import list_settings
+from everfold.core.compaction.transitions import Cause, CompactionState
+from everfold.core.observation.events import Event
 from everfold.errors import EverfoldError
 from everfold.ports import access, browsing, forgetting, memory, overview, stores, usage, users, vectors
 
@@ -25,7 +27,7 @@ PARTS = [
     stores.WorkStore,
     stores.HistoryStore,
     usage.UsageStore,
-    memory.LedgerStore,
+    memory.ItemStore,
     memory.TopicStore,
     memory.ExtractionStore,
     memory.DreamLeaseStore,
@@ -66,7 +68,7 @@ def test_the_settings_page_is_current(project: Path) -> None:
     assert read_page(project, "settings.md") == load_pages_script(project).write_settings_page()
 
 
-@pytest.mark.parametrize("key", list(list_keys()))
+@pytest.mark.parametrize("key", list(list_settings()))
 def test_every_setting_has_its_row(project: Path, key: str) -> None:
     """Each key is in the reference with a type, a default and a meaning that is a sentence."""
     assert re.search(
@@ -74,6 +76,24 @@ def test_every_setting_has_its_row(project: Path, key: str) -> None:
         read_page(project, "settings.md"),
         re.MULTILINE,
     )
+
+
+def test_the_drawn_states_are_those_of_the_table(project: Path) -> None:
+    """The states and transitions of a compaction are drawn from their tables; `make pages` writes them anew."""
+    page, script = (project / "docs" / "compaction.md").read_text("utf-8"), load_pages_script(project)
+    assert script.draw_states() in page
+    assert script.put_states(page) == page
+
+
+def test_every_state_of_a_compaction_is_explained(project: Path) -> None:
+    """The guide lists each state of a compaction, and the page about compaction explains each cause."""
+    guide = (project / "docs" / "how-to" / "compact.md").read_text("utf-8")
+    states = re.search(r"(?s)\| state \| what it means \|\n(.*?)\n\n", guide)
+    assert states
+    assert re.findall(r"^\| `(\w+)` \|", states[1], re.MULTILINE) == list(typing.get_args(CompactionState))
+    section = (project / "docs" / "compaction.md").read_text("utf-8").partition("## The states of a compaction")[2]
+    listed = re.findall(r"^- (\*.*?): ", section.partition("<!--")[0], re.MULTILINE)
+    assert re.findall(r"\*([\w ]+)\*", " ".join(listed)) == list(typing.get_args(Cause))
 
 
 async def test_the_page_of_routes_is_what_the_server_says(project: Path) -> None:
@@ -118,6 +138,15 @@ async def test_every_table_has_its_row(project: Path, tmp_path: Path) -> None:
     shadows = {f"{index}_{part}" for index in ("message_index", "item_index") for part in parts}
     rows = re.findall(r"^\| (`.*?`) \|", read_page(project, "database.md"), re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == found - shadows
+
+
+def test_every_event_has_its_row(project: Path) -> None:
+    """The how-to names every kind of event in a table, and no other."""
+    page = (project / "docs/how-to/observe.md").read_text("utf-8").partition("## Log lines")[0]
+    rows = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    named = [kind for row in rows for kind in re.findall(r"`(\w+)`", row)]
+    kinds = [typing.get_type_hints(event)["kind"] for event in typing.get_args(Event)]
+    assert sorted(named) == sorted(typing.get_args(kind)[0] for kind in kinds)
 
 
 def test_every_decision_is_listed_and_numbered(project: Path) -> None:

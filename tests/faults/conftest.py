@@ -2,7 +2,7 @@
 
 import pytest
 
-from everfold.testing.fakes import FakeClock
+from everfold.testing.kit.fakes import FakeClock
 
 
 @pytest.fixture

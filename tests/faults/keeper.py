@@ -23,8 +23,8 @@ from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.config import Overrides
 from everfold.errors import ModelReplyError
-from everfold.testing.builders import assistant, user
-from everfold.testing.fakes import FakeClock
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.fakes import FakeClock
 
 SETTINGS: Overrides = {
     "memory": {"system": "structured"},
@@ -107,7 +107,7 @@ async def dream(hands: Hands) -> None:
 
 async def mini_dream(hands: Hands) -> None:
     """Say so much that the next window overflows, which has a dream of what it folds."""
-    if (await hands.session.state()).last_seq < 20:
+    if (await hands.session.inspect.state()).last_seq < 20:
         long = "How does the sea look from here today, and what would you say of the wind over the hills? " * 6
         await hands.session.append([wire for n in range(40) for wire in (user(f"{n}: {long}"), assistant("Calm."))])
     await hands.session.window()
@@ -116,7 +116,7 @@ async def mini_dream(hands: Hands) -> None:
 
 async def say(hands: Hands) -> None:
     """Say something that lasts, and go on."""
-    if (await hands.session.state()).last_seq == len((*FIRST, *SECOND)) * 2:
+    if (await hands.session.inspect.state()).last_seq == len((*FIRST, *SECOND)) * 2:
         await hands.session.append([user("My locker number is 31. I prefer the window seat."), assistant("I see.")])
     await hands.session.window()
 
@@ -125,7 +125,7 @@ async def extract(hands: Hands) -> None:
     """Have the model read everything for memory."""
     extractor = hands.engine._memories.get(hands.session._live.record.agent_id).extractor
     assert extractor is not None
-    last_seq = (await hands.session.state()).last_seq
+    last_seq = (await hands.session.inspect.state()).last_seq
     with suppress(ModelReplyError):  # of a range whose beginning was read before it says the same, which is not there
         await extractor.extract_range(hands.session._live.record, first_seq=1, last_seq=last_seq)
 

@@ -6,69 +6,74 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from bench.material.logs import endless_log
 from tests.forks import Forks
+from tests.support.proofs import Prover, list_all_compactions
+from tests.support.sizes import one_of_each
 
 import everfold
-from everfold.core.drafts import Draft
-from everfold.core.events import ENDED_STATES
-from everfold.core.tokens import estimate_text_tokens
-from everfold.services.work import Task, Written
-from everfold.testing import endless_log
-from everfold.testing.fakes import FakeClock
-from everfold.testing.proofs import Prover, list_all_events
+from everfold.core.compaction.tasks import Task, Written
+from everfold.core.compaction.transitions import ENDED_STATES
+from everfold.core.digests.drafts import Draft
+from everfold.core.text.tokens import estimate_text_tokens
+from everfold.testing.kit.fakes import FakeClock
 
 WRITER = Path(__file__).with_name("writer.py")
 BATCH = 3
 LIMIT = 2_500
 WIRES = [entry.wire for entry in endless_log(17, messages_count=150)]
-POINTS = [
-    *(
-        (f"{when}:{name}", passes)
-        for name, passes in (("append", 20), ("begin_compaction", 2), ("commit_compaction", 2))
-        for when in ("before", "after")
-    ),
-    ("before:create_session", 0),
-    ("after:create_session", 0),
-    ("within:split_statements", 1),
-    ("within:insert_session", 0),
-    ("within:insert_state", 0),
-    ("within:write_scope", 20),
-    ("within:settle_message", 4),
-    ("within:insert_event", 0),
-    ("within:insert_event", 3),
-    ("within:commit_event", 0),
-    ("within:commit_event", 3),
-    ("within:insert_digest", 0),
-    ("within:insert_digest", 4),
-    ("within:merge_search", 0),
-    ("within:merge_search", 9),
-]
+POINTS = one_of_each(
+    [
+        *(
+            (f"{when}:{name}", passes)
+            for name, passes in (("append", 20), ("begin_compaction", 2), ("commit_compaction", 2))
+            for when in ("before", "after")
+        ),
+        ("before:create_session", 0),
+        ("after:create_session", 0),
+        ("within:split_statements", 1),
+        ("within:insert_session", 0),
+        ("within:insert_state", 0),
+        ("within:write_scope", 20),
+        ("within:settle_message", 4),
+        ("within:insert_compaction", 0),
+        ("within:insert_compaction", 3),
+        ("within:commit_compaction", 0),
+        ("within:commit_compaction", 3),
+        ("within:insert_digest", 0),
+        ("within:insert_digest", 4),
+        ("within:merge_search", 0),
+        ("within:merge_search", 9),
+    ]
+)
 
 
-WORK_POINTS = [
-    *(
-        (f"{when}:{name}", passes)
-        for name, passes in (
-            ("begin_compaction", 4),
-            ("claim_event", 6),
-            ("keep_draft", 3),
-            ("commit_compaction", 1),
-            ("commit_compaction", 4),
-            ("revise_compaction", 1),
-            ("release_event", 1),
-            ("end_event", 0),
-        )
-        for when in ("before", "after")
-    ),
-    ("within:claim_event", 3),
-    ("within:keep_draft", 2),
-    ("within:commit_event", 2),
-    ("within:settle_digest", 0),
-    ("within:move_up_held", 1),
-    ("within:insert_revision", 1),
-    ("within:end_event", 4),
-    ("within:release_event", 0),
-]
+WORK_POINTS = one_of_each(
+    [
+        *(
+            (f"{when}:{name}", passes)
+            for name, passes in (
+                ("begin_compaction", 4),
+                ("claim_compaction", 6),
+                ("keep_draft", 3),
+                ("commit_compaction", 1),
+                ("commit_compaction", 4),
+                ("revise_compaction", 1),
+                ("release_compaction", 1),
+                ("end_compaction", 0),
+            )
+            for when in ("before", "after")
+        ),
+        ("within:claim_compaction", 3),
+        ("within:keep_draft", 2),
+        ("within:commit_compaction", 2),
+        ("within:settle_digest", 0),
+        ("within:move_up_held", 1),
+        ("within:insert_revision", 1),
+        ("within:end_compaction", 4),
+        ("within:release_compaction", 0),
+    ]
+)
 ANSWERS = "ggegrg"
 WORK_LIMIT = 4_000
 
@@ -86,9 +91,9 @@ async def test_a_killed_writer_loses_nothing(forks: Forks, point: str, passes: i
     path = tmp_path / "log.db"
     returned = run_writer(forks, path, point, passes)
     async with everfold.open(f"sqlite:///{path}") as engine:
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         prover = Prover(await engine.session(limit=LIMIT))
-        last_seq = (await prover.session.state()).last_seq
+        last_seq = (await prover.session.inspect.state()).last_seq
         assert returned <= last_seq <= returned + BATCH
         assert last_seq % BATCH == 0
         prover.given = list(WIRES[:last_seq])
@@ -98,16 +103,16 @@ async def test_a_killed_writer_loses_nothing(forks: Forks, point: str, passes: i
             await prover.append(*WIRES[first : first + BATCH])
             await prover.window()
         await prover.check_all()
-        state = await prover.session.state()
-        events = await list_all_events(prover.session)
-        assert state.events_count
-        assert [event.ordinal for event in events] == list(range(1, state.events_count + 1))
-        assert all(event.state in ENDED_STATES for event in events)
+        state = await prover.session.inspect.state()
+        compactions = await list_all_compactions(prover.session)
+        assert state.compactions_count
+        assert [compaction.ordinal for compaction in compactions] == list(range(1, state.compactions_count + 1))
+        assert all(compaction.state in ENDED_STATES for compaction in compactions)
 
 
 async def write_digest(task: Task) -> Written:
     """A model that serves."""
-    text = f"A model wrote this of messages {task.event.plan.first_seq} to {task.event.plan.last_seq}."
+    text = f"A model wrote this of messages {task.compaction.plan.first_seq} to {task.compaction.plan.last_seq}."
     return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
 
 
@@ -120,9 +125,9 @@ async def test_a_killed_worker_loses_nothing(forks: Forks, point: str, passes: i
     async with everfold.open(f"sqlite:///{path}", clock=clock) as engine:
         background = engine._background
         background.worker = replace(background.worker, write_digest=write_digest)
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         prover = Prover(await engine.session(limit=WORK_LIMIT))
-        last_seq = (await prover.session.state()).last_seq
+        last_seq = (await prover.session.inspect.state()).last_seq
         assert returned <= last_seq <= returned + BATCH
         prover.given = list(WIRES[:last_seq])
         await prover.check_all()
@@ -134,11 +139,11 @@ async def test_a_killed_worker_loses_nothing(forks: Forks, point: str, passes: i
         await background.worker.work(prover.session._live)
         await prover.window()
         await prover.check_all()
-        state, events = await prover.session.state(), await list_all_events(prover.session)
+        state, compactions = await prover.session.inspect.state(), await list_all_compactions(prover.session)
         assert not state.has_work
-        assert all(event.state in ENDED_STATES for event in events)
-        assert [event.ordinal for event in events] == list(range(1, state.events_count + 1))
-        assert {event.digest for event in events} >= {"done"}
+        assert all(compaction.state in ENDED_STATES for compaction in compactions)
+        assert [compaction.ordinal for compaction in compactions] == list(range(1, state.compactions_count + 1))
+        assert {compaction.digest for compaction in compactions} >= {"done"}
 
 
 async def test_a_pending_event_is_resumed(forks: Forks, tmp_path: Path) -> None:
@@ -147,12 +152,12 @@ async def test_a_pending_event_is_resumed(forks: Forks, tmp_path: Path) -> None:
     run_writer(forks, path, "after:begin_compaction", 1)
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=LIMIT)
-        before = await session.events()
-        assert [event.state for event in before] == ["done", "pending"]
+        before = await session.inspect.compactions()
+        assert [compaction.state for compaction in before] == ["done", "pending"]
         await session.window()
-        after = await session.events()
+        after = await session.inspect.compactions()
     assert after[1].id == before[1].id
-    assert [event.state for event in after[:2]] == ["done", "done"]
+    assert [compaction.state for compaction in after[:2]] == ["done", "done"]
 
 
 async def test_a_kill_before_anything_was_stored(forks: Forks, tmp_path: Path) -> None:

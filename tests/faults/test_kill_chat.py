@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 import everfold
 from everfold.cli.main import app
-from everfold.core.messages import Message
+from everfold.core.log.messages import Message
 from everfold.testing import check_anthropic_request, check_openai_request
-from everfold.testing.requests import check_window_rules
+from everfold.testing.judges.requests import check_window_rules
 
 pytestmark = pytest.mark.moves_prefix  # a refresh may take the place of an older one
 
@@ -73,7 +73,7 @@ class Told:
     """A chat that runs, and what it told."""
 
     process: subprocess.Popen[str]
-    events: list[dict[str, Any]] = field(default_factory=list)
+    compactions: list[dict[str, Any]] = field(default_factory=list)
 
     def say(self, text: str) -> None:
         """Type a line."""
@@ -87,15 +87,15 @@ class Told:
         while times:
             line = self.process.stdout.readline()
             assert line, f"it ended before {kind}: {self.events}"
-            self.events.append(json.loads(line))
-            times -= self.events[-1]["kind"] == kind
+            self.compactions.append(json.loads(line))
+            times -= self.compactions[-1]["kind"] == kind
 
     def end(self) -> int:
         """Type no more, read the rest, and give the exit code."""
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.close()
-        self.events += [json.loads(line) for line in self.process.stdout]
+        self.compactions += [json.loads(line) for line in self.process.stdout]
         return self.process.wait(SECS)
 
 
@@ -189,24 +189,24 @@ async def read(shop: Path) -> list[Message]:
     """All messages of the chat, once everything about it has been checked."""
     async with everfold.open(f"sqlite:///{shop / 'chat.db'}") as engine:
         [record] = await engine.list_sessions()
-        session = await engine.get_session(record.id)
+        session = await engine.session(id=record.id)
         assert (await session.verify()).is_sound
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         window = await session.window(preview=True)
         openai, anthropic = window.render("openai"), window.render("anthropic")
         assert check_openai_request(openai) == check_window_rules(openai, kind="openai") == []
         assert check_anthropic_request(anthropic) == check_window_rules(anthropic, kind="anthropic") == []
-        return await session.history(1, (await session.state()).last_seq)
+        return await session.messages(1, (await session.inspect.state()).last_seq)
 
 
 def require_told(chat: Told, log: list[Message]) -> None:
     """What was told to be stored is in the log, as it was told."""
     by_seq = {message.seq: message for message in log}
-    for event in chat.events:
-        if event["kind"] == "said":
-            assert by_seq[event["seq"]].view.role == event["role"]
-        if event["kind"] == "tool_answered":
-            assert by_seq[event["seq"]].view.text == event["text"]
+    for compaction in chat.compactions:
+        if compaction["kind"] == "said":
+            assert by_seq[compaction["seq"]].view.role == compaction["role"]
+        if compaction["kind"] == "tool_answered":
+            assert by_seq[compaction["seq"]].view.text == compaction["text"]
 
 
 def reopen(shop: Path, *lines: str) -> list[dict[str, Any]]:
@@ -229,9 +229,9 @@ def test_killed_it_is_whole_up_to_what_was_stored(shop: Path, name: str) -> None
     log = anyio.run(read, shop)
     assert tuple(message.kind for message in log) == place.kinds
     require_told(chat, log)
-    events = reopen(shop, "/again")
-    assert place.told in events[0]["text"]
-    assert not [event for event in events if event["kind"] in {"error", "cut"}]
+    compactions = reopen(shop, "/again")
+    assert place.told in compactions[0]["text"]
+    assert not [compaction for compaction in compactions if compaction["kind"] in {"error", "cut"}]
     assert (anyio.run(read, shop))[-1].view.text == "All is well."
     assert reopen(shop) == []
 
@@ -247,17 +247,17 @@ def test_terminated_it_stores_what_was_said_and_leaves(shop: Path, name: str) ->
         assert code == 128 + signal.SIGTERM
     log = anyio.run(read, shop)
     require_told(chat, log)
-    [cut] = [event for event in chat.events if event["kind"] == "cut"]
+    [cut] = [compaction for compaction in chat.compactions if compaction["kind"] == "cut"]
     if name == "stream":
-        said = "".join(event["text"] for event in chat.events if event["kind"] == "text_delta")
+        said = "".join(compaction["text"] for compaction in chat.compactions if compaction["kind"] == "text_delta")
         assert said in log[-1].view.text
         assert len(log) == cut["seq"] == 2
         assert "interrupted" in log[-1].view.text
     else:
         assert tuple(message.kind for message in log) == place.kinds
-    events = reopen(shop, "go on")
+    compactions = reopen(shop, "go on")
     expected = "cut off after" if name == "stream" else place.told
-    assert expected in events[0]["text"]
+    assert expected in compactions[0]["text"]
     assert (anyio.run(read, shop))[-1].view.text == "All is well."
 
 

@@ -8,7 +8,7 @@ from tests.forks import Forks
 
 import everfold
 from everfold import Everfold
-from everfold.testing.builders import assistant, talk, user
+from everfold.testing.kit.builders import assistant, talk, user
 
 FORGETTER = Path(__file__).with_name("forgetter.py")
 NEEDLE = "zugzwang"
@@ -47,8 +47,8 @@ async def fill(path: Path) -> dict[str, object]:
 async def read(engine: Everfold) -> dict[str, object]:
     """What memory and the log hold."""
     document = await engine.export_user("ada")
-    sessions = [await engine.get_session(record.id) for record in await engine.list_sessions(user="ada")]
-    logs = [[message.view.text for message in await session.history(1, 99)] for session in sessions]
+    sessions = [await engine.session(id=record.id) for record in await engine.list_sessions(user="ada")]
+    logs = [[message.view.text for message in await session.messages(1, 99)] for session in sessions]
     return {**document, "audit": None, "logs": logs}
 
 
@@ -67,10 +67,10 @@ async def test_an_erase_killed_within_has_erased_nothing(
     before = await fill(path)
     run_forgetter(forks, path, what, statement)
     async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         assert await read(engine) == before
         await engine.wipe("ada", transcripts=True)
-        assert await engine.verify_erased(user="ada", words=[NEEDLE]) == []
+        assert await engine.admin.verify_erased(user="ada", words=[NEEDLE]) == []
         assert not _holds(tmp_path)
 
 
@@ -81,10 +81,10 @@ async def test_an_erase_killed_behind_its_commit_is_finished_later(forks: Forks,
     await fill(path)
     run_forgetter(forks, path, what, "after")
     async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
-        assert await engine.verify_erased(user="ada", words=[NEEDLE]) == []
-        assert await engine.finish_erasing()
+        assert await engine.admin.verify_erased(user="ada", words=[NEEDLE]) == []
+        assert await engine.admin.finish_erasing()
         assert not _holds(tmp_path)
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
 
 
 def _holds(folder: Path) -> list[str]:

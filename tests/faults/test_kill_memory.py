@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from tests.forks import Forks
 
-from everfold.core.items import Item
-from everfold.testing.fakes import STARTED_AT, FakeClock
+from everfold.core.memory.items import Item
+from everfold.testing.kit.fakes import STARTED_AT, FakeClock
 
 KEEPER = Path(__file__).with_name("keeper.py")
 LATER = STARTED_AT + timedelta(hours=1)
@@ -27,7 +27,7 @@ BY_HAND = ("edit", "undo", "add")
 DREAMS = ("dream", "dream by model")
 EVERY = ("active", "superseded", "expired", "quarantined", "erased")
 
-READING = ("before:read_head", "after:list_extractions", "after:list_topics")
+READING = ("before:read_memory_version", "after:list_extractions", "after:list_topics")
 CHANGING = ("before:change_memory", "within:insert_audit", "after:change_memory")
 DREAMING = ("within:insert_topic", "within:insert_dream", "within:insert_dream_topic", "within:write_cursor", *CHANGING)
 FINDING = ("within:insert_item", "within:insert_evidence", "within:insert_extraction", *CHANGING)
@@ -135,7 +135,7 @@ def _without_ids(content: str) -> str:
 
 async def check_memory(hands: Any) -> None:
     """No item stands twice, revisions have no gap, and after a dream each item is in one topic and the cursor at its end."""
-    assert await hands.engine.check_store() == []
+    assert await hands.engine.admin.check_store() == []
     items = await hands.memory.items()
     assert [one for one, count in Counter(item.identity for item in items).items() if count > 1] == []
     for item in items:

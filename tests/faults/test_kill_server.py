@@ -239,7 +239,7 @@ async def _go_on(hands: Hands, clients: list[Client]) -> None:
             await client.send(text)
         page = (await http.get(f"/api/sessions/{client.session}/messages", params={"limit": 1_000})).json()
         assert [message["text"] for message in page["messages"]] == client.said
-        assert (await http.get(f"/api/sessions/{client.session}/verify")).json()["findings"] == []
+        assert (await http.get(f"/api/sessions/{client.session}/verify")).json()["problems"] == []
     await chat(hands)
     for user in USERS:
         current = (await http.get("/api/sessions", params={"user": hands.ids[user], "agent": "shop"})).json()[
@@ -251,13 +251,13 @@ async def _go_on(hands: Hands, clients: list[Client]) -> None:
 async def _check_store(database: Path) -> None:
     """Every log is whole, represented and its user's own; so are items and topics."""
     async with everfold.open(f"sqlite:///{database}") as engine:
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         for user in USERS:
             [other] = [MARKERS[one] for one in USERS if one != user]
             for record in await engine.list_sessions(user=user):
-                session = await engine.get_session(record.id)
+                session = await engine.session(id=record.id)
                 assert (await session.verify()).is_sound
-                log = await session.history(1, max(1, (await session.state()).last_seq))
+                log = await session.messages(1, max(1, (await session.inspect.state()).last_seq))
                 assert [message.seq for message in log] == list(range(1, len(log) + 1))
                 assert other not in str((await session.window(preview=True)).render("openai"))
             assert other not in await _tell_memory(engine, user)
@@ -276,14 +276,14 @@ async def test_told_to_stop_it_stores_what_was_said(config: Path, tmp_path: Path
         async with process.client() as http:
             body = {"user": "default", "message": "tell me"}
             async with http.stream("POST", "/api/agents/shop/chat", json=body) as answer:
-                events = answer.aiter_lines()
-                await _hear(events, heard, until=5)
+                compactions = answer.aiter_lines()
+                await _hear(compactions, heard, until=5)
                 code = asyncio.create_task(anyio.to_thread.run_sync(process.stop))
-                await _hear(events, heard)
+                await _hear(compactions, heard)
         assert await code == 0
     async with everfold.open(f"sqlite:///{tmp_path / 'shop.db'}") as engine:
         session = await engine.session(agent="shop")
-        asked, answered = await session.history(1, 2)
+        asked, answered = await session.messages(1, 2)
         assert asked.view.text == "tell me"
         assert len(heard) >= 5
         assert "".join(heard) in answered.view.text
@@ -291,10 +291,10 @@ async def test_told_to_stop_it_stores_what_was_said(config: Path, tmp_path: Path
         assert (await session.verify()).is_sound
 
 
-async def _hear(events: AsyncIterator[str], heard: list[str], until: int | None = None) -> None:
+async def _hear(compactions: AsyncIterator[str], heard: list[str], until: int | None = None) -> None:
     """Read what streams, until so much was heard or it ends."""
     name = ""
-    async for line in events:
+    async for line in compactions:
         name = line.removeprefix("event: ") if line.startswith("event: ") else name
         if line.startswith("data:") and name == "text_delta":
             heard.append(json.loads(line[5:])["text"])

@@ -15,19 +15,20 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from bench.material.logs import coding_log
+from bench.transcripts.reading import read_transcript
+from tests.support.proofs import list_all_compactions
 
-from everfold import CompactionEvent, Everfold, Session, Window
+from everfold import Compaction, Everfold, Session, Window
 from everfold.adapters.models.scripted import ScriptedModel, Step
-from everfold.adapters.transcripts.reading import read_transcript
-from everfold.core.events import EventState
-from everfold.core.rendering import render
+from everfold.core.compaction.transitions import CompactionState
+from everfold.core.windows.rendering import render
 from everfold.errors import ConflictError, StoreUnavailableError
 from everfold.ports.models import ModelReply, ModelRequest
-from everfold.services import call_model
+from everfold.services.models import call_model
 from everfold.session import iterate_log
-from everfold.testing import check_anthropic_request, check_openai_request, check_window_rules, coding_log
-from everfold.testing.fakes import FakeClock
-from everfold.testing.proofs import list_all_events
+from everfold.testing import check_anthropic_request, check_openai_request, check_window_rules
+from everfold.testing.kit.fakes import FakeClock
 
 LIMIT = 8_000
 Wires = Sequence[Mapping[str, object]]
@@ -41,7 +42,7 @@ class Row:
 
     steps: tuple[Step, ...]
     problem: str
-    state: EventState = "degraded"
+    state: CompactionState = "degraded"
     marks: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
 
@@ -151,7 +152,7 @@ def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 def settings_of(row: Row, *, synchronous: bool) -> dict[str, Mapping[str, object]]:
     """The settings of an engine for a row: few attempts, no waits."""
     compaction = {"synchronous": synchronous, "retries": 0, **row.settings}
-    return {"compaction": compaction, "sweep": {"attempts": 2, "grace_secs": 0.0}}
+    return {"compaction": compaction, "recovery": {"attempts": 2, "grace_secs": 0.0}}
 
 
 def check_window(window: Window, marks: Sequence[str]) -> None:
@@ -189,52 +190,65 @@ async def play(
         requests_count += 1
         if is_joined and requests_count % 3 == 0:
             await engine._background.dispatcher.join()
-        if window.report.breaks or window.report.watermark != seen:
+        if window.report.cache_breaks or window.report.watermark != seen:
             check_window(window, marks)
             seen = window.report.watermark
 
 
-async def settle(engine: Everfold, session: Session, clock: FakeClock) -> list[CompactionEvent]:
+async def settle(engine: Everfold, session: Session, clock: FakeClock) -> list[Compaction]:
     """Wait until every event has ended, or waits for the next break with its digest; give them. Sweeps between."""
     for _ in range(20):
         background = engine._background
         clock.advance(timedelta(seconds=600))
-        await background.sweeper.sweep()
+        await background.recovery.recover()
         await background.dispatcher.join()
         await session.window()
         await background.dispatcher.join()
-        events = await list_all_events(session)
+        compactions = await list_all_compactions(session)
         # a digest that was slow beside a fast log is written, and stands from the next break on
-        patient = {one.event_id for one in (await session.state()).awaited if one.is_patient}
-        if all(event.has_ended or (event.state == "ready" and event.id in patient) for event in events):
-            return events
-    raise AssertionError([(event.id, event.state, event.problem) for event in events if not event.has_ended])
+        patient = {one.compaction_id for one in (await session.inspect.state()).awaited if one.is_patient}
+        if all(
+            compaction.has_ended or (compaction.state == "ready" and compaction.id in patient)
+            for compaction in compactions
+        ):
+            return compactions
+    raise AssertionError(
+        [
+            (compaction.id, compaction.state, compaction.problem)
+            for compaction in compactions
+            if not compaction.has_ended
+        ]
+    )
 
 
 async def check_whole(session: Session, wires: Wires, marks: Sequence[str] = ()) -> None:
     """Everything that was appended reads back equal, the certificates hold, and the window is a good one."""
     assert [message.wire async for message in iterate_log(session)] == list(wires)
-    assert (await session.verify()).findings == ()
+    assert (await session.verify()).problems == ()
     check_window(await session.window(), marks)
 
 
-def written(events: Sequence[CompactionEvent]) -> list[CompactionEvent]:
+def written(compactions: Sequence[Compaction]) -> list[Compaction]:
     """The events that a model was asked for a digest of, but those that were rolled up before it was there."""
-    return [event for event in events if event.plan.folded and event.revises is None and event.digest != "off"]
+    return [
+        compaction
+        for compaction in compactions
+        if compaction.plan.folded and compaction.revises is None and compaction.digest != "off"
+    ]
 
 
 async def revise_newest(session: Session) -> None:
     """A good model writes the digest of the newest degraded event that still stands."""
-    for event in reversed(written(await list_all_events(session))):
-        if event.state != "degraded":
+    for compaction in reversed(written(await list_all_compactions(session))):
+        if compaction.state != "degraded":
             continue
         try:
-            after = await session.retry(event.id)
+            after = await session.inspect.retry(compaction.id)
         except ConflictError:
             continue  # rolled up
         assert (after.state, after.digest, after.problem) == ("done", "done", "")
-        assert [one.state for one in await list_all_events(session) if one.revises == event.id] == ["done"]
-        assert await session.note() == ""
+        assert [one.state for one in await list_all_compactions(session) if one.revises == compaction.id] == ["done"]
+        assert await session.inspect.note() == ""
         return
     raise AssertionError("no degraded event can be tried again")
 
@@ -261,13 +275,15 @@ async def test_fault(
     async with open_with_model(url, model, clock=clock, settings=settings) as engine:
         session = await engine.session(limit=LIMIT)
         await play(engine, session, log, clock, row.marks)
-        events = await settle(engine, session, clock)
+        compactions = await settle(engine, session, clock)
         await check_whole(session, log, row.marks)
-        asked = written(events)
-        assert any(event.state == row.state and row.problem in event.problem for event in events), [
-            (event.state, event.digest, event.problem) for event in events
+        asked = written(compactions)
+        assert any(compaction.state == row.state and row.problem in compaction.problem for compaction in compactions), [
+            (compaction.state, compaction.digest, compaction.problem) for compaction in compactions
         ]
-        assert row.state == "done" or {event.state for event in asked} <= {"degraded"}, [e.problem for e in asked]
+        assert row.state == "done" or {compaction.state for compaction in asked} <= {"degraded"}, [
+            e.problem for e in asked
+        ]
         if row.state == "degraded":
             model.is_good = True
             await revise_newest(session)
@@ -276,7 +292,7 @@ async def test_fault(
 
 BACKGROUND: Mapping[str, Mapping[str, object]] = {
     "compaction": {"synchronous": False, "retries": 0},
-    "sweep": {"attempts": 2, "grace_secs": 0.0},
+    "recovery": {"attempts": 2, "grace_secs": 0.0},
 }
 
 
@@ -299,15 +315,17 @@ async def test_closed_while_the_model_works(
     async with open_with_model(url, model, clock=clock, settings=BACKGROUND, drain_secs=0.01) as engine:
         session = await engine.session(limit=LIMIT)
         count = await play_until_asked(engine, session, log, clock, model)
-        waiting = await list_all_events(session)
+        waiting = await list_all_compactions(session)
     async with open_with_model(url, ScriptedModel(GOOD), clock=clock, settings=BACKGROUND) as engine:
         session = await engine.session(limit=LIMIT)
-        assert [event.state for event in await list_all_events(session)][-1] == "pending"
-        assert "engine was closed" in (await list_all_events(session))[-1].problem
+        assert [compaction.state for compaction in await list_all_compactions(session)][-1] == "pending"
+        assert "engine was closed" in (await list_all_compactions(session))[-1].problem
         await check_whole(session, log[:count])
-        events = await settle(engine, session, clock)
-        assert len(events) >= len(waiting)
-        assert {event.state for event in events} == {"done"}, [event.problem for event in events]
+        compactions = await settle(engine, session, clock)
+        assert len(compactions) >= len(waiting)
+        assert {compaction.state for compaction in compactions} == {"done"}, [
+            compaction.problem for compaction in compactions
+        ]
         await check_whole(session, log[:count])
 
 
@@ -320,17 +338,17 @@ async def test_slow_beyond_the_lease(log: Wires, tmp_path: Path, open_with_model
     ):
         session = await first.session(limit=LIMIT)
         count = await play_until_asked(first, session, log, clock, slow)
-        claimed = (await list_all_events(session))[0]
+        claimed = (await list_all_compactions(session))[0]
         assert claimed.state == "running"
-        other = await second.get_session(session.id)
+        other = await second.session(id=session.id)
         clock.advance(timedelta(seconds=500))  # beyond its lease, which it renews only each minute of the real time
-        events = await settle(second, other, clock)
-        assert (events[0].state, events[0].attempts) == ("done", 2)
+        compactions = await settle(second, other, clock)
+        assert (compactions[0].state, compactions[0].attempts) == ("done", 2)
         asked_count = len(slow.requests)
         await first._background.dispatcher.join()
         assert len(slow.requests) == asked_count
-        after = await list_all_events(session)
-        assert after[: len(events)] == events
+        after = await list_all_compactions(session)
+        assert after[: len(compactions)] == compactions
         await check_whole(session, log[:count])
 
 
@@ -343,17 +361,21 @@ async def test_two_workers_at_once(log: Wires, tmp_path: Path, open_with_model: 
         open_with_model(url, models[1], clock=clock, settings=BACKGROUND) as second,
     ):
         session = await first.session(limit=LIMIT)
-        handles = (session, await second.get_session(session.id))
+        handles = (session, await second.session(id=session.id))
         for index in range(0, len(log), 3):
             clock.advance(timedelta(seconds=60))
             await handles[index % 2].append(list(log[index : index + 3]))
             await asyncio.gather(*(handle.window() for handle in handles))
-        events = await settle(second, handles[1], clock)
-        ranges = [(event.plan.first_seq, event.plan.last_seq) for event in events if event.revises is None]
+        compactions = await settle(second, handles[1], clock)
+        ranges = [
+            (compaction.plan.first_seq, compaction.plan.last_seq)
+            for compaction in compactions
+            if compaction.revises is None
+        ]
         assert len(ranges) > 1
         assert ranges[0][0] == 1
         assert [first for first, _ in ranges[1:]] == [last + 1 for _, last in ranges[:-1]]
-        assert [event.ordinal for event in events] == list(range(1, len(events) + 1))
+        assert [compaction.ordinal for compaction in compactions] == list(range(1, len(compactions) + 1))
         for handle in handles:
             await check_whole(handle, log)
 
@@ -392,13 +414,15 @@ async def test_disk_full_at_commit(
                 count = 0
             assert model.asked.is_set()
             await engine._background.dispatcher.join()
-            events = await list_all_events(session)
-            assert not any(event.is_committed for event in events)
+            compactions = await list_all_compactions(session)
+            assert not any(compaction.is_committed for compaction in compactions)
     async with open_with_model(url, ScriptedModel(GOOD), clock=clock, settings=settings) as engine:
         session = await engine.session(limit=LIMIT)
         stored = [message.wire async for message in iterate_log(session)]
         assert stored == list(log[: len(stored)])
         assert len(stored) >= count
-        events = await settle(engine, session, clock)
-        assert {event.state for event in events} == {"done"}, [event.problem for event in events]
+        compactions = await settle(engine, session, clock)
+        assert {compaction.state for compaction in compactions} == {"done"}, [
+            compaction.problem for compaction in compactions
+        ]
         await check_whole(session, stored)

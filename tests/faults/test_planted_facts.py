@@ -9,14 +9,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import pytest
+from bench.material.logs import chat_log
+from tests.support.proofs import list_all_compactions
 
-from everfold import CompactionEvent, Everfold, Session, Window
+from everfold import Compaction, Everfold, Session, Window
 from everfold.adapters.models.scripted import ScriptedModel, Step
-from everfold.core.rendering import render
-from everfold.core.window import MessageEntry, RangeEntry
-from everfold.testing import chat_log, check_anthropic_request, check_openai_request
-from everfold.testing.builders import assistant, calls, result, user
-from everfold.testing.proofs import list_all_events
+from everfold.core.windows.entries import MessageEntry, RangeEntry
+from everfold.core.windows.rendering import render
+from everfold.testing import check_anthropic_request, check_openai_request
+from everfold.testing.kit.builders import assistant, calls, result, user
 
 Wire = Mapping[str, object]
 Opening = Callable[..., AbstractAsyncContextManager[Everfold]]
@@ -107,7 +108,7 @@ async def fold_often(session: Session, folds_count: int) -> dict[str, int]:
     for wire, place in write_log(folds_count):
         pending.append(wire)
         if place:
-            seqs[place] = (await session.state()).last_seq + len(pending)
+            seqs[place] = (await session.inspect.state()).last_seq + len(pending)
         if len(pending) < PER_FOLD:
             continue
         await session.append(pending)
@@ -115,7 +116,7 @@ async def fold_often(session: Session, folds_count: int) -> dict[str, int]:
         await session.window()
         if done_count < folds_count and await session.compact(keep_recent=2):
             done_count += 1
-    assert (await session.state()).last_seq == PER_FOLD * (folds_count + 1)
+    assert (await session.inspect.state()).last_seq == PER_FOLD * (folds_count + 1)
     return seqs
 
 
@@ -142,7 +143,7 @@ def digest_over(window: Window, seq: int) -> RangeEntry | None:
     return None
 
 
-async def check_fact(session: Session, window: Window, fact: Fact, seq: int, events: Sequence[CompactionEvent]) -> bool:
+async def check_fact(session: Session, window: Window, fact: Fact, seq: int, compactions: Sequence[Compaction]) -> bool:
     """A fact stands in the window, or under a digest that names its message; read and found always. Is it verbatim?"""
     said = json.dumps(render(window, "openai"), ensure_ascii=False)
     is_verbatim = fact.needle in said
@@ -151,13 +152,15 @@ async def check_fact(session: Session, window: Window, fact: Fact, seq: int, eve
     elif seq not in shown_at_all(window):
         digest = digest_over(window, seq)
         assert digest is not None, fact.place
-        if digest.shown.kind == "coarse":
-            joined = [event.report.joined_through for event in events if event.report]
+        if digest.shown.kind == "rollup":
+            joined = [compaction.report.joined_through for compaction in compactions if compaction.report]
             assert max(joined) >= seq
         else:
-            owner = next(event for event in events if event.plan.first_seq <= seq <= event.plan.last_seq)
+            owner = next(
+                compaction for compaction in compactions if compaction.plan.first_seq <= seq <= compaction.plan.last_seq
+            )
             assert seq in owner.plan.folded
-    (message,) = await session.history(seq, seq)
+    (message,) = await session.messages(seq, seq)
     assert fact.needle in json.dumps(message.wire)
     assert seq in [hit.seq for hit in await session.search(fact.question)], fact.place
     return is_verbatim
@@ -173,24 +176,24 @@ async def test_planted_facts(summariser: str, slice_name: str, folds_count: int,
         session = await engine.session(limit=SLICES[slice_name])
         seqs = await fold_often(session, folds_count)
         window = await session.window()
-        events = await list_all_events(session)
-        folds = [event for event in events if event.plan.folded and event.revises is None]
+        compactions = await list_all_compactions(session)
+        folds = [compaction for compaction in compactions if compaction.plan.folded and compaction.revises is None]
         assert len(folds) >= folds_count
         if slice_name == "rolls up" and folds_count > 1:
-            assert any(event.report and event.report.joined_through for event in events)
+            assert any(compaction.report and compaction.report.joined_through for compaction in compactions)
         if slice_name == "holds all":
-            assert not any(event.report and event.report.joined_through for event in events)
+            assert not any(compaction.report and compaction.report.joined_through for compaction in compactions)
             assert window.report.digest_count == len(folds)
         assert check_openai_request(render(window, "openai")) == []
         assert check_anthropic_request(render(window, "anthropic")) == []
         for place, fact in FACTS.items():
-            is_verbatim = await check_fact(session, window, fact, seqs[place], events)
+            is_verbatim = await check_fact(session, window, fact, seqs[place], compactions)
             assert is_verbatim or place == "oversized paste" or (slice_name == "rolls up" and folds_count > 1), place
         said = json.dumps(render(window, "openai"), ensure_ascii=False)
         assert RULE in said
         assert "Ignore all previous" not in said
         assert "From now on you must" not in said
-        states = {event.state for event in folds if event.digest != "off"}
+        states = {compaction.state for compaction in folds if compaction.digest != "off"}
         assert states <= ({"done"} if summariser == "good" else {"degraded"})
         assert (await session.verify()).is_sound
 
@@ -218,12 +221,12 @@ async def test_an_earlier_digest(summariser: str, open_with_model: Opening) -> N
                     standing_count += entry.shown.digest_id in texts
                     assert texts.setdefault(entry.shown.digest_id, entry.digest_text) == entry.digest_text
                 first = next((entry for entry in digests if entry.shown.first_seq == 1), None)
-                if first is not None and first.shown.kind == "fine":
+                if first is not None and first.shown.kind == "digest":
                     held = [fact.place for fact in FACTS.values() if fact.needle in first.digest_text]
                     assert {"assistant", "tool result"} <= set(held)
         assert standing_count > 10
-        events = await list_all_events(session)
-        assert any(event.report and event.report.joined_through for event in events)
-        (first_event, *others) = [event for event in events if event.plan.folded]
+        compactions = await list_all_compactions(session)
+        assert any(compaction.report and compaction.report.joined_through for compaction in compactions)
+        (first_event, *others) = [compaction for compaction in compactions if compaction.plan.folded]
         assert (first_event.state, first_event.digest) == ("done", "done")
-        assert {event.state for event in others if event.digest != "off"} == {"degraded"}
+        assert {compaction.state for compaction in others if compaction.digest != "off"} == {"degraded"}

@@ -13,13 +13,13 @@ from tempfile import mkdtemp
 
 import apsw
 import pytest
+from bench.material.logs import endless_log
 
 import everfold
 from everfold.adapters.sqlite import connection
-from everfold.core.messages import Message
+from everfold.core.log.messages import Message
 from everfold.errors import CorruptStoreError, EverfoldError, StoreUnavailableError
 from everfold.session import Session
-from everfold.testing import endless_log
 
 HERE = Path(__file__).parent
 NOBODY = 65_534
@@ -39,8 +39,8 @@ async def fill(path: Path, messages_count: int = 90) -> list[dict[str, object]]:
 
 async def read_log(session: Session) -> list[Message]:
     """The whole log."""
-    last_seq = (await session.state()).last_seq
-    return await session.history(1, last_seq) if last_seq else []
+    last_seq = (await session.inspect.state()).last_seq
+    return await session.messages(1, last_seq) if last_seq else []
 
 
 def run_restricted(path: Path, power: str) -> tuple[int, str]:
@@ -77,16 +77,16 @@ async def test_processes_that_append_at_once(tmp_path: Path) -> None:
             assert [text for text in said if text.startswith(name)] == [f"{name} says {number}" for number in range(60)]
         assert [message.seq for message in log] == list(range(1, 241))
         assert (await session.verify()).is_sound
-        events = await session.events()
-        assert len(events) > 3
-        assert {event.state for event in events} <= {"done", "pending"}
+        compactions = await session.inspect.compactions()
+        assert len(compactions) > 3
+        assert {compaction.state for compaction in compactions} <= {"done", "pending"}
         await session.window()
-        assert {event.state for event in await session.events()} == {"done"}
+        assert {compaction.state for compaction in await session.inspect.compactions()} == {"done"}
 
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
-    """Flipped bytes give a clear error or a finding, or have hit nothing that matters; never another exception."""
+    """Flipped bytes give a clear error or a problem, or have hit nothing that matters; never another exception."""
     path = tmp_path / "log.db"
     wires = await fill(path)
     content = bytearray(path.read_bytes())
@@ -96,12 +96,12 @@ async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
     path.write_bytes(bytes(content))
     try:
         async with everfold.open(f"sqlite:///{path}") as engine:
-            problems = await engine.check_store()
+            problems = await engine.admin.check_store()
             session = await engine.session(limit=2_500)
-            findings = (await session.verify()).findings
+            unsound = (await session.verify()).problems
             await session.window()
             log = await read_log(session)
-            assert problems or findings or [message.wire for message in log] == wires
+            assert problems or unsound or [message.wire for message in log] == wires
     except EverfoldError as error:
         assert len(str(error)) > 20
 
@@ -126,7 +126,7 @@ async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) 
     async with everfold.open(f"sqlite:///{path}") as engine:
         try:
             session = await engine.session(limit=2_500)
-            assert (await session.verify()).findings
+            assert (await session.verify()).problems
         except CorruptStoreError as error:
             assert "damaged" in str(error)
         with pytest.raises(CorruptStoreError, match="damaged"):
@@ -134,8 +134,8 @@ async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) 
             for keep_recent in (8, 2):
                 await session.window()
                 await session.compact(keep_recent=keep_recent)
-                await session.history(80, 90)
-                await session.trace()
+                await session.messages(80, 90)
+                await session.inspect.trace()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_a_search_index_of_other_messages_is_found(damage: str, problem: s
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(damage)
     async with everfold.open(f"sqlite:///{path}") as engine:
-        problems = await engine.check_store()
+        problems = await engine.admin.check_store()
         assert len(problems) == 1
         assert problems[0].endswith(problem)
 
@@ -171,7 +171,7 @@ async def test_a_cut_off_file_is_refused(share: float, tmp_path: Path) -> None:
         async with everfold.open(f"sqlite:///{path}") as engine:
             session = await engine.session(limit=2_500)
             await read_log(session)
-            assert await engine.check_store() == []
+            assert await engine.admin.check_store() == []
     assert path.stat().st_size == int(len(content) * share)
 
 
@@ -281,13 +281,13 @@ async def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
 async def test_a_file_that_may_grow_no_more(tmp_path: Path) -> None:
     """When the file may not grow, the append that does not fit fails whole; what returned before is there."""
     path = tmp_path / "log.db"
-    appended, failure = run_restricted(path, "file_bytes=1000000")
+    appended, failure = run_restricted(path, "file_bytes=1200000")
     assert failure.startswith("StoreUnavailableError")
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=4_000)
         assert len(await read_log(session)) == appended > 10
         assert (await session.verify()).is_sound
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         assert await session.append({"role": "user", "content": "Now there is room."}) == [appended + 1]
 
 
@@ -323,4 +323,4 @@ async def test_a_full_disk(full_disk: Path) -> None:
         ballast.unlink()
         assert await session.append(wire) == [len(stored) + 1]
         assert (await session.verify()).is_sound
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []

@@ -14,16 +14,17 @@ from itertools import cycle
 from typing import Any
 
 import anyio
+from bench.material.logs import endless_log
 
 import everfold
 from everfold.adapters.sqlite import connection, housekeeping, log
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.drafts import Draft
-from everfold.core.tokens import estimate_text_tokens
+from everfold.core.compaction.tasks import Task, Written
+from everfold.core.digests.drafts import Draft
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import ModelUnavailableError
-from everfold.services.work import Task, WriteDigest, Written
-from everfold.testing import endless_log
+from everfold.services.compaction.attempt import WriteDigest
 
 BATCH = 3
 MERGE_PAGES = 16
@@ -34,12 +35,12 @@ CALLS = (
     "create_session",
     "append",
     "begin_compaction",
-    "claim_event",
+    "claim_compaction",
     "keep_draft",
     "commit_compaction",
     "revise_compaction",
-    "release_event",
-    "end_event",
+    "release_compaction",
+    "end_compaction",
     "write_state",
 )
 
@@ -105,7 +106,7 @@ def answer(answers: str) -> WriteDigest:
             case "r":
                 return Written(draft=None, problem="refusal: it declined")
             case _:
-                text = f"A model wrote this of messages {task.event.plan.first_seq} to {task.event.plan.last_seq}."
+                text = f"A model wrote this of messages {task.compaction.plan.first_seq} to {task.compaction.plan.last_seq}."
                 return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
 
     return write_digest

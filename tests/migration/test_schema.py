@@ -16,7 +16,7 @@ from everfold.adapters.sqlite import connection
 from everfold.adapters.sqlite.connection import APPLICATION_ID, split_statements
 from everfold.adapters.sqlite.queries import load_migrations
 from everfold.errors import SchemaError, StoreError
-from everfold.testing.builders import talk
+from everfold.testing.kit.builders import talk
 
 GOLDEN = Path(__file__).with_name("schema.txt")
 
@@ -148,7 +148,7 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
         async with everfold.open(f"sqlite:///{path}") as engine:
             session = await engine.session(limit=4000)
             await session.append(talk(5))
-            assert (await session.state()).last_seq == count
+            assert (await session.inspect.state()).last_seq == count
             assert (await session.verify()).is_sound
     assert list_schema(path) == GOLDEN.read_text("utf-8").splitlines()
 

@@ -13,13 +13,13 @@ import everfold
 from everfold.adapters.sqlite.connection import open_database
 from everfold.adapters.sqlite.queries import load_migrations
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.searching import plan_query
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.state import SessionState
-from everfold.core.users import Binding
+from everfold.core.access.users import Binding
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.text.searching import plan_query
 from everfold.errors import ConflictError
-from everfold.testing.builders import append_wires, session_record, talk
-from everfold.testing.contract_usage import call
+from everfold.testing.contract.usage import call
+from everfold.testing.kit.builders import append_wires, session_record, talk
 
 pytestmark = pytest.mark.anyio
 NIL = "00000000-0000-0000-0000-000000000000"
@@ -38,10 +38,33 @@ ALTER TABLE users DROP COLUMN created_at;
 LATER = [
     f"DROP {kind} {name}"
     for migration, text in load_migrations()
-    if migration >= "0007"
+    if "0007" <= migration < "0015"
     for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]
 """Takes back what came after it: tables, indexes and triggers."""
+RENAMED = """
+ALTER TABLE compactions RENAME TO events;
+ALTER TABLE digests RENAME COLUMN compaction_id TO event_id;
+ALTER TABLE model_calls RENAME COLUMN compaction_id TO event_id;
+ALTER TABLE session_memory RENAME COLUMN snapshot_compaction TO snapshot_event;
+ALTER TABLE memory_versions RENAME TO memory_heads;
+ALTER TABLE api_keys RENAME TO access_keys;
+DROP INDEX compactions_degraded;
+DROP INDEX compactions_revises;
+DROP INDEX compactions_session;
+DROP INDEX compactions_waiting;
+DROP INDEX digests_compaction;
+DROP INDEX model_calls_compaction;
+DROP INDEX api_keys_name;
+CREATE INDEX events_degraded ON events(begun_at) WHERE state = 'degraded';
+CREATE INDEX events_revises ON events(revises) WHERE revises IS NOT NULL;
+CREATE INDEX events_session ON events(session_key, ordinal);
+CREATE INDEX events_waiting ON events(session_key) WHERE state IN ('pending', 'running', 'ready');
+CREATE INDEX digests_event ON digests(event_id);
+CREATE INDEX model_calls_event ON model_calls(event_id) WHERE event_id IS NOT NULL;
+CREATE UNIQUE INDEX access_keys_name ON access_keys(name) WHERE revoked_at IS NULL;
+"""
+"""Takes back the names of migration 0015."""
 
 
 async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str] = ("guide",)) -> None:
@@ -55,7 +78,7 @@ async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str]
         await store.record_call(replace(call(f"call_{at}"), user_id=UserId(name)))
     await store.close()
     with closing(apsw.Connection(str(path))) as database:
-        database.execute(";".join([*reversed(LATER), FORMER]))
+        database.execute(";".join([RENAMED, *reversed(LATER), FORMER]))
 
 
 def read_ids(path: Path) -> dict[str, str]:
@@ -129,8 +152,8 @@ async def test_the_default_user_adopts_its_own(tmp_path: Path, names: list[str])
         }
         assert await engine.list_sessions(user=user.id) == records
         for record in records:
-            assert await (await engine.get_session(record.id)).search("harbour")
-            assert (await (await engine.get_session(record.id)).verify()).is_sound
+            assert await (await engine.session(id=record.id)).search("harbour")
+            assert (await (await engine.session(id=record.id)).verify()).is_sound
         for at, name in enumerate(names):
             hits = await engine.search(WORDS[at], limit=50)
             assert bool(hits) == (at in adopted)

@@ -26,37 +26,40 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.support.proofs import PROVIDERS, Flat, flatten_request, list_all_compactions, spell
+from tests.support.sizes import examples
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import make_memories
 from everfold.config import load_settings
-from everfold.core.certificate import hash_text
-from everfold.core.drafts import Draft
-from everfold.core.events import CompactionEvent
-from everfold.core.json_values import JsonObject, encode_json
-from everfold.core.layout import EMPTY_LAYOUT
-from everfold.core.rendering import render
-from everfold.core.room import Policy
-from everfold.core.sessions import EventId, SessionId, SessionSettings
-from everfold.core.state import SessionState
-from everfold.core.tokens import estimate_text_tokens
-from everfold.core.window import MessageEntry, RangeEntry, Window
+from everfold.core.compaction.certificate import hash_text
+from everfold.core.compaction.layout import EMPTY_LAYOUT
+from everfold.core.compaction.record import Compaction
+from everfold.core.compaction.tasks import Task, WorkPolicy, Written
+from everfold.core.digests.drafts import Draft
+from everfold.core.log.budget import Policy
+from everfold.core.log.sessions import SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import CompactionId, SessionId
+from everfold.core.primitives.json_values import JsonObject, encode_json
+from everfold.core.text.tokens import estimate_text_tokens
+from everfold.core.windows.entries import MessageEntry, RangeEntry
+from everfold.core.windows.rendering import render
+from everfold.core.windows.window import Window
 from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, ModelUnavailableError
 from everfold.ports.dispatch import Work
 from everfold.ports.stores import Store
-from everfold.services.background import Background
-from everfold.services.feed import Feed
-from everfold.services.live import load_session
-from everfold.services.observers import Observers
-from everfold.services.sweep import Sweeper
-from everfold.services.work import Task, Worker, WorkPolicy, Written
+from everfold.services.compaction.recover import Recovery
+from everfold.services.compaction.work import Worker
+from everfold.services.sessions.live import load_session
+from everfold.services.telling.stream import Stream
+from everfold.services.turns.background import Background
 from everfold.session import Session
-from everfold.testing.builders import assistant, calls, result, talk, user
-from everfold.testing.fakes import CountingIds, CountingSecrets, FakeClock
-from everfold.testing.proofs import PROVIDERS, Flat, flatten_request, list_all_events, spell
-from everfold.testing.requests import check_anthropic_request, check_openai_request, check_window_rules
+from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
+from everfold.testing.kit.builders import assistant, calls, result, talk, user
+from everfold.testing.kit.fakes import CountingIds, CountingSecrets, FakeClock
 
 T = TypeVar("T")
 Behaviour = Literal["good", "refused", "error"]
@@ -168,7 +171,7 @@ class Script:
                 return Written(draft=None, problem="refusal: it declined")
             case _:
                 marks = " ".join(mark(message.content_hash) for message in task.messages[:MOST_MARKS])
-                text = f"A model read {len(task.messages)} messages up to {task.event.plan.last_seq}: {marks}"
+                text = f"A model read {len(task.messages)} messages up to {task.compaction.plan.last_seq}: {marks}"
                 tokens = estimate_text_tokens(text)
                 return Written(draft=Draft(text=text, tokens=tokens, epoch=task.epoch, digest_secs=2.0))
 
@@ -188,7 +191,7 @@ class Process:
     store: MortalStore
     engine: Everfold
     worker: Worker
-    sweeper: Sweeper
+    recovery: Recovery
     dispatcher: Waking
     script: Script
     handles: dict[str, Session] = field(default_factory=dict)
@@ -237,19 +240,19 @@ class BackgroundMachine(RuleBasedStateMachine):
             policy=WorkPolicy(grace_secs=GRACE_SECS, attempts=3),
             write_digest=script.write,
         )
-        sweeper = Sweeper(store=store, clock=self.clock, wake=worker.wake, feed=Feed())
+        recovery = Recovery(store=store, clock=self.clock, wake=worker.wake, stream=Stream())
         engine = Everfold(
             store,
             clock=self.clock,
             ids=self.ids,
             secrets=CountingSecrets(),
             defaults_of=lambda _: SessionSettings(policy=Policy(min_fold_tokens=100)),
-            observers=Observers(),
-            background=Background(worker=worker, dispatcher=dispatcher, sweeper=sweeper),
-            memories=make_memories(store, SETTINGS, clock=self.clock, ids=self.ids, observers=Observers()),
+            stream=Stream(),
+            background=Background(worker=worker, dispatcher=dispatcher, recovery=recovery),
+            memories=make_memories(store, SETTINGS, clock=self.clock, ids=self.ids, stream=Stream()),
         )
         return Process(
-            store=mortal, engine=engine, worker=worker, sweeper=sweeper, dispatcher=dispatcher, script=script
+            store=mortal, engine=engine, worker=worker, recovery=recovery, dispatcher=dispatcher, script=script
         )
 
     def run(self, doing: Callable[[], Awaitable[T]]) -> T | None:
@@ -278,7 +281,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         """The handle of a session; its client has one for as long as the process lives."""
         handles = self.process.handles
         if session_id not in handles:
-            handles[session_id] = await self.process.engine.get_session(session_id)
+            handles[session_id] = await self.process.engine.session(id=session_id)
         return handles[session_id]
 
     def pick(self, index: int) -> str:
@@ -363,11 +366,11 @@ class BackgroundMachine(RuleBasedStateMachine):
 
         async def show() -> None:
             session = await self.session(session_id)
-            before = await session.state()
+            before = await session.inspect.state()
             try:
                 window = await session.window(limit=None if share is None else int(self.limit * share))
             except BudgetUnsatisfiableError:
-                assert await session.state() == before, "a refused window has written something"
+                assert await session.inspect.state() == before, "a refused window has written something"
                 return
             await self.check_window(session, window)
 
@@ -380,10 +383,10 @@ class BackgroundMachine(RuleBasedStateMachine):
 
         async def show() -> None:
             session = await self.session(session_id)
-            before = await session.state(), await list_all_events(session)
+            before = await session.inspect.state(), await list_all_compactions(session)
             with suppress(BudgetUnsatisfiableError):
                 await session.window(preview=True)
-            assert (await session.state(), await list_all_events(session)) == before
+            assert (await session.inspect.state(), await list_all_compactions(session)) == before
 
         self.run(show)
 
@@ -455,16 +458,16 @@ class BackgroundMachine(RuleBasedStateMachine):
         self.process.script.behaviours = []
 
     @rule()
-    def sweep(self) -> None:
+    def recovery(self) -> None:
         """Look for what was left behind, and have a worker at it, except where one is already."""
         self.touched.update(self.logs)
 
-        async def sweep() -> None:
-            await self.process.sweeper.sweep()
+        async def recovery() -> None:
+            await self.process.recovery.recover()
             if self.process.working is None:
                 await self.process.dispatcher.run()
 
-        self.run(sweep)
+        self.run(recovery)
 
     @rule(secs=st.sampled_from([5.0, 200.0, 700.0, 4000.0]))
     def wait(self, secs: float) -> None:
@@ -480,11 +483,13 @@ class BackgroundMachine(RuleBasedStateMachine):
 
         async def retry() -> None:
             session = await self.session(session_id)
-            degraded = [event for event in await list_all_events(session) if event.state == "degraded"]
+            degraded = [
+                compaction for compaction in await list_all_compactions(session) if compaction.state == "degraded"
+            ]
             self.process.script.behaviours = behaviours
             if degraded:
                 with suppress(ConflictError):
-                    await session.retry(degraded[which % len(degraded)].id)
+                    await session.inspect.retry(degraded[which % len(degraded)].id)
 
         self.run(retry)
         self.process.script.behaviours = []
@@ -496,9 +501,9 @@ class BackgroundMachine(RuleBasedStateMachine):
 
         async def cancel() -> None:
             session = await self.session(session_id)
-            held = (await session.state()).held_events
+            held = (await session.inspect.state()).pending_compactions
             if held:
-                cancelled = await session.cancel(held[which % len(held)])
+                cancelled = await session.inspect.cancel(held[which % len(held)])
                 assert list(reversed(cancelled)) == list(held[which % len(held) :])
 
         self.run(cancel)
@@ -575,23 +580,25 @@ class BackgroundMachine(RuleBasedStateMachine):
         assert check_anthropic_request(requests["anthropic"]) == []
         assert check_window_rules(requests["openai"], kind="openai") == []
         flat, before = flatten_request(requests["openai"]), self.process.seen.get(session.id, ())
-        assert flat[: len(before)] == before or report.breaks, "the beginning changed and no reason is told"
+        assert flat[: len(before)] == before or report.cache_breaks, "the beginning changed and no reason is told"
         if window.entries:
             self.process.seen[session.id] = flat
-        elif report.breaks:  # all is erased, and that was told here; nobody sends the constant opener that is left
+        elif (
+            report.cache_breaks
+        ):  # all is erased, and that was told here; nobody sends the constant opener that is left
             self.process.seen.pop(session.id, None)
-        state = await session.state()
+        state = await session.inspect.state()
         awaited = {(one.first_seq, one.last_seq) for one in state.awaited}
         ranges = [entry for entry in window.entries if isinstance(entry, RangeEntry)]
         for entry in ranges:
-            is_awaited = entry.shown.kind == "fine" and (entry.shown.first_seq, entry.shown.last_seq) in awaited
+            is_awaited = entry.shown.kind == "digest" and (entry.shown.first_seq, entry.shown.last_seq) in awaited
             assert bool(entry.note_text) == is_awaited, (entry.shown, state.awaited)
         shown = {entry.message.seq for entry in window.entries if isinstance(entry, MessageEntry)}
         shown |= {message.seq for entry in ranges for message in entry.kept}
         log = self.logs[session.id]
-        for event in await session._live.load_held(session._store):
-            for seq in event.plan.folded:
-                assert seq in shown or log[seq - 1].is_erased, f"message {seq} left for {event.id}, which is held"
+        for compaction in await session._live.load_held(session._store):
+            for seq in compaction.plan.folded:
+                assert seq in shown or log[seq - 1].is_erased, f"message {seq} left for {compaction.id}, which is held"
 
     @invariant()
     def nothing_is_lost(self) -> None:
@@ -608,31 +615,33 @@ class BackgroundMachine(RuleBasedStateMachine):
             ids=CountingIds(),
             secrets=CountingSecrets(),
             defaults_of=lambda _: SessionSettings(),
-            observers=Observers(),
+            stream=Stream(),
             background=self.process.engine._background,
             memories=self.process.engine._memories,
         )
-        session, log = await engine.get_session(session_id), self.logs[session_id]
-        state = await session.state()
+        session, log = await engine.session(id=session_id), self.logs[session_id]
+        state = await session.inspect.state()
         assert state.last_seq == len(log)
-        stored = {message.seq: message for message in await session.history(1, len(log))} if log else {}
+        stored = {message.seq: message for message in await session.messages(1, len(log))} if log else {}
         for seq, said in enumerate(log, 1):
             assert (seq in stored) != said.is_erased, f"G1: message {seq}"
             if seq in stored:
                 assert spell(stored[seq].wire) == spell(said.wire), f"G1: message {seq}"
         verification = await session.verify()
-        assert verification.is_sound, verification.findings[:3]
+        assert verification.is_sound, verification.problems[:3]
         await self.check_never_neither(session, state)
-        self.check_events(session_id, await list_all_events(session), state)
+        self.check_events(session_id, await list_all_compactions(session), state)
 
     async def check_never_neither(self, session: Session, state: SessionState) -> None:
         """G2, from what the digests that are shown have read, not from the certificates; and G10 of what models wrote."""
-        layout = await self.store.read_layout(EventId(state.event_id)) if state.event_id else EMPTY_LAYOUT
+        layout = (
+            await self.store.read_layout(CompactionId(state.compaction_id)) if state.compaction_id else EMPTY_LAYOUT
+        )
         digests = await self.store.read_digests([shown.digest_id for shown in layout.ranges if shown.digest_id])
         read = {seq for digest in digests.values() for seq in digest.reads}
-        if layout.coarse:
-            read.update(range(1, layout.coarse.last_seq + 1))
-        drafts = [event.draft.text for event in await list_all_events(session) if event.draft]
+        if layout.rollup:
+            read.update(range(1, layout.rollup.last_seq + 1))
+        drafts = [compaction.draft.text for compaction in await list_all_compactions(session) if compaction.draft]
         words = "\n".join([*drafts, *(digest.text for digest in digests.values())])
         spoken = {spell_stored(said) for said in self.logs[session.id] if not said.is_erased}
         for seq, said in enumerate(self.logs[session.id], 1):
@@ -641,17 +650,21 @@ class BackgroundMachine(RuleBasedStateMachine):
             is_there = seq > layout.watermark or seq in layout.held_seqs or seq in read or said.is_erased
             assert is_there, f"G2: message {seq} is neither shown nor read"
 
-    def check_events(self, session_id: str, events: list[CompactionEvent], state: SessionState) -> None:
+    def check_events(self, session_id: str, compactions: list[Compaction], state: SessionState) -> None:
         """Committed ordinals are 1, 2, 3 ...; held events come next, in order; what is awaited is what is on its way."""
-        alive = [event for event in events if event.state != "cancelled"]
-        committed = [event for event in alive if event.is_committed]
-        assert [event.ordinal for event in committed] == list(range(1, state.events_count + 1))
-        held = [event for event in alive if not event.is_committed]
-        assert [event.id for event in held] == list(state.held_events)
-        first = state.events_count + 1
-        assert [event.ordinal for event in held] == list(range(first, first + len(held)))
-        open_events = {event.id for event in committed if event.session_id == session_id and not event.has_ended}
-        assert sorted(one.event_id for one in state.awaited) == sorted(open_events)
+        alive = [compaction for compaction in compactions if compaction.state != "cancelled"]
+        committed = [compaction for compaction in alive if compaction.is_committed]
+        assert [compaction.ordinal for compaction in committed] == list(range(1, state.compactions_count + 1))
+        held = [compaction for compaction in alive if not compaction.is_committed]
+        assert [compaction.id for compaction in held] == list(state.pending_compactions)
+        first = state.compactions_count + 1
+        assert [compaction.ordinal for compaction in held] == list(range(first, first + len(held)))
+        open_events = {
+            compaction.id
+            for compaction in committed
+            if compaction.session_id == session_id and not compaction.has_ended
+        }
+        assert sorted(one.compaction_id for one in state.awaited) == sorted(open_events)
 
     def teardown(self) -> None:
         """With the power on and a good model, everything comes to its end; then close."""
@@ -673,14 +686,14 @@ class BackgroundMachine(RuleBasedStateMachine):
             process.working = None
         for _ in range(8):
             self.clock.advance(timedelta(seconds=1000))
-            await process.sweeper.sweep()
+            await process.recovery.recover()
             await process.dispatcher.run()
         for session_id in self.logs:
             session = await self.session(session_id)
-            patient = {one.event_id for one in (await session.state()).awaited if one.is_patient}
-            for event in await list_all_events(session):
-                is_waiting = event.id in patient and event.state == "ready"
-                assert event.has_ended or is_waiting or event.session_id != session_id, event
+            patient = {one.compaction_id for one in (await session.inspect.state()).awaited if one.is_patient}
+            for compaction in await list_all_compactions(session):
+                is_waiting = compaction.id in patient and compaction.state == "ready"
+                assert compaction.has_ended or is_waiting or compaction.session_id != session_id, compaction
             await self.check(session_id)
 
 
@@ -703,13 +716,13 @@ class FileMachine(BackgroundMachine):
 
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-QUICK = settings(max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=_CHECKS)
-THOROUGH = settings(max_examples=600, stateful_step_count=50, deadline=None, suppress_health_check=_CHECKS)
+QUICK = settings(max_examples=examples(60), stateful_step_count=30, deadline=None, suppress_health_check=_CHECKS)
+THOROUGH = settings(max_examples=examples(600), stateful_step_count=50, deadline=None, suppress_health_check=_CHECKS)
 
 TestInMemory = BackgroundMachine.TestCase
 TestInMemory.settings = QUICK
 TestFile = FileMachine.TestCase
-TestFile.settings = settings(QUICK, max_examples=15)
+TestFile.settings = settings(QUICK, max_examples=examples(15))
 
 
 @pytest.mark.slow

@@ -3,10 +3,15 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfold.core.digests import DigestSource, compose_coarse_digest, compose_fine_digest, compose_standing_block
-from everfold.core.extracts import find_extract_lines
-from everfold.core.origins import Origin
-from everfold.core.pools import BUCKETS, LINES_PER_BUCKET, CoarsePool, pool_add, pool_drop
+from everfold.core.digests.extractive import (
+    DigestSource,
+    compose_digest,
+    compose_rollup,
+    compose_standing_instructions,
+)
+from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, pool_add, pool_drop
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.reading import find_extract_lines
 
 _START = datetime(2026, 1, 5, tzinfo=UTC)
 _ORIGINS: st.SearchStrategy[Origin] = st.sampled_from(("user", "assistant", "tool", "external", "system"))
@@ -69,21 +74,17 @@ def test_quotes_are_exact_and_never_missing(text: str, origin: Origin) -> None:
 @given(sources=_sources(), cap=st.integers(0, 600), focus=st.one_of(st.none(), st.text(max_size=20)))
 @settings(deadline=None)
 def test_no_composed_text_exceeds_its_cap(sources: list[DigestSource], cap: int, focus: str | None) -> None:
-    """Markers included, fine and coarse digests and the standing block stay within any cap, and repeat exactly."""
+    """Markers included, fine and rollups and the standing block stay within any cap, and repeat exactly."""
     first, last = (sources[0].seq, sources[-1].seq) if sources else (4, 4)
     lines = [line for source in sources for line in source.lines]
-    pool = pool_add(CoarsePool(), sources)
+    pool = pool_add(RollupPool(), sources)
     for _ in range(2):
-        fine = compose_fine_digest(
-            sources, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate, focus=focus
-        )
-        coarse = compose_coarse_digest(pool, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate)
-        block = compose_standing_block(lines, cap_tokens=cap, estimate=_estimate)
-        for made in (fine, coarse, block):
+        fine = compose_digest(sources, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate, focus=focus)
+        rollup = compose_rollup(pool, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate)
+        block = compose_standing_instructions(lines, cap_tokens=cap, estimate=_estimate)
+        for made in (fine, rollup, block):
             assert made.tokens == _estimate(made.text) <= cap
-    again = compose_fine_digest(
-        sources, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate, focus=focus
-    )
+    again = compose_digest(sources, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate, focus=focus)
     assert again == fine
 
 
@@ -94,7 +95,7 @@ def test_a_digest_with_room_is_never_a_bare_placeholder(sources: list[DigestSour
     said = [line for source in sources for line in source.lines]
     if not said:
         return
-    made = compose_fine_digest(
+    made = compose_digest(
         sources, first_seq=sources[0].seq, last_seq=sources[-1].seq, cap_tokens=240, estimate=_estimate
     )
     assert made.line_count >= 1
@@ -106,11 +107,11 @@ def test_a_digest_with_room_is_never_a_bare_placeholder(sources: list[DigestSour
 @settings(deadline=None)
 def test_the_pool_stays_bounded_and_reads_back(batches: list[list[DigestSource]]) -> None:
     """Whatever is added, in whatever order, the pool is bounded, JSON-able, and an erase leaves nothing of its messages."""
-    pool = CoarsePool()
+    pool = RollupPool()
     for batch in batches:
         pool = pool_add(pool, batch)
     assert len(pool.buckets) <= BUCKETS
     assert all(len(lines) <= LINES_PER_BUCKET for _, lines in pool.buckets)
-    assert CoarsePool.from_json(pool.to_json()) == pool
+    assert RollupPool.from_json(pool.to_json()) == pool
     erased = {line.seq for line in pool.list_lines()[::2]}
     assert not erased & {line.seq for line in pool_drop(pool, erased).list_lines()}

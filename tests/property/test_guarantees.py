@@ -10,11 +10,12 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.proofs import Prover
+from tests.support.sizes import examples
 
 import everfold
 from everfold.errors import BudgetUnsatisfiableError
 from everfold.testing import GeneratedLog, st_anthropic_log, st_openai_log
-from everfold.testing.proofs import Prover
 
 Kind = Literal["sqlite", "memory"]
 KINDS: tuple[Kind, ...] = ("sqlite", "memory")
@@ -42,7 +43,7 @@ async def play(url: str, log: GeneratedLog, *, limit: int, every: int, seed: int
             if index % every and index < len(log.messages):
                 continue
             with suppress(BudgetUnsatisfiableError):
-                await prover.window(volatile="It is half past noon." if rng.random() < 0.1 else None)
+                await prover.window(suffix="It is half past noon." if rng.random() < 0.1 else None)
             if rng.random() < 0.1:
                 await prover.reopen(engine)
             if rng.random() < 0.05:
@@ -52,7 +53,7 @@ async def play(url: str, log: GeneratedLog, *, limit: int, every: int, seed: int
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=LOGS, limit=st.sampled_from(LIMITS), every=st.integers(1, 4), seed=st.integers(0, 2**16))
 def test_guarantees_hold_after_every_window(kind: Kind, log: GeneratedLog, limit: int, every: int, seed: int) -> None:
     """G1 to G6 and G12 hold after every append and window, at limits from tiny to large, in either wire form."""

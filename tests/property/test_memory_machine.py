@@ -13,18 +13,19 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from tests.support.sizes import examples
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.items import Item, ItemId, ItemStatus, Shelf, Tier, identify
-from everfold.core.memory import AuditPlace, MemoryChange, MemoryHead
-from everfold.core.searching import plan_query
-from everfold.core.sessions import AgentId, SessionId, UserId
-from everfold.core.topics import Topic
+from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, Tier, identify
+from everfold.core.memory.records import AuditPlace, MemoryChange, MemoryVersion
+from everfold.core.memory.topics import Topic
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import plan_query
 from everfold.errors import EverfoldError
 from everfold.ports.stores import Store
-from everfold.testing.builders import ADA, BEN, CLERK, GUIDE, minute, open_session, session_record
-from everfold.testing.memory_builders import audit, dream, erased, evidence, extraction, item, topic
+from everfold.testing.kit.builders import ADA, BEN, CLERK, GUIDE, minute, open_session, session_record
+from everfold.testing.kit.memory_builders import audit, dream, erased, evidence, extraction, item, topic
 
 STATUSES: tuple[ItemStatus, ...] = get_args(ItemStatus)
 OWNERS = st.sampled_from([ADA, BEN])
@@ -67,7 +68,7 @@ def st_changes(draw: st.DrawFn) -> MemoryChange:
     return MemoryChange(
         user_id=user_id,
         agent_id=agent_id,
-        expected=MemoryHead(),
+        expected=MemoryVersion(),
         items=tuple(items),
         topics=tuple(replace(one, status=draw(st.sampled_from(["active", "superseded", "erased"]))) for one in topics),
         extraction=draw(
@@ -113,7 +114,7 @@ class MemoryMachine(RuleBasedStateMachine):
         """Change memory over the head that there is, each item and topic by its next revision."""
 
         async def ask(store: Store) -> object:
-            head = await store.read_head(plan.user_id)
+            head = await store.read_memory_version(plan.user_id)
             items, topics = await self._follow(store, plan)
             return await store.change_memory(replace(plan, expected=head, items=items, topics=topics))
 
@@ -142,7 +143,7 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(plan=st_changes(), revision=st.integers(0, 4), epoch=st.integers(0, 2))
     def change_over_some_head(self, plan: MemoryChange, revision: int, epoch: int) -> None:
         """Change memory over a head that is most often another one, with revisions that may be stale."""
-        expected = MemoryHead(revision=revision, epoch=epoch)
+        expected = MemoryVersion(revision=revision, epoch=epoch)
         self.both(lambda store: store.change_memory(replace(plan, expected=expected)))
 
     @rule(user_id=OWNERS, text=st.sampled_from(["", "- harbour \ud83d"]), seq=st.integers(1, 9), lag=st.integers(0, 3))
@@ -151,7 +152,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
         async def ask(store: Store) -> object:
             kept = await store.read_session_memory(SessionId(f"ses_{user_id}"))
-            revision = max((await store.read_head(user_id)).revision - lag, 0)
+            revision = max((await store.read_memory_version(user_id)).revision - lag, 0)
             new = replace(kept, extracted_seq=seq, snapshot=text, snapshot_revision=revision, has_snapshot=True)
             await store.write_session_memory(new, expected=kept)
             return new
@@ -219,7 +220,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
         async def ask(store: Store) -> object:
             before = await self._read_all(store, other)
-            head = await store.read_head(user_id)
+            head = await store.read_memory_version(user_id)
             counts = await store.wipe_memory(user_id, expected=head, entry=audit("wipe", user_id=user_id))
             assert await self._read_all(store, other) == before
             return counts
@@ -235,7 +236,7 @@ class MemoryMachine(RuleBasedStateMachine):
             for agent_id in (GUIDE, CLERK)
         ]
         return (
-            await store.read_head(user_id),
+            await store.read_memory_version(user_id),
             [await store.list_revisions(one.id) for one in items],
             await store.find_same(user_id, [*identities, *(one.identity for one in items)]),
             [await store.find_quoting(SessionId(f"ses_{user_id}"), seq) for seq in (1, 2, 3)],
@@ -275,7 +276,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
 TestMemory = MemoryMachine.TestCase
 TestMemory.settings = settings(
-    max_examples=25,
+    max_examples=examples(25),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

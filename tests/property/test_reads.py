@@ -9,15 +9,17 @@ from itertools import product
 import anyio
 import apsw
 import pytest
+from bench.material.logs import chat_log, endless_log
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.proofs import Prover, spell
+from tests.support.sizes import examples
 
 import everfold
-from everfold.core.rendering import render
+from everfold.core.windows.rendering import render
 from everfold.errors import BudgetUnsatisfiableError
 from everfold.session import Session, iterate_log
-from everfold.testing import GeneratedLog, chat_log, endless_log, st_anthropic_log, st_openai_log
-from everfold.testing.proofs import Prover, spell
+from everfold.testing import GeneratedLog, st_anthropic_log, st_openai_log
 
 pytestmark = pytest.mark.usefixtures("nothing_put_off")
 
@@ -50,7 +52,7 @@ async def fill(session: Session, log: GeneratedLog) -> None:
                 continue
 
 
-@settings(max_examples=25, suppress_health_check=SLOW)
+@settings(max_examples=examples(25), suppress_health_check=SLOW)
 @given(log=LOGS, limit=st.sampled_from([1_200, 2_500, 6_000]), lower=st.floats(0.3, 1))
 def test_previews_write_nothing(log: GeneratedLog, limit: int, lower: float) -> None:
     """A preview, a preview for a lower limit and a dry run leave every table as it was, whatever they answer."""
@@ -62,7 +64,7 @@ def test_previews_write_nothing(log: GeneratedLog, limit: int, lower: float) -> 
             before = dump_tables(path)
             asks: list[Callable[[], Awaitable[object]]] = [
                 lambda: session.window(preview=True),
-                lambda: session.window(limit=int(limit * lower), preview=True, volatile="Noon."),
+                lambda: session.window(limit=int(limit * lower), preview=True, suffix="Noon."),
                 lambda: session.compact(keep_recent=1, focus="the parcel", dry_run=True),
             ]
             for ask in asks:
@@ -74,7 +76,7 @@ def test_previews_write_nothing(log: GeneratedLog, limit: int, lower: float) -> 
         anyio.run(run, f"{folder}/log.db")
 
 
-@settings(max_examples=25, suppress_health_check=SLOW)
+@settings(max_examples=examples(25), suppress_health_check=SLOW)
 @given(log=LOGS)
 def test_the_named_limit_is_the_smallest_that_works(log: GeneratedLog) -> None:
     """The limit that an error names works, one less does not, and a refusal writes nothing."""
@@ -83,13 +85,13 @@ def test_the_named_limit_is_the_smallest_that_works(log: GeneratedLog) -> None:
         async with everfold.open("memory://") as engine:
             session = await engine.session(limit=16_000)
             await fill(session, log)
-            before = await session.state()
+            before = await session.inspect.state()
             with pytest.raises(BudgetUnsatisfiableError) as refusal:
                 await session.window(limit=300)
             smallest = refusal.value.smallest_limit_tokens
             with pytest.raises(BudgetUnsatisfiableError):
                 await session.window(limit=smallest - 1)
-            assert await session.state() == before
+            assert await session.inspect.state() == before
             window = await session.window(limit=smallest)
             assert window.report.tokens <= window.report.budget_tokens
 
@@ -133,9 +135,9 @@ async def test_users_and_agents_stay_apart(url: str, tmp_path_factory: pytest.Te
             await sessions[pair].window()
         for pair, session in sessions.items():
             others = [f"{user}{agent}" for user, agent in pairs if (user, agent) != pair]
-            assert (await session.state()).events_count > 2
+            assert (await session.inspect.state()).compactions_count > 2
             texts = [spell(render(await session.window(), "openai"))]
-            texts += [repr(event) for event in await session.events()]
+            texts += [repr(compaction) for compaction in await session.inspect.compactions()]
             texts += [hit.excerpt for hit in await session.search("berth that belongs", limit=100)]
             texts += [
                 hit.excerpt for hit in await engine.search(f"{' '.join(others)} berth", user=pair[0], agent=pair[1])
@@ -158,7 +160,7 @@ async def test_a_pin_never_leaves(limit: int) -> None:
             if index % 9 == 0:
                 window = await prover.window()
                 assert pin in spell(render(window, "openai"))
-        assert (await prover.session.state()).events_count > 3
+        assert (await prover.session.inspect.state()).compactions_count > 3
 
 
 async def test_no_digest_reads_another() -> None:
@@ -170,10 +172,10 @@ async def test_no_digest_reads_another() -> None:
             await session.window()
         texts = {message.seq: message.view.text async for message in iterate_log(session)}
         store = session._store
-        events = await session.events(limit=1_000)
-        ids = [f"{event.id}.{kind}" for event in events for kind in ("fine", "coarse")]
+        compactions = await session.inspect.compactions(limit=1_000)
+        ids = [f"{compaction.id}.{kind}" for compaction in compactions for kind in ("digest", "rollup")]
         digests = await store.read_digests(ids)
-    assert len([id_ for id_ in digests if id_.endswith("coarse")]) > 2
+    assert len([id_ for id_ in digests if id_.endswith("rollup")]) > 2
     quoted = 0
     for digest in digests.values():
         quoted += digest.text.count("#")

@@ -5,13 +5,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.property.test_guarantees import KINDS, Kind, store_url
+from tests.support.proofs import Prover
+from tests.support.sizes import examples
 
 import everfold
 from everfold import Everfold
-from everfold.core.window import MessageEntry, Window
+from everfold.core.windows.entries import MessageEntry
+from everfold.core.windows.window import Window
 from everfold.testing import GeneratedLog, st_openai_log
-from everfold.testing.builders import talk, user
-from everfold.testing.proofs import Prover
+from everfold.testing.kit.builders import talk, user
 
 LIMIT = 4_000
 NAMES = ("talk", "talk", "talk", "log_", "refresh", "refresh", "compact", "erase", "reopen")
@@ -81,7 +83,7 @@ async def play(url: str, doings: list[str], log: GeneratedLog, size: int) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(doings=DOINGS, log=st_openai_log(max_messages=12), size=st.integers(1, 120))
 def test_the_newest_refresh_is_shown_and_no_other(kind: Kind, doings: list[str], log: GeneratedLog, size: int) -> None:
     """After talk, tools, folds, erasures and restarts in any order a window shows the last refresh, once, and all holds."""

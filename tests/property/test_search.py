@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfold.adapters.sqlite.matching import key_words, write_match
-from everfold.core.excerpts import make_excerpt
-from everfold.core.searching import BEFORE_WEIGHT, MAX_TERMS, index_text, plan_query, rank_documents
-from everfold.core.words import MAX_WORD_CHARS, read_words
+from everfold.core.text.excerpts import make_excerpt
+from everfold.core.text.searching import BEFORE_WEIGHT, MAX_TERMS, index_text, plan_query, rank_documents
+from everfold.core.text.words import MAX_WORD_CHARS, read_words
 
 SAID_AT = datetime(2024, 2, 29, 12, tzinfo=UTC)
 SPEECH = st.sampled_from(

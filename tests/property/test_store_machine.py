@@ -11,14 +11,15 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
+from tests.support.sizes import examples
 
 import everfold
-from everfold.core.rendering import render
+from everfold.core.windows.rendering import render
 from everfold.engine import Everfold
 from everfold.errors import EverfoldError
 from everfold.session import Session
 from everfold.testing import st_anthropic_log, st_openai_log
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 USERS = st.sampled_from(["ada", "ben"])
 AGENTS = st.sampled_from(["guide", "clerk"])
@@ -64,7 +65,7 @@ class StoreMachine(RuleBasedStateMachine):
         """The same, asked of a session through a handle of its own."""
 
         async def asked(engine: Everfold) -> object:
-            return await ask(await engine.get_session(session_id))
+            return await ask(await engine.session(id=session_id))
 
         return self.both(asked)
 
@@ -131,7 +132,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Branch or rewind somewhere."""
 
         async def ask(session: Session) -> object:
-            seq = int((await session.state()).last_seq * share)
+            seq = int((await session.inspect.state()).last_seq * share)
             return (await (session.rewind(seq) if is_rewind else session.branch(seq))).id
 
         given = self.in_session(session_id, ask)
@@ -142,7 +143,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Begin anew."""
 
         async def ask(session: Session) -> object:
-            return (await (session.reset() if is_reset else session.new())).id
+            return (await session.new(keep_calibration=not is_reset)).id
 
         given = self.in_session(session_id, ask)
         return given if isinstance(given, str) else multiple()
@@ -157,7 +158,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Erase a message that is there, or is not."""
 
         async def ask(session: Session) -> None:
-            await session.erase(int((await session.state()).last_seq * share))
+            await session.erase(int((await session.inspect.state()).last_seq * share))
 
         self.in_session(session_id, ask)
 
@@ -186,12 +187,12 @@ class StoreMachine(RuleBasedStateMachine):
         async def ask(engine: Everfold) -> object:
             everything: list[object] = []
             for record in await engine.list_sessions():
-                session = await engine.get_session(record.id)
-                state = await session.state()
-                log = await session.history(1, state.last_seq) if state.last_seq else []
+                session = await engine.session(id=record.id)
+                state = await session.inspect.state()
+                log = await session.messages(1, state.last_seq) if state.last_seq else []
                 verification = await session.verify()
-                everything.append((record, state, log, await session.events(), verification))
-                assert verification.is_sound, verification.findings[:3]
+                everything.append((record, state, log, await session.inspect.compactions(), verification))
+                assert verification.is_sound, verification.problems[:3]
             return everything
 
         self.both(ask)
@@ -199,7 +200,7 @@ class StoreMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Both stores are sound in themselves, the search index too; close both."""
         try:
-            assert self.both(lambda engine: engine.check_store()) == []
+            assert self.both(lambda engine: engine.admin.check_store()) == []
         finally:
             self.stack.close()
             shutil.rmtree(self.folder)
@@ -207,7 +208,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 TestStores = StoreMachine.TestCase
 TestStores.settings = settings(
-    max_examples=12,
+    max_examples=examples(12),
     stateful_step_count=18,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

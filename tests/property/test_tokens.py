@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfold.core.calibration import LEAST_FACTOR, MOST_FACTOR, Calibration, observe, raise_for_context_error
-from everfold.core.tokens import estimate_text_tokens, truncate_to_tokens
+from everfold.core.log.calibration import LEAST_FACTOR, MOST_FACTOR, Calibration, observe, raise_for_context_error
+from everfold.core.text.tokens import estimate_text_tokens, truncate_to_tokens
 
 _ALPHABETS = (
     st.characters(),  # lone surrogates included

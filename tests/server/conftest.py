@@ -33,7 +33,9 @@ class Served:
 
     async def key(self, scope: str, *, read_only: bool = False, name: str | None = None) -> str:
         """The secret of a new key."""
-        made = await self.runtime.engine.keys.make(name or f"{scope} {read_only}", scope, is_read_only=read_only)
+        made = await self.runtime.engine.admin.api_keys.make(
+            name or f"{scope} {read_only}", scope, is_read_only=read_only
+        )
         return made.secret
 
 

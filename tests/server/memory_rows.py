@@ -6,11 +6,11 @@ from typing import Final
 import httpx2
 from tests.server.conftest import Served, Settings
 
-from everfold.core.items import Item
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.topics import Dream, Topic
+from everfold.core.memory.items import Item
+from everfold.core.memory.topics import Dream, Topic
+from everfold.core.primitives.ids import AgentId, UserId
 from everfold.ports.stores import Store
-from everfold.testing.memory_builders import dream, item, put, topic
+from everfold.testing.kit.memory_builders import dream, item, put, topic
 
 ADA: Final = UserId("6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b")
 BEN: Final = UserId("0b8f5a4e-1c2d-4e3f-8a9b-7c6d5e4f3a2b")

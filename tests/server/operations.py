@@ -26,7 +26,7 @@ PATH_OVERRIDES: Final[Mapping[str, Mapping[str, str]]] = {
 """Where a parameter means another thing than its name does elsewhere."""
 
 BODIES: Final[Mapping[str, Json]] = {
-    "POST /api/keys": {"name": "another", "scope": "admin"},
+    "POST /api/api-keys": {"name": "another", "scope": "admin"},
     "PATCH /api/agents/{agent}/config": {"instructions": "You help."},
     "POST /api/sessions/{session}/branch": {"seq": 2},
     "POST /api/sessions/{session}/rewind": {"seq": 2},
@@ -137,7 +137,7 @@ def _find_path_value(operation: Operation, name: str, known: Known, seed: Seed) 
         "user": known.user_id,
         "agent": known.agent,
         "session": known.session,
-        "event": known.event,
+        "compaction": known.event,
         "item": known.item,
         "edited": known.edited,
         "quarantined": known.quarantined,

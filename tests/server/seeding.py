@@ -16,12 +16,12 @@ import apsw
 from tests.server.conftest import Served
 
 from everfold.adapters.sqlite.connection import BUSY_TIMEOUT_MS
-from everfold.core.sessions import AgentId, UserId
+from everfold.core.primitives.ids import AgentId, UserId
 from everfold.engine import Everfold
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
-from everfold.testing.builders import assistant, user
-from everfold.testing.memory_builders import item, put, topic
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.memory_builders import item, put, topic
 
 USERS: Final = ("ada", "ben")
 AGENTS: Final = ("shop", "desk")
@@ -47,7 +47,7 @@ system = "structured"
 [server]
 requests_per_minute = 0
 
-[sweep]
+[recovery]
 attempts = 1
 
 [agents.shop]
@@ -139,7 +139,7 @@ async def sow(folder: Path) -> Seed:
     async with open_runtime(url, config=write_settings(folder, None)) as runtime:
         filled = {(name, agent): await _remember(runtime.engine, name, agent) for name, agent in pairs}
         known = {pair: replace(one, proposed=filled[pair[0], "desk"].dream) for pair, one in filled.items()}
-        keys = runtime.engine.keys
+        keys = runtime.engine.admin.api_keys
         secrets = {"unknown": "ef_" + "x" * 43}
         for scope in ("admin", *(f"user:{name}" for name in USERS), *(f"agent:{agent}" for agent in AGENTS)):
             for name, is_read_only in ((scope, False), (f"{scope} reads", True)):
@@ -183,7 +183,7 @@ async def _remember(engine: Everfold, name: str, agent: str) -> Known:
     """Have memory hold something of every kind of one user and one agent."""
     of_user, of_agent = MARKERS[name], MARKERS[agent]
     session = await engine.session(user=name, agent=agent)
-    [event, *_] = await session.events()
+    [event, *_] = await session.inspect.compactions()
     owner = await engine.memory(user=name)
     whose = _Whose(user_id=owner.user_id, agent_id=AgentId(agent))
     edited = item(f"itm_{name}_{agent}_mast", f"The {of_agent} mast of {of_user} is of larch.", tier="agent", **whose)

@@ -49,7 +49,7 @@ ALSO_IN: Final[dict[str, frozenset[int]]] = {
     "POST /api/users/{user}/memory/import": frozenset({409, 422}),  # the user has a memory already
     "POST /api/login": frozenset({401}),  # with the key of the reference's example
     "POST /api/users/{user}/dreams/{dream}/approve": frozenset({409}),  # its topics were changed since
-    "POST /api/sessions/{session}/events/{event}/cancel": frozenset({409}),  # nothing is held
+    "POST /api/sessions/{session}/compactions/{compaction}/cancel": frozenset({409}),  # nothing is held
 }
 """What else tells that a request was let in, where the store is not in a state for it to succeed."""
 
@@ -128,7 +128,7 @@ def hash_rows(path: Path) -> str:
     with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as connection:
         tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").get
         for table in [tables] if isinstance(tables, str) else tables or []:
-            if table == "access_keys" or table.startswith("sqlite_"):
+            if table == "api_keys" or table.startswith("sqlite_"):
                 continue
             for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY 1, 2'):
                 digest.update(repr((table, row)).encode("utf-8", "surrogatepass"))
@@ -198,7 +198,7 @@ async def test_no_answer_tells_of_others(served: Served, seed: Seed) -> None:
 
 
 def _list_watched() -> list[tuple[str, list[str]]]:
-    """Keys, and the markers that an answer to each must not hold."""
+    """ApiKeys, and the markers that an answer to each must not hold."""
     of_users = [(f"user:{name}", [MARKERS[other] for other in USERS if other != name]) for name in USERS]
     of_agents = [(f"agent:{name}", [MARKERS[other] for other in AGENTS if other != name]) for name in AGENTS]
     return of_users + of_agents

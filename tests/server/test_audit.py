@@ -7,8 +7,8 @@ import pytest
 from tests.server.conftest import Served
 from tests.server.memory_rows import ADA, BEN, DESK, SHOP, store_of
 
-from everfold.core.memory import MemoryChange, MemoryHead
-from everfold.testing.memory_builders import audit, change, extraction
+from everfold.core.memory.records import MemoryChange, MemoryVersion
+from everfold.testing.kit.memory_builders import audit, change, extraction
 
 pytestmark = pytest.mark.anyio
 
@@ -49,7 +49,7 @@ async def test_an_action_narrows_the_audit(served: Served, admin: httpx2.AsyncCl
 async def test_an_entry_tells_whether_its_session_is_gone(served: Served, admin: httpx2.AsyncClient) -> None:
     """Where an entry names a session it says whether that was erased; where it names none it says nothing of one."""
     engine = served.runtime.engine
-    kept, gone = await engine.add_session(user=ADA), await engine.add_session(user=ADA)
+    kept, gone = await engine.session(beside=True, user=ADA), await engine.session(beside=True, user=ADA)
     for session in (kept, gone):
         await session.append([{"role": "user", "content": "The mast is made of larch."}])
     rows = [audit("write", at=at, user_id=ADA, about=id_) for at, id_ in enumerate(("itm_1", kept.id, gone.id))]
@@ -76,7 +76,7 @@ async def test_extractions_come_from_the_newest_on(served: Served, admin: httpx2
             f"ext_{at}", user_id=ADA, agent_id=DESK if at % 2 else SHOP, session_id=session.id if at else "ses_gone"
         )
         row = replace(row, counts=(at, 0, 1, 0, 2), refused_count=at)
-        plan = MemoryChange(user_id=ADA, agent_id=row.agent_id, expected=MemoryHead(), extraction=row)
+        plan = MemoryChange(user_id=ADA, agent_id=row.agent_id, expected=MemoryVersion(), extraction=row)
         await change(store, plan)
     entries = await read_all(admin, f"{EXTRACTIONS}?limit=2")
     assert [entry["id"] for entry in entries] == [f"ext_{at}" for at in reversed(range(5))]

@@ -14,6 +14,7 @@ from tests.server.conftest import INLINE, Served, serve
 from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
 
 from everfold.agents.speaking import INTERRUPTED_MARK
+from everfold.core.observation.events import Recovered
 
 pytestmark = pytest.mark.anyio
 
@@ -115,7 +116,7 @@ async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
         async with asking(client) as stream:
             session_id = (await stream.until("text_delta"))["session_id"]
             await stream.until("text_delta")
-        await wait_until(lambda: not talk.served.runtime.chats.is_busy)
+        await wait_until(lambda: not talk.served.runtime.chats._talks)
         log = await read_log(client, session_id)
         assert log[-1][1].endswith(INTERRUPTED_MARK)
         assert len(log[-1][1]) < len(str(SLOW["text"]))
@@ -201,13 +202,13 @@ async def test_a_message_without_words_is_refused(tmp_path: Path, message: objec
 async def test_subscriptions_end_with_their_chat(tmp_path: Path) -> None:
     """After as many answers as you like nobody but the server's own counter listens to the engine."""
     async with talking(tmp_path, {"text": "Seven."}) as talk, talk.client() as client:
-        feed = talk.served.runtime.engine._observers.feed
-        before = len(feed._listening())
+        feed = talk.served.runtime.engine._stream.feed
+        before = len(feed.list_open(Recovered))
         for _ in range(3):
             async with asking(client) as stream:
                 await stream.until("done")
-        await wait_until(lambda: not talk.served.runtime.chats.is_busy)
-        assert len(feed._listening()) == before
+        await wait_until(lambda: not talk.served.runtime.chats._talks)
+        assert len(feed.list_open(Recovered)) == before
 
 
 async def test_many_people_chat_at_once(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from tests.server.conftest import Served, serve
 from tests.server.memory_rows import ADA, BEN, STRUCTURED, about, act_as, dreamt, fact, store_of
 
-from everfold.core.memory import MemoryChange
-from everfold.core.topics import Dream, Topic
-from everfold.testing.memory_builders import change, put
+from everfold.core.memory.records import MemoryChange
+from everfold.core.memory.topics import Dream, Topic
+from everfold.testing.kit.memory_builders import change, put
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ SECOND = replace(FIRST, content="Berths are let by the day.\nThe crane is new.",
 async def hold(served: Served, dream: Dream, *topics: Topic) -> None:
     """Store a dream, and what it changed."""
     store = store_of(served)
-    plan = MemoryChange(user_id=ADA, agent_id=dream.agent_id, expected=await store.read_head(ADA))
+    plan = MemoryChange(user_id=ADA, agent_id=dream.agent_id, expected=await store.read_memory_version(ADA))
     await change(store, replace(plan, dream=dream, topics=topics))
 
 

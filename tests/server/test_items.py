@@ -8,7 +8,7 @@ import pytest
 from tests.server.conftest import Served
 from tests.server.memory_rows import ADA, BEN, DESK, act_as, fact, fill, note, store_of
 
-from everfold.testing.memory_builders import put
+from everfold.testing.kit.memory_builders import put
 
 pytestmark = pytest.mark.anyio
 

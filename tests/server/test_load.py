@@ -110,11 +110,11 @@ async def check_logs(database: Path, load: Load) -> int:
     """Every log holds what its user said, in order, each answered once, and is sound; gives how many messages there are."""
     count = 0
     async with everfold.open(f"sqlite:///{database}") as engine:
-        assert await engine.check_store() == []
+        assert await engine.admin.check_store() == []
         for user_id, said in load.said.items():
             session = await engine.session(user=user_id, agent="shop")
             assert (await session.verify()).is_sound
-            log = await session.history(1, (await session.state()).last_seq)
+            log = await session.messages(1, (await session.inspect.state()).last_seq)
             assert [message.view.text for message in log] == [text for one in said for text in (one, ANSWER)]
             count += len(log)
     return count

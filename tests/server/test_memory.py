@@ -9,7 +9,7 @@ import pytest
 from tests.server.conftest import Served, serve
 from tests.server.memory_rows import ADA, BEN, SHOP, STRUCTURED, about, act_as, fact, fill, own, store_of
 
-from everfold.testing.memory_builders import put
+from everfold.testing.kit.memory_builders import put
 
 pytestmark = pytest.mark.anyio
 

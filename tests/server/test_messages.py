@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from tests.server.conftest import Served
 
-from everfold.testing.builders import assistant, calls, result, talk, user
+from everfold.testing.kit.builders import assistant, calls, result, talk, user
 
 pytestmark = pytest.mark.anyio
 

@@ -68,7 +68,7 @@ def document(seed: Seed, tmp_path_factory: pytest.TempPathFactory) -> Json:
 
 
 def test_every_operation_is_described(document: Json) -> None:
-    """Each has a summary, a tag, a rule of access, parameters in words, an answer with a shape, and its problems."""
+    """Each has a summary, a tag, a rule of access, parameters in words, an answer with a schema, and its problems."""
     missing = []
     for operation in list_operations(document):
         details = operation.details
@@ -78,10 +78,12 @@ def test_every_operation_is_described(document: Json) -> None:
                 missing.append(f"{operation}: {one['name']} is not described")
         answers = details["responses"]
         for status, answer in answers.items():
-            shapes = answer.get("content", {})
-            if status != "204" and not any(shape.get("schema") or shape.get("itemSchema") for shape in shapes.values()):
-                missing.append(f"{operation}: {status} has no shape")
-            if int(status) >= 400 and PROBLEM not in shapes and "/health/" not in operation.path:
+            contents = answer.get("content", {})
+            if status != "204" and not any(
+                content.get("schema") or content.get("itemSchema") for content in contents.values()
+            ):
+                missing.append(f"{operation}: {status} has no schema")
+            if int(status) >= 400 and PROBLEM not in contents and "/health/" not in operation.path:
                 missing.append(f"{operation}: {status} is no problem document")
         if not any(status.startswith("2") for status in answers) or not {"401", "403", "422"} <= set(answers):
             missing.append(f"{operation}: answers are missing, of {sorted(answers)}")
@@ -89,12 +91,12 @@ def test_every_operation_is_described(document: Json) -> None:
 
 
 def test_every_field_is_described(document: Json) -> None:
-    """Each shape says what it is, and each field of one what it holds, by words, an example or a type that says it all."""
+    """Each schema says what it is, and each of its fields what it holds: by words, an example or a type that says it all."""
     bare = []
-    for name, shape in document["components"]["schemas"].items():
-        if not shape.get("description"):
+    for name, schema in document["components"]["schemas"].items():
+        if not schema.get("description"):
             bare.append(name)
-        bare += [f"{name}.{field}" for field, said in shape.get("properties", {}).items() if not says_enough(said)]
+        bare += [f"{name}.{field}" for field, said in schema.get("properties", {}).items() if not says_enough(said)]
     assert not bare, "not described: " + ", ".join(bare)
 
 
@@ -214,7 +216,7 @@ def order_operations(schema: schemathesis.BaseSchema) -> list[Operation]:
 def test_nothing_is_answered_that_is_not_documented(
     seed: Seed, document: Json, tmp_path: Path, examples_count: int
 ) -> None:
-    """Generated requests, fit and unfit, with every key: no failure of the server, and no answer of another shape."""
+    """Generated requests, fit and unfit, with every key: no failure of the server, and no answer of another schema."""
     schema = schemathesis.openapi.from_dict(pin_parameters(document, seed))
     with serving(seed, tmp_path / "copy") as (served, portal):
         wrong = []

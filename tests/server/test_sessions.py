@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from tests.server.conftest import INLINE, Served, serve
 
-from everfold.testing.builders import calls, result, talk, user
+from everfold.testing.kit.builders import calls, result, talk, user
 
 pytestmark = pytest.mark.anyio
 
@@ -216,5 +216,5 @@ async def test_a_sound_session_verifies(admin: httpx2.AsyncClient) -> None:
     await say(admin, made["id"], *talk(8))
     await admin.post(f"/api/sessions/{made['id']}/compact", json={"keep_recent": 2})
     seen = (await admin.get(f"/api/sessions/{made['id']}/verify")).json()
-    assert seen == {"findings": [], "checked": {"messages_count": 16, "events_count": 1}}
+    assert seen == {"problems": [], "checked": {"messages_count": 16, "compactions_count": 1}}
     assert (await admin.get(f"/api/sessions/{made['id']}/calls")).json() == {"calls": [], "next_cursor": None}

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.test_serve import serving
 from tests.server.conftest import serve
 
-from everfold.config import list_keys
+from everfold.config import list_settings
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +20,7 @@ HERE = ("host", "port", "public_url", "body_limit_bytes", "requests_per_minute",
 
 def test_every_key_of_the_server_has_a_case() -> None:
     """A key that this file does not know may change nothing."""
-    assert {key for key in list_keys() if key.startswith("server.")} == {f"server.{name}" for name in HERE}
+    assert {key for key in list_settings() if key.startswith("server.")} == {f"server.{name}" for name in HERE}
 
 
 @pytest.mark.parametrize(("limit", "status"), [(100, 413), (1_000, 201)])

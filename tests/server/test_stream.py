@@ -1,4 +1,4 @@
-"""The stream of happenings: everybody sees what is theirs, in ids and figures."""
+"""The stream of events: everybody sees what is theirs, in ids and figures."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,9 +9,9 @@ import pytest
 from tests.server.conftest import Served, serve
 from tests.server.streaming import PATIENCE_SECS, Data, Stream, listening, streaming, wait_until
 
-from everfold.core.happenings import HookFailed, Swept
-from everfold.core.sessions import SessionId
-from everfold.testing.builders import talk
+from everfold.core.observation.events import HookFailed, Recovered
+from everfold.core.primitives.ids import SessionId
+from everfold.testing.kit.builders import talk
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +35,7 @@ async def served_on_port(tmp_path: Path) -> AsyncIterator[tuple[Served, str]]:
 
 @asynccontextmanager
 async def watching(client: httpx2.AsyncClient, query: str = "") -> AsyncIterator[Stream]:
-    """A stream of happenings that has begun."""
+    """A stream of events that has begun."""
     async with streaming(client, "GET", f"/api/stream{query}") as stream:
         await stream.opened()
         yield stream
@@ -95,7 +95,7 @@ async def test_a_stream_of_a_session_tells_of_it_alone(tmp_path: Path) -> None:
         first, second = await fold_something(served, "default"), await fold_something(served, "default", "clerk")
         async with watching(admin, f"?session={first}") as stream:
             for session_id in (second, first):
-                session = await served.runtime.engine.get_session(session_id)
+                session = await served.runtime.engine.session(id=session_id)
                 await session.append(talk(4))
                 await session.compact(keep_recent=2)
             assert (await stream.until("compaction_begun"))["session_id"] == first
@@ -109,16 +109,16 @@ async def test_a_stream_of_a_session_tells_of_it_alone(tmp_path: Path) -> None:
 async def test_what_is_about_no_session_only_admins_are_told(tmp_path: Path) -> None:
     """A sweep over all sessions is told to who asks for everything, and not to a user or for one user."""
     async with served_on_port(tmp_path) as (served, url):
-        feed = served.runtime.engine._observers.feed
+        feed = served.runtime.engine._stream.feed
         async with (
             client_of(served, url, "admin") as admin,
             watching(admin) as stream,
             watching(admin, "?user=default") as narrow,
         ):
-            feed.publish(Swept(found_count=3, sessions_count=2))
+            feed.take(Recovered(found_count=3, sessions_count=2))
             session_id = await fold_something(served, "default")
-            assert (await stream.until("swept"))["found_count"] == 3
-            assert "swept" not in await kinds_about(narrow, session_id)
+            assert (await stream.until("recovered"))["found_count"] == 3
+            assert "recovered" not in await kinds_about(narrow, session_id)
 
 
 async def next_about(stream: Stream, user_id: str) -> tuple[str, Data]:
@@ -201,7 +201,7 @@ async def test_no_word_that_was_said_is_told(tmp_path: Path) -> None:
         session_id = await fold_something(served, "default")
         async with watching(admin) as stream:
             error = ValueError(SECRET)
-            served.runtime.engine._observers.feed.publish(
+            served.runtime.engine._stream.publish(
                 HookFailed(
                     session_id=SessionId(session_id),
                     plugin="p",
@@ -221,19 +221,19 @@ async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
         ada = (await served.runtime.engine.add_user("Ada")).id
         async with client_of(served, url, f"user:{ada}") as client, watching(client) as stream:
             for _ in range(1500):
-                served.runtime.engine._observers.feed.publish(Swept(found_count=0, sessions_count=0))
+                served.runtime.engine._stream.publish(Recovered(found_count=0, sessions_count=0))
             assert (await stream.until("lost"))["dropped_count"] > 0
 
 
 async def test_streams_end_with_the_server_and_leave_nothing(tmp_path: Path) -> None:
     """A server that stops ends its streams, and neither then nor after a reader went away does anybody listen on."""
     async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:
-        feed = served.runtime.engine._observers.feed
-        before = len(feed._listening())
+        feed = served.runtime.engine._stream.feed
+        before = len(feed.list_open(Recovered))
         async with watching(admin):
-            assert len(feed._listening()) == before + 1
-        await wait_until(lambda: len(feed._listening()) == before)
+            assert len(feed.list_open(Recovered)) == before + 1
+        await wait_until(lambda: len(feed.list_open(Recovered)) == before)
         async with watching(admin) as stream:
             served.runtime.stopping.set()
             assert await stream.all() == []
-        assert len(feed._listening()) == before
+        assert len(feed.list_open(Recovered)) == before

@@ -8,9 +8,9 @@ import pytest
 from tests.server.conftest import Served
 from tests.server.memory_rows import ADA, BEN, DESK, about, act_as, dreamt, fact, fill, own, store_of
 
-from everfold.core.memory import MemoryChange
-from everfold.core.topics import DreamId
-from everfold.testing.memory_builders import change, put
+from everfold.core.memory.records import MemoryChange
+from everfold.core.memory.topics import DreamId
+from everfold.testing.kit.memory_builders import change, put
 
 pytestmark = pytest.mark.anyio
 
@@ -115,7 +115,7 @@ async def test_an_agents_memory_goes_out_of_dreams(served: Served, admin: httpx2
     store = store_of(served)
     mine, shared = own("top_1", "craft"), about("top_2")
     await put(store, mine, shared, fact("itm_1"))
-    plan = MemoryChange(user_id=ADA, agent_id=mine.agent_id, expected=await store.read_head(ADA))
+    plan = MemoryChange(user_id=ADA, agent_id=mine.agent_id, expected=await store.read_memory_version(ADA))
     await change(store, replace(plan, dream=dreamt("drm_1", mine, shared)))
     await admin.delete(f"/api/users/{ADA}/agents/shop/memory")
     assert [topic.id for topic in (await store.get_dream(DreamId("drm_1"))).topics] == ["top_2"]

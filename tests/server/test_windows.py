@@ -7,15 +7,15 @@ from typing import Any
 
 import httpx2
 import pytest
+from bench.material.logs import coding_log
 from tests.server.conftest import INLINE, Served
 
 from everfold import Session
-from everfold.core.rendering import Provider
+from everfold.core.windows.rendering import Provider
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
-from everfold.testing import coding_log
-from everfold.testing.builders import assistant, calls, talk, user
-from everfold.testing.fakes import FakeSource
+from everfold.testing.kit.builders import assistant, calls, talk, user
+from everfold.testing.kit.fakes import FakeSource
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,7 @@ async def session(served: Served) -> Session:
     for entry in list(coding_log(3, turns_count=3)):
         await opened.append(entry.wire)
         await opened.window()
-    assert (await opened.state()).events_count > 0
+    assert (await opened.inspect.state()).compactions_count > 0
     return opened
 
 
@@ -48,11 +48,11 @@ async def test_a_preview_is_what_the_library_renders(
     admin: httpx2.AsyncClient, session: Session, provider: Provider
 ) -> None:
     """The request of a preview is byte for byte that of the library, and nothing is written for it."""
-    before = await session.state()
-    shown = await look(admin, session, provider=provider, volatile="It is Monday.")
-    window = await session.window(preview=True, volatile="It is Monday.")
+    before = await session.inspect.state()
+    shown = await look(admin, session, provider=provider, suffix="It is Monday.")
+    window = await session.window(preview=True, suffix="It is Monday.")
     assert json.dumps(shown["request"]) == json.dumps(window.render(provider))
-    assert await session.state() == before
+    assert await session.inspect.state() == before
     assert shown["report"]["tokens"] == window.report.tokens
 
 
@@ -68,25 +68,25 @@ async def test_a_window_for_real_compacts_what_is_due(served: Served, admin: htt
     session = await served.runtime.engine.session(limit=4000)
     await session.append(talk(40))
     preview = await look(admin, session)
-    assert (await session.state()).events_count == 0
+    assert (await session.inspect.state()).compactions_count == 0
     for_real = await look(admin, session, "POST")
-    assert (await session.state()).events_count > 0
+    assert (await session.inspect.state()).compactions_count > 0
     assert preview["request"] == for_real["request"]
-    assert for_real["report"]["breaks"]
-    assert (await look(admin, session, "POST"))["report"]["breaks"] == []
+    assert for_real["report"]["cache_breaks"]
+    assert (await look(admin, session, "POST"))["report"]["cache_breaks"] == []
 
 
 async def test_parts_come_to_what_the_report_says(admin: httpx2.AsyncClient, session: Session) -> None:
     """The parts cost what the window costs, in the order of the request, each message and digest once."""
-    shown = await look(admin, session, volatile="It is Monday.")
+    shown = await look(admin, session, suffix="It is Monday.")
     report, parts = shown["report"], shown["parts"]
     assert sum(part["tokens"] for part in parts) == report["tokens"] == sum(one["tokens"] for one in report["slices"])
-    assert parts[-1] == {**parts[-1], "kind": "volatile", "text": "It is Monday.", "is_cached": False}
+    assert parts[-1] == {**parts[-1], "kind": "suffix", "text": "It is Monday.", "is_cached": False}
     texts = json.dumps(shown["request"], ensure_ascii=False)
     digests = [part for part in parts if part["kind"] == "digest"]
     assert len(digests) == report["digest_count"]
     for part in digests:
-        assert part["event_id"].startswith("evt_")
+        assert part["compaction_id"].startswith("evt_")
         assert json.dumps(part["text"], ensure_ascii=False)[1:-1] in texts
     seqs = [part["first_seq"] for part in parts if part["kind"] != "digest" and part["first_seq"]]
     assert len(seqs) == len(set(seqs)) == report["message_count"]
@@ -127,8 +127,8 @@ async def test_the_report_is_that_of_the_window_as_it_stands(admin: httpx2.Async
     report = (await admin.get(f"/api/sessions/{session.id}/report")).json()
     assert report == (await look(admin, session))["report"]
     bounds = {one["name"]: one["limit_tokens"] for one in report["slices"]}
-    room = session.room()
-    assert (bounds["kept"], bounds["digest"], bounds["fixed"]) == (room.kept_tokens, room.digest_tokens, None)
+    budget = session.inspect.budget()
+    assert (bounds["kept"], bounds["digest"], bounds["fixed"]) == (budget.kept_tokens, budget.digest_tokens, None)
 
 
 async def test_a_dry_run_writes_nothing_and_says_what_would_be_done(served: Served, admin: httpx2.AsyncClient) -> None:
@@ -136,15 +136,15 @@ async def test_a_dry_run_writes_nothing_and_says_what_would_be_done(served: Serv
     session = await served.runtime.engine.session(limit=8000)
     await session.append(talk(12))
     url = f"/api/sessions/{session.id}/compact"
-    before = await session.state()
+    before = await session.inspect.state()
     [would] = (await admin.post(url, json={"keep_recent": 4, "dry_run": True, "focus": "berths"})).json()["folds"]
-    assert await session.state() == before
-    assert await session.events() == []
+    assert await session.inspect.state() == before
+    assert await session.inspect.compactions() == []
     [done] = (await admin.post(url, json={"keep_recent": 4, "focus": "berths"})).json()["folds"]
     assert would["report"] == done["report"]
     assert [one["text"] for one in would["digests"]] == [one["text"] for one in done["digests"]]
-    [event] = await session.events()
-    assert (done["event_id"], event.plan.focus, event.plan.trigger) == (event.id, "berths", "manual")
+    [event] = await session.inspect.compactions()
+    assert (done["compaction_id"], event.plan.focus, event.plan.trigger) == (event.id, "berths", "manual")
     assert (await admin.post(url, json={"keep_recent": 0})).status_code == 422
     assert (await admin.post(url, json={"keep_recent": 400})).json() == {"folds": []}
 

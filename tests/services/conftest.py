@@ -7,7 +7,7 @@ import pytest
 
 import everfold
 from everfold import Everfold
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 
 @pytest.fixture(params=["sqlite", "memory"])

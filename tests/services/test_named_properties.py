@@ -12,12 +12,12 @@ import everfold
 from everfold import Everfold, Session
 from everfold.adapters.models.scripted import ScriptedModel
 from everfold.config import Overrides
-from everfold.core.drafts import Draft
-from everfold.core.origins import Origin, Source
-from everfold.core.tokens import estimate_text_tokens
-from everfold.services.work import Task, Written
-from everfold.testing.builders import assistant, talk, user
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.core.compaction.tasks import Task, Written
+from everfold.core.digests.drafts import Draft
+from everfold.core.primitives.origins import Origin, Source
+from everfold.core.text.tokens import estimate_text_tokens
+from everfold.testing.kit.builders import assistant, talk, user
+from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 pytestmark = pytest.mark.anyio
 LIMIT = 4_000
@@ -32,7 +32,7 @@ def hold_back(engine: Everfold) -> anyio.Event:
 
     async def write(task: Task) -> Written:
         await gate.wait()
-        text = f"A model wrote this of messages {task.event.plan.first_seq} to {task.event.plan.last_seq}."
+        text = f"A model wrote this of messages {task.compaction.plan.first_seq} to {task.compaction.plan.last_seq}."
         return Written(draft=Draft(text=text, tokens=estimate_text_tokens(text), epoch=task.epoch))
 
     engine._background.worker = replace(engine._background.worker, write_digest=write)
@@ -55,19 +55,19 @@ async def test_notes_cover_several_events_with_the_same_bytes(url: str) -> None:
         gate = hold_back(engine)
         session = await engine.session(limit=LIMIT)
         await session.append(talk(1, first=1))
-        assert await session.note() == ""
+        assert await session.inspect.note() == ""
         await overflow(session)
         await overflow(session)
-        note = await session.note()
-        awaited = (await session.state()).awaited
+        note = await session.inspect.note()
+        awaited = (await session.inspect.state()).awaited
         assert len(note.splitlines()) == len(awaited) > 1
         assert all(f"{one.first_seq}-{one.last_seq}" in note for one in awaited)
-        again = await engine.get_session(session.id)
-        assert [await session.note(), await again.note()] == [note, note]
+        again = await engine.session(id=session.id)
+        assert [await session.inspect.note(), await again.inspect.note()] == [note, note]
         gate.set()
         await engine._background.dispatcher.join()
         await session.window()
-        assert await session.note() == ""
+        assert await session.inspect.note() == ""
 
 
 # --- the sweep
@@ -80,16 +80,16 @@ async def test_a_range_without_messages_ends_without_a_call(url: str) -> None:
         gate = hold_back(engine)
         session = await engine.session(limit=LIMIT)
         await overflow(session)
-        event = (await session.events())[0]
+        event = (await session.inspect.compactions())[0]
         for seq in range(event.plan.first_seq, event.plan.last_seq + 1):
             await session.erase(seq)
         gate.set()
         await engine._background.dispatcher.join()
         clock.advance(timedelta(hours=1))
         await engine._background.worker.work(session._live)
-        (event, *_) = await session.events()
+        (event, *_) = await session.inspect.compactions()
         assert event.state in ("done", "degraded")
-        assert await engine._background.sweeper.sweep() == []
+        assert await engine._background.recovery.recover() == []
         assert (await session.verify()).is_sound
 
 
@@ -125,7 +125,11 @@ async def test_what_a_program_put_in_reaches_no_model_of_memory(
 
 async def test_an_unrelated_prompt_recalls_nothing(url: str) -> None:
     """A prompt that shares nothing with what is known gets no recall, though the session before is full of it."""
-    settings: Overrides = {"memory": {"system": "structured", "inject": True}, "compaction": {"synchronous": True}}
+    settings: Overrides = {
+        "memory": {"system": "structured"},
+        "recall": {"enabled": True},
+        "compaction": {"synchronous": True},
+    }
     async with everfold.open(url, settings=settings, clock=FakeClock(), ids=CountingIds()) as engine:
         first = await engine.session(user="ann")
         await first.append([user("The ferry to Trieste leaves from pier seven."), assistant("Noted.")])

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import apsw
 import pytest
+from bench.material.logs import endless_log
 
 import everfold
 from everfold import Everfold, Session
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.adapters.sqlite.queries import load_queries
+from everfold.core.compaction.tasks import Task, Written
 from everfold.errors import ModelUnavailableError
-from everfold.services.work import Task, Written
-from everfold.testing import endless_log
-from everfold.testing.fakes import FakeSource
+from everfold.testing.kit.fakes import FakeSource
 
 pytestmark = pytest.mark.usefixtures("nothing_put_off")
 
 APPEND = ["BEGIN IMMEDIATE", "write_state", "insert_message", "insert_search_row", "COMMIT"]
 """The one transaction of an append: state with its revision, the message, its search row. It reads nothing."""
-GLANCE = ["read_revision"]
-"""All that a window asks when nobody else has written: whether the session's revision is still the known one."""
+STATE = ["read_state"]
+"""All that a window asks when no other handle has written: the state, with its revision."""
 TALK = [{"role": role, "content": f"The boat {n} is painted."} for n in range(30) for role in ("user", "assistant")]
 
 
@@ -91,7 +91,7 @@ async def steady(engine: Everfold) -> Session:
         await session.window()
     await session.compact(keep_recent=2)
     await session.window()
-    assert (await session.state()).events_count > 3
+    assert (await session.inspect.state()).compactions_count > 3
     return session
 
 
@@ -103,7 +103,7 @@ async def test_a_turn_asks_for_nothing_but_its_own(engine: Everfold, trace: Trac
         await session.append(wire)
         assert trace.take() == (APPEND, 0)
         await session.window()
-        assert trace.take() == (GLANCE, 1)
+        assert trace.take() == (STATE, 1)
 
 
 async def test_a_batch_is_one_transaction(engine: Everfold, trace: Trace) -> None:
@@ -124,7 +124,7 @@ async def test_a_step_asks_for_nothing_but_its_own(engine: Everfold, trace: Trac
     await session.append({"role": "assistant", "content": None, "tool_calls": [call]})
     assert trace.take() == (APPEND, 0)
     await session.window()
-    assert trace.take() == (GLANCE, 1)
+    assert trace.take() == (STATE, 1)
     await session.append({"role": "tool", "tool_call_id": "call_9", "content": "fine"})
     assert trace.take() == (APPEND, 0)
     await session.append([{"role": "assistant", "content": None, "tool_calls": [call]}])
@@ -139,25 +139,25 @@ async def test_a_step_asks_for_nothing_but_its_own(engine: Everfold, trace: Trac
     statements, rows_count = trace.take()
     assert (set(statements) - set(APPEND), rows_count) == ({"settle_message"}, 0)
     await session.window()
-    assert trace.take() == (GLANCE, 1)
+    assert trace.take() == (STATE, 1)
 
 
 async def test_off_is_free(engine: Everfold, trace: Trace) -> None:
-    """A volatile suffix costs no query, nor do search, events and previews once they were used and are not any more."""
+    """A dynamic suffix costs no query, nor do search, events and previews once they were used and are not any more."""
     session = await steady(engine)
     trace.take()
-    await session.window(volatile="It is noon.")
-    assert trace.take() == (GLANCE, 1)
+    await session.window(suffix="It is noon.")
+    assert trace.take() == (STATE, 1)
     await session.append(TALK[1])
     await session.search("boat painted")
-    await session.events()
+    await session.inspect.compactions()
     await session.window(preview=True)
-    await session.history(1, 5)
-    assert set(trace.take()[0]) > {"search_messages", "list_events"}
+    await session.messages(1, 5)
+    assert set(trace.take()[0]) > {"search_messages", "list_compactions"}
     await session.append(TALK[0])
     assert trace.take() == (APPEND, 0)
     await session.window()
-    assert trace.take() == (GLANCE, 1)
+    assert trace.take() == (STATE, 1)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ async def test_sources_cost_nothing_until_they_are_asked(
             await session.append(wire)
             assert trace.take() == (APPEND, 0)
             await session.window()
-            assert trace.take() == (GLANCE, 1)
+            assert trace.take() == (STATE, 1)
     assert source.asked == []
 
 
@@ -206,7 +206,7 @@ async def test_memory_costs_only_the_agent_that_opted_in(trace: Trace, tmp_path:
 
 async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
     """Where nothing is found a turn reads two more rows for an append and three for a window; what is found is written then."""
-    head = ["find_user", "read_memory_head"]
+    head = ["find_user", "read_version_of_memory"]
     async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=MEMORY_OF_ONE) as engine:
         session = await engine.session(user="ada", agent="shop", limit=32_000)
         for wire in TALK[:4]:
@@ -217,7 +217,7 @@ async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
             await session.append(wire)
             assert trace.take()[0] == [*head, *APPEND]
             await session.window()
-            assert trace.take()[0] == [*GLANCE, *head, "find_keys", "read_session_memory"]
+            assert trace.take()[0] == [*STATE, *head, "find_keys", "read_session_memory"]
         await session.append({"role": "user", "content": "Remember: the kiln is fired on Wednesdays."})
         statements, _ = trace.take()
         assert statements[: len(head) + len(APPEND)] == [*head, *APPEND]  # the message first, whatever becomes of it
@@ -226,7 +226,7 @@ async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
         await session.window()
         assert "list_changed_item_keys" in trace.take()[0]  # the delta, once for the turn
         await session.window()
-        assert trace.take()[0] == [*GLANCE, *head, "find_keys", "read_session_memory"]
+        assert trace.take()[0] == [*STATE, *head, "find_keys", "read_session_memory"]
 
 
 async def test_a_client_id_costs_its_own_query_only(engine: Everfold, trace: Trace) -> None:
@@ -253,10 +253,10 @@ async def test_compaction_off_runs_no_query(trace: Trace, tmp_path: Path, *, is_
             await session.append(wire)
             await session.window()
         statements, _ = trace.take()
-    needed = {"read_notes", "insert_event", "commit_event", "insert_digest"}
+    needed = {"read_notes", "insert_compaction", "commit_compaction", "insert_digest"}
     assert needed & set(statements) == (needed if is_enabled else set())
     if not is_enabled:
-        assert statements == [*APPEND, *GLANCE] * (len(TALK) - 1)
+        assert statements == [*APPEND, *STATE] * (len(TALK) - 1)
 
 
 async def test_nothing_is_probed_beside_the_turns(trace: Trace, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ async def test_nothing_is_probed_beside_the_turns(trace: Trace, tmp_path: Path) 
             await session.append(wire)
             await session.window()
             await asyncio.sleep(0)
-        assert trace.take()[0] == [*APPEND, *GLANCE] * 8
+        assert trace.take()[0] == [*APPEND, *STATE] * 8
 
 
 async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: 
         for wire in TALK[1:9]:
             await session.append(wire)
             await session.window()
-        assert trace.take()[0] == [*APPEND, *GLANCE] * 8
+        assert trace.take()[0] == [*APPEND, *STATE] * 8
 
 
 async def rest(engine: Everfold) -> None:
@@ -316,8 +316,8 @@ async def test_what_is_done_beside_the_turns_costs_them_no_statement(
             await session.append(TALK[number])
             assert trace.take() == (APPEND, 0)
             window = await session.window()
-            assert trace.take() == (GLANCE, 1)
-            told |= {one.reason for one in window.report.breaks}
+            assert trace.take() == (STATE, 1)
+            told |= {one.reason for one in window.report.cache_breaks}
             await rest(engine)
             await session.append(TALK[number + 1])
     assert told == {"refresh", "compaction: cadence"} if is_folding else {"refresh"}
@@ -331,7 +331,7 @@ async def test_who_writes_after_the_background_is_not_overlooked(file_url: str) 
         everfold.open(file_url, settings={"compaction": compaction}) as other,
     ):
         session = await engine.session(limit=32_000)
-        beside = await other.get_session(session.id)
+        beside = await other.session(id=session.id)
         for number in range(0, 40, 4):
             await session.append(TALK[number : number + 2])
             await session.window()
@@ -344,7 +344,7 @@ async def test_who_writes_after_the_background_is_not_overlooked(file_url: str) 
                 await rest(one)
             shown, read = await session.window(), await beside.window()
             assert shown.render("openai") == read.render("openai")
-        said = [message for message in await session.history(1, 60) if message.source == "said"]
+        said = [message for message in await session.messages(1, 60) if message.source == "said"]
     order = [n for number in range(0, 40, 4) for n in range(number, number + (4 if number % 8 else 3))]
     assert [message.view.text for message in said] == [TALK[n]["content"] for n in order]
 
@@ -362,15 +362,15 @@ async def test_work_that_is_put_off_is_not_claimed(trace: Trace, tmp_path: Path)
         for entry in endless_log(2, messages_count=200):
             await session.append(entry.wire)
             await session.window()
-            if (await session.state()).has_work:
+            if (await session.inspect.state()).has_work:
                 break
         await session.window()
         trace.take()
         await session.append(TALK[0])
         await session.window()
-        assert {"BEGIN IMMEDIATE", "find_event"} <= set(statements := trace.take()[0])
+        assert {"BEGIN IMMEDIATE", "find_compaction"} <= set(statements := trace.take()[0])
         assert statements.count("BEGIN IMMEDIATE") == 1
-        assert "claim_event" not in statements
+        assert "claim_compaction" not in statements
 
 
 async def test_a_user_is_looked_for_once(engine: Everfold, trace: Trace) -> None:

@@ -7,23 +7,23 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.support.proofs import list_all_compactions
 
 import everfold
 from everfold import Everfold, Hooks, PendingFold, Session, TurnStart
 from everfold.bootstrap import open_caller, open_store
-from everfold.config import Settings, list_keys, load_settings
-from everfold.core.events import CompactionEvent
-from everfold.core.happenings import HookFailed, Swept
-from everfold.core.json_values import JsonObject
-from everfold.core.sessions import EventId
-from everfold.core.window import MessageEntry, RangeEntry
+from everfold.config import Settings, list_settings, load_settings
+from everfold.core.compaction.record import Compaction
+from everfold.core.compaction.tasks import Task, Written
+from everfold.core.observation.events import HookFailed, Recovered
+from everfold.core.primitives.ids import CompactionId
+from everfold.core.primitives.json_values import JsonObject
+from everfold.core.windows.entries import MessageEntry, RangeEntry
 from everfold.errors import EverfoldError, HookError, ModelUnavailableError
 from everfold.ports.models import ModelRequest
-from everfold.services.work import Task, Written
-from everfold.testing.builders import ADA, assistant, calls, result, talk, user
-from everfold.testing.fakes import CountingIds, FakeClock, FakeSource
-from everfold.testing.model_server import ModelServer
-from everfold.testing.proofs import list_all_events
+from everfold.testing.kit.builders import ADA, assistant, calls, result, talk, user
+from everfold.testing.kit.fakes import CountingIds, FakeClock, FakeSource
+from everfold.testing.kit.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
 LIMIT = 4000
@@ -38,13 +38,13 @@ def words(count: int, word: str = "crate") -> str:
 
 async def events(session: Session) -> object:
     """Which compactions there were, and over which messages."""
-    found = await list_all_events(session)
+    found = await list_all_compactions(session)
     return [(event.plan.trigger, event.plan.first_seq, event.plan.last_seq) for event in found]
 
 
 async def forms(session: Session) -> object:
     """The size of every message's visible form."""
-    return [message.tokens for message in await session.history(1, 400)]
+    return [message.tokens for message in await session.messages(1, 400)]
 
 
 async def held(session: Session) -> object:
@@ -66,9 +66,9 @@ async def standing(session: Session) -> object:
     return (await session.window()).report.by_slice["standing"]
 
 
-async def volatile(session: Session) -> object:
+async def suffix(session: Session) -> object:
     """How much of a long suffix a window shows."""
-    return (await session.window(volatile=words(2000, "delta"))).report.by_slice["volatile"]
+    return (await session.window(suffix=words(2000, "delta"))).report.by_slice["suffix"]
 
 
 async def budget(session: Session) -> object:
@@ -90,7 +90,7 @@ async def remembered(session: Session) -> object:
 
 async def noted(session: Session) -> object:
     """What becomes of an agent's note of some hundred characters."""
-    return await session.memory_tools().memory_add("The back door sticks in the rain. " * 3)
+    return await session.tools().memory_add("The back door sticks in the rain. " * 3)
 
 
 TALK = talk(60)
@@ -133,8 +133,8 @@ CASES: dict[str, Case] = {
     "compaction.enabled": Case(value=False, look=events, wires=TALK),
     "compaction.trigger_ratio": Case(value=0.90, look=events, wires=TALK),
     "compaction.target_ratio": Case(value=0.40, look=events, wires=TALK),
-    "compaction.force_ratio": Case(value=0.85, look=events, wires=TALK, given={"compaction.enabled": False}),
-    "compaction.volatile_ratio": Case(value=0.05, look=volatile, wires=TALK[:4]),
+    "compaction.hard_limit_ratio": Case(value=0.85, look=events, wires=TALK, given={"compaction.enabled": False}),
+    "compaction.suffix_ratio": Case(value=0.05, look=suffix, wires=TALK[:4]),
     "compaction.message_cap": Case(value=50, look=held, wires=MIDDLING),
     "compaction.message_cap_ratio": Case(value=0.01, look=held, wires=MIDDLING),
     "compaction.kept_ratio": Case(value=0.10, look=held, wires=TALK),
@@ -204,13 +204,13 @@ MODEL_CASES: dict[str, ModelCase] = {
     "compaction.model": ModelCase(value="script:{two}", given={"model.name": "script:{one}"}),
     "compaction.summary_timeout_secs": ModelCase(value=0.01, given={"model.name": "script:{slow}"}),
     "compaction.retries": ModelCase(value=0, given={"model.name": "script:{busy}"}),
-    "spend.per_event_usd": ModelCase(value=1.5, given={"model.name": "script:{one}"}),
+    "spend.per_compaction_usd": ModelCase(value=1.5, given={"model.name": "script:{one}"}),
     "spend.per_day_usd": ModelCase(value=1.5, given={"model.name": "script:{one}"}),
 }
 
 
 IN_MEMORY_SETTINGS = (
-    "memory.inject memory.recall_max memory.extract_ratio memory.extract_tool_calls memory.review agents.memory_inject "
+    "recall.enabled recall.entries memory.extract_ratio memory.extract_tool_calls memory.review agents.recall_enabled "
     "agents.memory_review sessions.gap_secs sessions.poll_secs"
 )
 """Keys whose cases are in `test_memory_settings`, with those of `embed`."""
@@ -234,11 +234,11 @@ def test_every_key_has_a_case() -> None:
     """A key without a case here is one that may change nothing."""
     elsewhere = {"store.url", "hooks.timeout_secs", "hooks.strict", "users.name", "users.bindings", "users.is_default"}
     elsewhere |= {"agents.memory_system", "agents.context_limit", "agents.compaction", "sources.kind"}
-    elsewhere |= {key for key in list_keys() if key.startswith("hands.")} | set(IN_AGENTS.split())
-    elsewhere |= {key for key in list_keys() if key.startswith("embed.")} | set(IN_MEMORY_SETTINGS.split())
-    elsewhere |= {key for key in list_keys() if key.startswith("server.")}  # in the tests of the server
+    elsewhere |= {key for key in list_settings() if key.startswith("hands.")} | set(IN_AGENTS.split())
+    elsewhere |= {key for key in list_settings() if key.startswith("embed.")} | set(IN_MEMORY_SETTINGS.split())
+    elsewhere |= {key for key in list_settings() if key.startswith("server.")}  # in the tests of the server
     cases = set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere
-    assert cases == set(list_keys())
+    assert cases == set(list_settings())
 
 
 def by_section(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
@@ -296,7 +296,9 @@ async def call_thrice(settings: Settings) -> tuple[list[str], list[tuple[int, st
     said = []
     for _ in range(3):
         try:
-            reply = await replace(caller, sleep=no_wait).call(MODEL_REQUEST, user_id=ADA, event_id=EventId("evt_1"))
+            reply = await replace(caller, sleep=no_wait).call(
+                MODEL_REQUEST, user_id=ADA, compaction_id=CompactionId("evt_1")
+            )
             said.append(reply.text)
         except EverfoldError as error:
             said.append(error.code)
@@ -326,7 +328,7 @@ class Bench:
 
     async def write_digest(self, task: Task) -> Written:
         """See for how long the event is claimed, and fail."""
-        self.leases.append((await self.engine._store.get_event(task.event.id)).lease_until)
+        self.leases.append((await self.engine._store.get_compaction(task.compaction.id)).lease_until)
         raise ModelUnavailableError("no route to the model; try again")
 
     def arm(self) -> None:
@@ -334,11 +336,11 @@ class Bench:
         background = self.engine._background
         background.worker = replace(background.worker, write_digest=self.write_digest)
 
-    async def fail(self) -> CompactionEvent:
+    async def fail(self) -> Compaction:
         """The event of a compaction whose digest could not be written."""
         await self.session.append(TALK[:50])
         await self.session.window()
-        return (await self.session.events())[0]
+        return (await self.session.inspect.compactions())[0]
 
 
 async def come_back(bench: Bench) -> object:
@@ -367,21 +369,21 @@ async def state_after_failing(bench: Bench) -> object:
     return (await bench.fail()).state
 
 
-async def sweep_late(bench: Bench) -> object:
+async def recover_late(bench: Bench) -> object:
     """How many sessions a sweep finds two days after an event failed."""
     await bench.fail()
     bench.clock.advance(timedelta(days=2))
-    return len(await bench.engine._background.sweeper.sweep())
+    return len(await bench.engine._background.recovery.recover())
 
 
-async def sweep_again(bench: Bench) -> object:
+async def recover_again(bench: Bench) -> object:
     """Whether what went wrong since the first sweep is found within a moment."""
-    happenings = bench.engine.events()
+    events = bench.engine.events()
     await bench.fail()
     bench.clock.advance(timedelta(hours=1))
     with anyio.move_on_after(0.3):
-        async for happening in happenings:
-            if isinstance(happening, Swept):
+        async for event in events:
+            if isinstance(event, Recovered):
                 return True
     return False
 
@@ -419,15 +421,15 @@ WORK_CASES: dict[str, WorkCase] = {
     ),
     "compaction.source_timeout_secs": WorkCase(value=0.001, look=come_back, given=GAP),
     "compaction.lease_secs": WorkCase(value=60, look=lease),
-    "sweep.grace_secs": WorkCase(value=60, look=put_off),
-    "sweep.attempts": WorkCase(value=1, look=state_after_failing),
-    "sweep.lookback_secs": WorkCase(value=3600, look=sweep_late),
-    "sweep.every_secs": WorkCase(value=0.01, look=sweep_again),
+    "recovery.grace_secs": WorkCase(value=60, look=put_off),
+    "recovery.attempts": WorkCase(value=1, look=state_after_failing),
+    "recovery.lookback_secs": WorkCase(value=3600, look=recover_late),
+    "recovery.every_secs": WorkCase(value=0.01, look=recover_again),
 }
 
 
 async def work(case: WorkCase, changed: Mapping[str, object]) -> object:
-    """What is seen of the work of a session under some settings; swept for where it must be."""
+    """What is seen of the work of a session under some settings, after a recovery where one is needed."""
     clock = FakeClock()
     settings = by_section({**case.given, **changed})
     source = FakeSource(secs=0.02, text="A parcel came. " * 400)
@@ -436,10 +438,10 @@ async def work(case: WorkCase, changed: Mapping[str, object]) -> object:
     ) as engine:
         bench = Bench(engine=engine, session=await engine.session(limit=LIMIT), clock=clock, source=source)
         bench.arm()
-        if case.look is not sweep_again:
+        if case.look is not recover_again:
             return await case.look(bench)
         async with anyio.create_task_group() as group:
-            group.start_soon(engine._background.sweeper.sweep_forever)
+            group.start_soon(engine._background.recovery.recover_forever)
             seen = await case.look(bench)
             group.cancel_scope.cancel()
         return seen
@@ -519,10 +521,12 @@ async def test_strict_waits_for_a_plugin() -> None:
     for is_strict in (True, False):
         async with everfold.open("memory://", settings={"hooks": {"strict": is_strict}}) as engine:
             session = await engine.session()
-            fold = PendingFold(session=session.record, event_id=EventId("evt_1"), trigger="tokens", messages=())
-            coordinator = session._observers.coordinator
+            fold = PendingFold(
+                session=session.record, compaction_id=CompactionId("evt_1"), trigger="tokens", messages=()
+            )
+            plugins = session._stream.plugins
             if is_strict:
                 with pytest.raises(HookError):
-                    await coordinator.on_pre_compress(fold)
+                    await plugins.ask(fold)
             else:
-                assert (await coordinator.on_pre_compress(fold)).text == ""
+                assert (await plugins.ask(fold)).text == ""

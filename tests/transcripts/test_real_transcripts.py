@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from bench.material.logs import coding_log, one_turn_of_steps
+from bench.transcripts.reading import read_transcript
+from tests.support.proofs import Prover
 
 import everfold
-from everfold.adapters.transcripts.reading import read_transcript
-from everfold.core.json_values import JsonObject
-from everfold.core.messages import WireFormat
-from everfold.core.rendering import render
-from everfold.core.transcripts import Conversation, TranscriptMessage
+from everfold.core.log.messages import WireFormat
+from everfold.core.log.transcripts import Conversation, TranscriptMessage
+from everfold.core.primitives.json_values import JsonObject
+from everfold.core.windows.rendering import render
 from everfold.errors import BudgetUnsatisfiableError
-from everfold.testing import coding_log, one_turn_of_steps
-from everfold.testing.proofs import Prover
 
 LIMITS = (2_500, 4_000, 8_000, 16_000, 64_000)
 ALL_LIMITS = (2_500, 4_000, 8_000, 16_000, 32_000, 64_000)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import everfold
-from everfold.config import Overrides, Settings, explain_settings, list_keys, load_settings
+from everfold.config import RENAMED, Overrides, Settings, explain_settings, list_settings, load_settings
 from everfold.errors import InvalidInputError
 
 KEY = "compaction.trigger_ratio"
@@ -62,15 +62,15 @@ def test_sources_are_joined_key_by_key(folder: Path, monkeypatch: pytest.MonkeyP
     """A key of one source does not hide the other keys of its section in another."""
     write(folder, "[compaction]\ntarget_ratio = 0.5\nkeep_recent = 9\n[model]\ncontext_limit = 9000\n")
     monkeypatch.setenv("EVERFOLD_COMPACTION__KEEP_RECENT", "11")
-    overrides = {"compaction": {"force_ratio": 0.9}}
+    overrides = {"compaction": {"hard_limit_ratio": 0.9}}
     settings = load_settings(overrides=overrides)
     compaction = settings.compaction
-    assert (compaction.target_ratio, compaction.keep_recent, compaction.force_ratio) == (0.5, 11, 0.9)
+    assert (compaction.target_ratio, compaction.keep_recent, compaction.hard_limit_ratio) == (0.5, 11, 0.9)
     assert settings.model.context_limit == 9000
     places = {key: place for key, _, place in explain_settings(settings, overrides=overrides)}
     assert places["compaction.target_ratio"] == "file"
     assert places["compaction.keep_recent"] == "environment"
-    assert places["compaction.force_ratio"] == "argument"
+    assert places["compaction.hard_limit_ratio"] == "argument"
     assert places["model.context_limit"] == "file"
     assert places["store.url"] == "default"
 
@@ -79,8 +79,8 @@ def test_every_key_is_explained(folder: Path) -> None:
     """Every key is explained once, in the order of the documentation, with its effective value."""
     settings = load_settings()
     rows = explain_settings(settings)
-    assert [key for key, _, _ in rows] == list(list_keys())
-    assert len(set(list_keys())) == len(rows) > 20
+    assert [key for key, _, _ in rows] == list(list_settings())
+    assert len(set(list_settings())) == len(rows) > 20
     for key, value, _ in rows:
         section, name = key.split(".")
         held = getattr(settings, section)
@@ -215,7 +215,7 @@ def test_a_variable_of_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         {"trigger_ratio": 0.5},
         {"trigger_ratio": 0.96},
-        {"force_ratio": 1.1},
+        {"hard_limit_ratio": 1.1},
         {"target_ratio": 0.0},
         {"target_ratio": 0.8},
         {"kept_ratio": 0.5},
@@ -240,7 +240,7 @@ def test_contradictions(compaction: Mapping[str, object]) -> None:
         ("compaction.enabled", "perhaps"),
         ("compaction.keep_recent", 0),
         ("compaction.row_window", 1.5),
-        ("compaction.volatile_ratio", 1.0),
+        ("compaction.suffix_ratio", 1.0),
         ("compaction.message_cap", 0),
         ("compaction.min_fold_tokens", -1),
         ("store.url", None),
@@ -250,7 +250,7 @@ def test_contradictions(compaction: Mapping[str, object]) -> None:
         ("compaction.model", "script: "),
         ("compaction.summary_timeout_secs", 0),
         ("compaction.retries", -1),
-        ("spend.per_event_usd", 0),
+        ("spend.per_compaction_usd", 0),
         ("spend.per_day_usd", -1),
     ],
 )
@@ -330,3 +330,26 @@ async def test_open_takes_settings(folder: Path) -> None:
     async with everfold.open(f"sqlite:///{folder}/given.db", config=path) as engine:
         await engine.session()
     assert "given.db" in list_names(folder)
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_renamed_setting_is_refused_with_its_new_name(tmp_path: Path, old: str, new: str) -> None:
+    """The old name of a setting is no alias: in a file it is refused, and the error names the new one."""
+    section, _, name = old.partition(".")
+    table = f"{section}.desk" if section == "agents" else section
+    path = tmp_path / "everfold.toml"
+    path.write_text(f"[{table}]\n" + (f"{name} = 1\n" if name else ""))
+    with pytest.raises(InvalidInputError, match=f"is now called '{RENAMED.get(section, new)}'"):
+        load_settings(path)
+
+
+def test_a_renamed_variable_is_refused_with_its_new_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable of the environment with an old name is refused too, also where its section is gone."""
+    monkeypatch.setenv("EVERFOLD_SWEEP__ATTEMPTS", "2")
+    with pytest.raises(InvalidInputError, match="is now called EVERFOLD_RECOVERY__ATTEMPTS"):
+        load_settings()
+
+
+def test_a_new_name_is_one_of_a_setting() -> None:
+    """What a renamed setting is called now is a setting, or a section."""
+    assert set(RENAMED.values()) <= {*list_settings(), *Settings.model_fields}

@@ -52,11 +52,11 @@ def test_every_room_of_the_design_has_its_place(project: Path) -> None:
     """The layers name each room once, the way an import may go: surfaces first, errors last."""
     settings = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    rooms = [room.strip(" ()") for layer in layers for room in layer.split("|")]
+    rooms = [budget.strip(" ()") for layer in layers for budget in layer.split("|")]
     assert (
         rooms
         == (
-            "cli server agents integrations bootstrap testing config sections sync engine session memory adapters services ports core errors"
+            "cli server agents integrations bootstrap testing config sections sync_classes sync engine session memory admin inspection adapters services ports core errors"
         ).split()
     )
 

@@ -12,7 +12,7 @@ from everfold.adapters.models.pydantic_ai import Place, PydanticAIModel
 from everfold.bootstrap import open_caller, open_model, open_store
 from everfold.config import load_settings
 from everfold.errors import InvalidInputError
-from everfold.testing.fakes import CountingIds, FakeClock
+from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 pytestmark = pytest.mark.anyio
 FRESH = """
@@ -123,12 +123,12 @@ async def test_the_compaction_model_is_the_one_that_is_called() -> None:
     overrides: dict[str, dict[str, object]] = {
         "model": {"name": "script:one"},
         "compaction": {"model": "script:two", "summary_timeout_secs": 7, "retries": 3},
-        "spend": {"per_event_usd": 0.5, "per_day_usd": 2},
+        "spend": {"per_compaction_usd": 0.5, "per_day_usd": 2},
     }
     caller = open_caller(load_settings(overrides=overrides), store, clock=FakeClock(), ids=CountingIds())
     assert caller is not None
     assert (caller.model.name, caller.timeout_secs, caller.retries) == ("script:two", 7, 3)
-    assert (caller.per_event_usd, caller.per_day_usd) == (0.5, 2)
+    assert (caller.per_compaction_usd, caller.per_day_usd) == (0.5, 2)
     del overrides["compaction"]
     caller = open_caller(load_settings(overrides=overrides), store, clock=FakeClock(), ids=CountingIds())
     assert caller is not None

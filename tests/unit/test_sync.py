@@ -10,11 +10,12 @@ import pytest
 
 import everfold
 from everfold import Settings
-from everfold.core.transcripts import TranscriptMessage
-from everfold.errors import BudgetUnsatisfiableError, InvalidInputError, NotFoundError
-from everfold.testing.builders import assistant, talk, user
-from everfold.testing.fakes import STARTED_AT, CountingIds, FakeClock
-from everfold.testing.hearing import Hearing
+from everfold.core.log.transcripts import TranscriptMessage
+from everfold.core.observation.events import SessionSwitched
+from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, NotFoundError
+from everfold.testing.kit.builders import assistant, talk, user
+from everfold.testing.kit.fakes import STARTED_AT, CountingIds, FakeClock
+from everfold.testing.kit.hearing import Hearing
 
 SCRIPT = """
 import everfold
@@ -49,13 +50,13 @@ async def test_it_does_the_same(tmp_path: Path) -> None:
         seqs = [await session.append(wire, said_at=STARTED_AT) for wire in wires]
         window = await session.window()
         hits = await session.search("berth 7")
-        history = await session.history(1, 60)
+        history = await session.messages(1, 60)
     with everfold.open_sync(f"sqlite:///{tmp_path}/sync.db", ids=CountingIds(), clock=FakeClock()) as blocking:
         same = blocking.session(limit=4000, system="Be brief.")
         assert [same.append(wire, said_at=STARTED_AT) for wire in wires] == seqs
         assert same.window() == window
         assert same.search("berth 7") == hits
-        assert same.history(1, 60) == history
+        assert same.messages(1, 60) == history
         assert same.id == session.id
         assert same.settings == session.settings
 
@@ -70,12 +71,12 @@ def test_sessions_and_engine(url: str) -> None:
         assert session.new().append(user("one")) == [1]
         session.resume()
         assert engine.session(limit=4000).id == session.id
-        assert engine.get_session(branch.id).state().last_seq == 11
+        assert engine.session(id=branch.id).inspect.state().last_seq == 11
         assert [fold.report.trigger for fold in session.compact(keep_recent=4)] == ["manual"]
         assert session.verify().is_sound
         assert len(engine.list_sessions()) == 3
         assert engine.search("berth")
-        assert engine.check_store() == []
+        assert engine.admin.check_store() == []
 
 
 def test_iterating(url: str) -> None:
@@ -86,11 +87,11 @@ def test_iterating(url: str) -> None:
         messages = [
             TranscriptMessage(wire=dict(wire), wire_format="openai", line=line) for line, wire in enumerate(wires, 1)
         ]
-        replay = session.replay(messages)
+        replay = session.inspect.replay(messages)
         turns = [turn.played_count for turn in replay.turns()]
         assert turns[-1] == 16
         assert replay.report().messages_count == 16
-        assert [message.wire for message in session.history(1, 16)] == wires
+        assert [message.wire for message in session.messages(1, 16)] == wires
 
 
 def test_memory(url: str) -> None:
@@ -103,7 +104,7 @@ def test_memory(url: str) -> None:
         [item] = memory.items()
         assert [because.message.seq for because in memory.why(item.id)] == [1]
         assert memory.edit(item.id, "Ann lives in Vienna.", expected_revision=1).revision == 2
-        tools = session.memory_tools()
+        tools = session.tools()
         assert tools.call("memory_add", {"statement": "The back door sticks.", "tier": "agent"}).is_terminal
         assert "The back door sticks." in tools.memory_list("agent").text
         tools.begin_turn()
@@ -119,7 +120,7 @@ def test_an_iteration_that_is_left_early(url: str) -> None:
         messages = [
             TranscriptMessage(wire=dict(wire), wire_format="openai", line=line) for line, wire in enumerate(talk(8), 1)
         ]
-        for turn in session.replay(messages).turns():
+        for turn in session.inspect.replay(messages).turns():
             assert turn.played_count == 1
             break
         assert session.append(assistant("on")) == [2]
@@ -129,7 +130,7 @@ def test_errors_pass_through(url: str) -> None:
     """An error arrives as it was raised, with its ids, and the engine goes on."""
     with everfold.open_sync(url) as engine:
         with pytest.raises(NotFoundError) as caught:
-            engine.get_session("ses_nowhere")
+            engine.session(id="ses_nowhere")
         assert caught.value.ids == {"session": "ses_nowhere"}
         with pytest.raises(BudgetUnsatisfiableError) as unsatisfiable:
             engine.session(limit=10)
@@ -148,6 +149,46 @@ def test_an_error_inside_the_block(url: str) -> None:
     """An error of the caller's own inside the block arrives unchanged."""
     with pytest.raises(KeyError, match="mine"), everfold.open_sync(url):
         raise KeyError("mine")
+
+
+def test_a_path_is_a_store(tmp_path: Path) -> None:
+    """A path names the SQLite file that a url with the same path names."""
+    with everfold.open_sync(tmp_path / "talk.db") as engine:
+        engine.session().append(user("hello"))
+    with everfold.open_sync(f"sqlite:///{tmp_path}/talk.db") as engine:
+        assert engine.session().messages(1, 1)[0].wire == user("hello")
+
+
+def test_a_search_of_memory_names_what_it_found(url: str) -> None:
+    """A hit of a search of memory has the item and its score by name."""
+    with everfold.open_sync(url) as engine:
+        session = engine.session(user="ann")
+        item = engine.memory(user=session.record.user_id).add("The back door sticks.")
+        [hit] = engine.memory(user=session.record.user_id).search("door")
+        assert hit == everfold.ItemHit(item=item, score=hit.score)
+
+
+def test_opened_and_closed_by_hand(url: str) -> None:
+    """Between `open()` and `close()` the engine is there, before and after it is not, and no thread is left."""
+    before = threads()
+    engine = everfold.open_sync(url)
+    with pytest.raises(ConflictError, match="is not open"):
+        engine.session()
+    assert engine.open() is engine.open()
+    engine.session().append(user("hello"))
+    engine.close()
+    engine.close()
+    assert threads() == before
+    with pytest.raises(ConflictError, match="is not open"):
+        engine.session()
+
+
+def test_opened_again(tmp_path: Path) -> None:
+    """An engine that was closed is opened again over the same store."""
+    engine = everfold.open_sync(tmp_path / "talk.db")
+    for number in (1, 2):
+        with engine:
+            assert engine.session().append(user("hello")) == [number]
 
 
 def test_opening_fails(tmp_path: Path) -> None:
@@ -189,7 +230,7 @@ def test_several_threads(url: str) -> None:
         for worker in workers:
             worker.join()
         for name in names:
-            assert engine.session(user=name).state().last_seq == 20
+            assert engine.session(user=name).inspect.state().last_seq == 20
 
 
 def test_settings_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +269,7 @@ def test_events_are_iterated_until_the_engine_closes(url: str) -> None:
     def listen() -> None:
         events = engine.events()
         listening.set()
-        told.extend(happening.kind for happening in events)
+        told.extend(event.kind for event in events)
 
     with everfold.open_sync(url) as engine:
         thread = threading.Thread(target=listen)
@@ -245,7 +286,7 @@ def test_events_are_read_after_the_engine_closed(url: str) -> None:
     with everfold.open_sync(url) as engine:
         events = engine.events()
         session = engine.session()
-    assert [happening.session_id for happening in events] == [session.id]
+    assert [event.session_id for event in events] == [session.id]
 
 
 def test_events_can_be_left(url: str) -> None:
@@ -256,7 +297,7 @@ def test_events_can_be_left(url: str) -> None:
         assert next(events).session_id == session.id
         events.close()
         session.append(user("Hello."))
-        assert not engine.wrapped._observers.feed.is_heard
+        assert not engine.wrapped._stream.feed.hears(SessionSwitched)
 
 
 def test_hooks_are_called(url: str) -> None:
@@ -272,7 +313,7 @@ def test_hooks_are_called(url: str) -> None:
 def test_keys_block_too(url: str) -> None:
     """A key that is made through the sync face is checked, listed and revoked through it."""
     with everfold.open_sync(url) as engine:
-        made = engine.keys.make("desk", "agent:guide")
-        assert engine.keys.check(made.secret).id == made.key.id
-        assert [key.id for key in engine.keys.list_keys()] == [made.key.id]
-        assert engine.keys.revoke("desk").revoked_at is not None
+        made = engine.admin.api_keys.make("desk", "agent:guide")
+        assert engine.admin.api_keys.check(made.secret).id == made.key.id
+        assert [key.id for key in engine.admin.api_keys.list_api_keys()] == [made.key.id]
+        assert engine.admin.api_keys.revoke("desk").revoked_at is not None

@@ -13,10 +13,10 @@ from everfold.agents.models import AgentModel
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.agents.turn import Turn
-from everfold.core.happenings import CompactionCommitted, ContextRefreshed, Happening, RefreshBegun
+from everfold.core.observation.events import CompactionCommitted, ContextRefreshed, Event, RefreshBegun
 from everfold.engine import Everfold
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
-from everfold.services.feed import Subscription
+from everfold.services.telling.feed import Subscription
 from everfold.session import Session
 
 
@@ -51,7 +51,7 @@ class Chat:
         self._toolbox = toolbox
         self._spending = spending
         self._been_in = {session.id}
-        self._happenings = cast("Subscription", engine.events())
+        self._engine_events = cast("Subscription", engine.events())
         self._turn: asyncio.Task[None] | None = None
 
     @property
@@ -76,7 +76,7 @@ class Chat:
     async def reset(self) -> None:
         """Like `new`, but what was learnt about the provider's token counts is learnt anew."""
         self._require_rest()
-        self._turn_to(await self._session.reset())
+        self._turn_to(await self._session.new(keep_calibration=False))
 
     async def rewind(self, seq: int) -> None:
         """Go on in a branch that shares the past up to a message; the session that was stays as it is.
@@ -96,7 +96,7 @@ class Chat:
             NotFoundError: they have no such session.
         """
         self._require_rest()
-        other, record = await self._engine.get_session(session_id), self._session.record
+        other, record = await self._engine.session(id=session_id), self._session.record
         if (other.record.user_id, other.record.agent_id) != (record.user_id, record.agent_id):
             raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
         await other.resume()
@@ -151,14 +151,14 @@ class Chat:
                 await asyncio.wait([self._turn])
             if not self._turn.cancelled():
                 self._turn.exception()  # whoever left the chat wants to hear of none
-        await self._happenings.aclose()
+        await self._engine_events.aclose()
 
     def take_notes(self) -> list[ChatEvent]:
         """What happened in this conversation beside the turns since this was last asked, oldest first."""
         notes: list[ChatEvent] = []
         self._been_in.add(self._session.id)  # a session that rotates changes its id within a turn
-        while (happening := self._happenings.take_waiting()) is not None:
-            if happening.session_id in self._been_in and (note := _read_note(happening)) is not None:
+        while (event := self._engine_events.take_waiting()) is not None:
+            if event.session_id in self._been_in and (note := _read_note(event)) is not None:
                 notes.append(note)
         return notes
 
@@ -189,7 +189,7 @@ class Chat:
             session=self._session,
             model=self._model,
             toolbox=self._toolbox,
-            memory=self._session.memory_tools(),
+            memory=self._session.tools(),
             spending=self._spending,
             tell=events.put_nowait,
             look_around=look_around,
@@ -217,8 +217,8 @@ def _stop(task: asyncio.Task[None]) -> None:
         task.cancel()
 
 
-def _read_note(happening: Happening) -> ChatEvent | None:
-    match happening:
+def _read_note(event: Event) -> ChatEvent | None:
+    match event:
         case CompactionCommitted(report=report):
             return Compacted(
                 trigger=report.trigger,
@@ -229,13 +229,13 @@ def _read_note(happening: Happening) -> ChatEvent | None:
                 tokens_after=report.tokens_after,
             )
         case RefreshBegun():
-            return Refreshing(cause=happening.cause, sources_count=happening.sources_count)
+            return Refreshing(cause=event.cause, sources_count=event.sources_count)
         case ContextRefreshed():
             return Refreshed(
-                seq=happening.seq,
-                cause=happening.cause,
-                sources_count=happening.sources_count,
-                tokens=happening.tokens,
+                seq=event.seq,
+                cause=event.cause,
+                sources_count=event.sources_count,
+                tokens=event.tokens,
             )
         case _:
             return None

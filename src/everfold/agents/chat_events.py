@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everfold.core.refreshing import Cause
+from everfold.core.sources.refreshing import Cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

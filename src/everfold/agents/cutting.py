@@ -5,7 +5,7 @@ from typing import Final
 
 from everfold.agents.chat_events import Cut
 from everfold.agents.speaking import INTERRUPTED_KEY, INTERRUPTED_MARK
-from everfold.core.messages import Message
+from everfold.core.log.messages import Message
 from everfold.session import Session
 
 _LOOK_BACK_COUNT: Final = 100
@@ -15,10 +15,10 @@ _STOPPED: Final = "the program ended before the answer did"
 
 async def find_cut(session: Session) -> Cut | None:
     """What was cut of a session's last answer; None where it is whole, or nothing was asked."""
-    last_seq = (await session.state()).last_seq
+    last_seq = (await session.inspect.state()).last_seq
     if last_seq == 0:
         return None
-    recent = await session.history(max(1, last_seq - _LOOK_BACK_COUNT), last_seq)
+    recent = await session.messages(max(1, last_seq - _LOOK_BACK_COUNT), last_seq)
     said = [message for message in recent if message.kind in {"user", "assistant", "result", "late"}]
     return _judge(said) if said else None
 

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from everfold.bootstrap import open_source
 from everfold.config import Settings
-from everfold.core.calibration import Calibration
-from everfold.core.refreshing import Question, find_cap, share_cap
-from everfold.core.room import share_room
+from everfold.core.log.budget import share_budget
+from everfold.core.log.calibration import Calibration
+from everfold.core.sources.refreshing import Question, find_cap, share_cap
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.sections import ContextSourceSettings
-from everfold.services.try_source import Tried, try_source
+from everfold.services.compaction.try_source import Tried, try_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def _find_prompt(settings: Settings, name: str) -> str:
 def _find_share(settings: Settings, name: str) -> int:
     """What one source may say in a new session, were it and all the allowed ones asked."""
     compaction, session = settings.compaction, settings.session_settings()
-    room = share_room(session.limit_tokens, session.policy, calibration=Calibration())
-    cap_tokens = find_cap(compaction.context_token_cap, room)
+    budget = share_budget(session.limit_tokens, session.policy, calibration=Calibration())
+    cap_tokens = find_cap(compaction.context_token_cap, budget)
     asked = {entry.source or f"hand {entry.hand}" for entry in compaction.context_sources} | {name}
     return share_cap(cap_tokens, compaction.source_floor_tokens, len(asked))

@@ -30,10 +30,10 @@ from everfold.agents.questions import (
 )
 from everfold.agents.tally import Tally
 from everfold.config import Settings
-from everfold.core.frames import fence_untrusted
-from everfold.core.sessions import UserId
-from everfold.core.tokens import estimate_text_tokens
-from everfold.core.usage import ModelCall, start_of_day
+from everfold.core.observation.usage import ModelCall, start_of_day
+from everfold.core.primitives.ids import UserId
+from everfold.core.text.frames import fence_untrusted
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import (
     EverfoldError,
     InvalidInputError,
@@ -56,7 +56,7 @@ END_SECS: Final = 10.0
 4 s after it was told to, by the MCP client library."""
 _CANCELLED: Final = "cancelled"
 _NAME: Final = re.compile(r"[\w.@-]{1,80}")
-"""What a fence may name; see `everfold.core.refreshing.find_source`."""
+"""What a fence may name; see `everfold.core.sources.refreshing.find_source`."""
 
 _in_query: ContextVar[str | None] = ContextVar("everfold_hand", default=None)
 
@@ -304,7 +304,7 @@ class Hands:
             id=self.ids.new_id("call_"),
             user_id=NOBODY,
             session_id=None,
-            event_id=None,
+            compaction_id=None,
             purpose="hand",
             model=str(hand.model),
             answered_by=tally.answered_by,
@@ -369,7 +369,7 @@ def _require_listed_tools(name: str, hand: HandSettings) -> None:
         if settings.allow is None:
             raise InvalidInputError(
                 f"hands.{name}.mcp.{server} does not say which tools it may use: a hand uses only those that are listed; "
-                'set `allow`, such as allow = ["list_events"]'
+                'set `allow`, such as allow = ["list_compactions"]'
             )
 
 

@@ -28,8 +28,8 @@ from everfold.adapters.models.pydantic_ai import Place, find_cost, make_provider
 from everfold.adapters.models.scripted import FINISHES, ScriptedCall, ScriptedModel, Step, load_script
 from everfold.bootstrap import find_model_server
 from everfold.config import Settings
-from everfold.core.tokens import estimate_text_tokens
-from everfold.core.usage import Purpose
+from everfold.core.observation.usage import Purpose
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import EverfoldError, InvalidInputError
 from everfold.ports.models import Finish, ModelRequest
 

@@ -66,7 +66,7 @@ async def open_chat(
             )
 
         spending = Spending(
-            usage=engine.usage,
+            usage=engine.admin.usage,
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             per_day_usd=settings.spend.per_day_usd,

@@ -29,7 +29,7 @@ class Agents:
 
 @asynccontextmanager
 async def open_agents(
-    url: str | None = None,
+    url: str | Path | None = None,
     *,
     settings: Settings | Overrides | None = None,
     config: Path | None = None,
@@ -70,7 +70,7 @@ async def open_agents(
         async with open_everfold(
             url, settings=loaded, clock=clock, ids=ids, hooks=hooks, tracer=tracer, sources=[*brought, *sources]
         ) as engine:
-            hands.usage = engine.usage
+            hands.usage = engine.admin.usage
             yield Agents(engine=engine, hands=hands, settings=loaded)
     finally:
         await hands.close()

@@ -4,8 +4,8 @@ import re
 from datetime import datetime
 from typing import Final
 
-from everfold.core.refreshing import cut_answer
-from everfold.core.source_texts import clean_text, name_moment
+from everfold.core.sources.refreshing import cut_answer
+from everfold.core.sources.source_texts import clean_text, name_moment
 
 _RULES: Final = """\
 You answer one question, once; nobody can answer you. You can read with the tools that you have, if any, and change \

@@ -31,9 +31,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from everfold.core.json_values import JsonObject, JsonValue, encode_json
-from everfold.core.rendering import Provider
-from everfold.core.window import Window
+from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.windows.rendering import Provider
+from everfold.core.windows.window import Window
 
 ANTHROPIC: Final = "anthropic"
 """How Pydantic AI names the provider whose form differs."""

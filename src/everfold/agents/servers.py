@@ -19,9 +19,9 @@ from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
-from everfold.agents.toolsets import MEANT, SHOWN_CHARS, say_briefly
-from everfold.core.redaction import redact_secrets
-from everfold.core.source_texts import clean_line
+from everfold.agents.tool_errors import MEANT, SHOWN_CHARS, say_briefly
+from everfold.core.sources.source_texts import clean_line
+from everfold.core.threats.redaction import redact_secrets
 from everfold.errors import EverfoldError, InvalidInputError, ToolServerError
 from everfold.sections import McpSettings
 

@@ -20,8 +20,8 @@ from pydantic_ai.tools import ToolDefinition
 from everfold.adapters.models.faults import FAULTS
 from everfold.agents.models import AgentModel, find_response_cost
 from everfold.agents.requests import ANTHROPIC, request_messages
-from everfold.core.json_values import JsonObject, JsonValue
-from everfold.core.window import Window
+from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.windows.window import Window
 from everfold.errors import ModelReplyError
 
 INTERRUPTED_KEY: Final = "interrupted"

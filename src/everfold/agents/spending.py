@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from everfold.agents.speaking import Draft
-from everfold.core.sessions import SessionRecord
-from everfold.core.usage import ModelCall, start_of_day
+from everfold.core.log.sessions import SessionRecord
+from everfold.core.observation.usage import ModelCall, start_of_day
 from everfold.errors import OverBudgetError
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
@@ -46,7 +46,7 @@ class Spending:
                 id=self.ids.new_id("call_"),
                 user_id=session.user_id,
                 session_id=session.id,
-                event_id=None,
+                compaction_id=None,
                 purpose="chat",
                 model=model,
                 answered_by=draft.answered_by,

@@ -19,10 +19,10 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool
 from pydantic_ai.usage import RunUsage
 
-from everfold.core.json_values import JsonObject, JsonValue, parse_json
-from everfold.core.memory_schemas import MEMORY_TOOLS, list_memory_schemas
+from everfold.core.memory.schemas import MEMORY_TOOLS, list_memory_schemas
+from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
 from everfold.errors import InvalidInputError
-from everfold.services.memory_tools import MemoryTools
+from everfold.services.memory.memory_tools import MemoryTools
 
 _ANY: Final = TypeAdapter[object](object)
 

@@ -12,21 +12,16 @@ from importlib.util import find_spec
 from typing import Final
 
 from pydantic_ai import FunctionToolset, Tool
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed, UserError
+from pydantic_ai.exceptions import ToolFailed, UserError
 from pydantic_ai.toolsets import AbstractToolset
 
 from everfold.adapters.sources.own_threads import OwnThreads
-from everfold.core.redaction import redact_secrets
-from everfold.core.source_texts import clean_line
+from everfold.agents.tool_errors import MEANT, say_briefly
 from everfold.errors import InvalidInputError
 from everfold.sections import McpSettings
 
-SHOWN_CHARS: Final = 300
-"""How much of an error of somebody else's program is repeated."""
 MOST_THREADS: Final = 8
 """How many calls of one plain function run at once; models call a handful of tools in one step."""
-MEANT: Final = (ApprovalRequired, CallDeferred, ModelRetry, ToolFailed, UserError)
-"""What a tool raises to speak to whoever runs it, and not because it failed."""
 
 
 def open_toolsets(
@@ -63,11 +58,6 @@ def open_toolsets(
 
         opened += [open_server(name, mcp[name], reads_only=reads_only, environ=environ) for name in mcp]
     return opened
-
-
-def say_briefly(error: BaseException) -> str:
-    """An error of somebody else's program in one line, without secrets."""
-    return clean_line(redact_secrets(f"{type(error).__name__}: {error}"), most_chars=SHOWN_CHARS)
 
 
 def _make_tools(paths: Sequence[str]) -> list[Tool[object]]:

@@ -20,13 +20,13 @@ from everfold.agents.models import AgentModel
 from everfold.agents.speaking import Call, Draft, speak
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
-from everfold.core.calibration import Calibration
-from everfold.core.json_values import JsonObject
-from everfold.core.room import share_room
-from everfold.core.window import Window
+from everfold.core.log.budget import share_budget
+from everfold.core.log.calibration import Calibration
+from everfold.core.primitives.json_values import JsonObject
+from everfold.core.windows.window import Window
 from everfold.errors import ContextLengthError, EverfoldError, StoreError
-from everfold.services.call_model import CANCELLED
-from everfold.services.memory_tools import MemoryTools
+from everfold.services.memory.memory_tools import MemoryTools
+from everfold.services.models.call_model import CANCELLED
 from everfold.session import Session
 
 MOST_STEPS: Final = 100
@@ -125,7 +125,7 @@ class Turn:
         """Ask once, and record what it used."""
         await self.spending.require_budget()
         settings = self.session.settings
-        room = share_room(
+        budget = share_budget(
             settings.limit_tokens, settings.policy, prompt_tokens=settings.prompt_tokens, calibration=Calibration()
         )
         started_at = self.spending.clock.now()
@@ -135,7 +135,7 @@ class Turn:
                 window,
                 draft,
                 definitions=self.toolbox.definitions,
-                most_tokens=room.answer_tokens,
+                most_tokens=budget.answer_tokens,
                 hear=lambda text: self.tell(TextDelta(text=text)),
             )
         except asyncio.CancelledError:

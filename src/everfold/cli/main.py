@@ -3,52 +3,143 @@
 import errno
 import os
 import sys
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Final, TextIO
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from everfold.cli import (
-    agents,
-    audit,
-    cancel,
-    chat,
-    compact,
-    config,
-    demo,
-    dream,
-    dreams,
-    erase,
-    events,
-    export,
-    hands,
-    importing,
-    keys,
-    memory,
-    note,
-    quarantine,
-    refresh,
-    replay,
-    retry,
-    search,
-    serve,
-    sessions,
-    show,
-    sources,
-    topics,
-    users,
-    verify,
-    wipe,
-)
-from everfold.cli.engine import Invocation, invocation_of
-from everfold.cli.output import say
+from everfold.cli.opening.invocation import Invocation, invocation_of
 from everfold.errors import EverfoldError, InvalidInputError
+
+MODULES: Final = {
+    "chat": (
+        "chat.command",
+        "Chat with an agent. The conversation continues where it stopped, and every message is stored at once.",
+    ),
+    "serve": ("commands.serve", "Serve the control API and the dashboard until it is stopped."),
+    "replay": (
+        "commands.replay",
+        "Play a transcript message by message, as a live session would, and report the result.",
+    ),
+    "import": (
+        "commands.importing",
+        "Store each conversation of a transcript as a session, or restore the export of a user.",
+    ),
+    "sessions": ("commands.sessions", "List sessions in the order of their creation."),
+    "show": (
+        "commands.show",
+        "Read the newest messages of a session, messages by number, or the window. Nothing is changed.",
+    ),
+    "search": (
+        "commands.search",
+        "Find the messages that answer a question, best first, with the session and sequence number of each.",
+    ),
+    "compactions": (
+        "commands.compactions",
+        "List the compactions of a session with the reason, result, state and cost of each.",
+    ),
+    "compact": (
+        "commands.compact",
+        "Compact a session now, due or not, down to its newest messages. Waits for a model's digest.",
+    ),
+    "retry": (
+        "commands.retry",
+        "Have a model write the digest of a degraded compaction again, now. It replaces the extractive digest.",
+    ),
+    "cancel": (
+        "commands.cancel",
+        "Cancel a pending compaction and those after it. No message was removed.",
+    ),
+    "note": (
+        "commands.note",
+        "Print the continuity notes in the window: they name the folded messages whose digest is still being written.",
+    ),
+    "verify": (
+        "commands.verify",
+        "Check that nothing is lost: every message, every certificate, every digest in the window, and the files.",
+    ),
+    "config": ("commands.config", "Print every setting with its effective value and where it came from."),
+    "demo": (
+        "commands.demo",
+        "Fold a long conversation to a tenth of its size, and show where its important facts are now.",
+    ),
+    "topics": (
+        "commands.topics",
+        "List the topics of a user's memory, or show every revision of one topic with the items behind it.",
+    ),
+    "audit": (
+        "commands.audit",
+        "List the changes and reads of a user's memory, newest first: when, by whom, what, and which ids.",
+    ),
+    "export": (
+        "commands.export",
+        "Export all memory of a user as one JSON document; `everfold import` reads it.",
+    ),
+    "erase": (
+        "commands.erase",
+        "Erase messages or a whole session, with every item, digest and topic that rests on them alone. There is no undo.",
+    ),
+    "wipe": (
+        "commands.wipe",
+        "Erase all memory of a user in one step, and count it. The user and the audit stay.",
+    ),
+    "dream": (
+        "commands.dream",
+        "Run a dream now: make topics of items that no dream has read yet, and show what changed.",
+    ),
+    "refresh": (
+        "commands.refresh",
+        "Ask every allowed context source what happened since its last answer, and store the answers as one message.",
+    ),
+    "agents": ("commands.agents", "List the agents of the settings: the model, the tools and the memory of each."),
+    "users": ("commands.users", "List users, the oldest first."),
+    "api-keys": ("commands.api_keys", "Create, list and revoke the API keys of a server."),
+    "memory": (
+        "commands.memory",
+        "Read and change the memory items of a user: single statements, each with its source messages.",
+    ),
+    "quarantine": (
+        "commands.quarantine",
+        "List the items in quarantine, with what the scan found. No model is shown them.",
+    ),
+    "dreams": (
+        "commands.dreams",
+        "List dreams, newest first, each with the lines that it added to topics and removed from them.",
+    ),
+    "sources": ("commands.sources", "List the context sources, and try one."),
+    "hands": (
+        "commands.hands",
+        "List the hands of the settings: short-lived agents that answer one question in isolation.",
+    ),
+}
+"""The module of every command, and how its help begins: what a list of the commands shows without loading any."""
+
+
+RENAMED: Final = {"events": "compactions", "keys": "api-keys"}
+"""Commands that have another name since: the old one is refused, and the error names the new one."""
 
 
 class _Group(TyperGroup):
-    """A command line that tells an error of ours in one sentence and ends with its exit code."""
+    """A command line that tells an error of ours in one sentence and ends with its exit code.
+
+    It lists commands from their names and summaries, and loads the one that is run.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {
+            name: TyperCommand(name, help=summary, rich_markup_mode="markdown")
+            for name, (_, summary) in MODULES.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in RENAMED:
+            ctx.fail(f"the command '{args[0]}' is now called '{RENAMED[args[0]]}'")
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load_command(str(command.name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -56,8 +147,20 @@ class _Group(TyperGroup):
         except EverfoldError as error:
             if invocation_of(ctx).debug:
                 raise
-            say(f"error: {error}", style="bold red")
+            _say_error(str(error))
             raise typer.Exit(error.exit_code) from error
+
+
+def load_command(name: str) -> Any:
+    """A command with all its options, or a group of commands, from its module."""
+    module = import_module(f"everfold.cli.{MODULES[name][0]}")
+    holder = typer.Typer(rich_markup_mode="markdown", add_completion=False, pretty_exceptions_enable=False)
+    holder.callback()(begin)
+    if hasattr(module, "app"):
+        holder.add_typer(module.app)
+    else:
+        holder.command(name=module.NAME)(module.run)
+    return typer.main.get_group(holder).commands[name]
 
 
 app = typer.Typer(
@@ -75,44 +178,14 @@ app = typer.Typer(
 def begin(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The settings file; `everfold.toml` here when left out.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The settings file; `everfold.toml` in this folder when left out."),
     ] = None,
     *,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Read what stands before the command's name."""
     context.obj = Invocation(config=config, debug=debug)
-
-
-for module in (
-    chat,
-    serve,
-    replay,
-    importing,
-    sessions,
-    show,
-    search,
-    events,
-    compact,
-    retry,
-    cancel,
-    note,
-    verify,
-    config,
-    demo,
-):
-    app.command(name=module.NAME)(module.run)
-app.add_typer(users.app)
-app.add_typer(keys.app)
-app.add_typer(memory.app)
-app.add_typer(quarantine.app)
-for module in (topics, audit, export, erase, wipe, dream):
-    app.command(name=module.NAME)(module.run)
-app.add_typer(dreams.app)
-app.add_typer(sources.app)
-app.command(name=refresh.NAME)(refresh.run)
-app.command(name=agents.NAME)(agents.run)
-app.add_typer(hands.app)
 
 
 def run() -> None:
@@ -125,8 +198,14 @@ def run() -> None:
         if error.errno != errno.ENOSPC:
             raise
         sys.stdout = _open_nowhere()  # what is left in the old one cannot be written either
-        say(f"error: what was to be printed cannot be written: {error.strerror}", style="bold red")
+        _say_error(f"The output cannot be written: {error.strerror}.")
         sys.exit(InvalidInputError.exit_code)
+
+
+def _say_error(text: str) -> None:
+    from everfold.cli.tables.output import say
+
+    say(f"error: {text}", style="bold red")
 
 
 def _prepare_streams() -> None:

@@ -7,14 +7,14 @@ of all kept answers, and of those that are still to come for the places that are
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.access import AccessKey, KeyId
-from everfold.core.repeats import KeptAnswer, KnownRequest
+from everfold.core.access.api_keys import ApiKey, ApiKeyId
+from everfold.core.access.repeats import KeptAnswer, KnownRequest
 
 
 class AccessStore(Protocol):
     """One row a key, found by the hash of its secret; one place a write, found by who calls it what."""
 
-    async def add_key(self, key: AccessKey) -> None:
+    async def add_api_key(self, key: ApiKey) -> None:
         """Store a key.
 
         Raises:
@@ -22,15 +22,15 @@ class AccessStore(Protocol):
         """
         ...
 
-    async def find_key(self, secret_hash: str) -> AccessKey | None:
+    async def find_api_key(self, secret_hash: str) -> ApiKey | None:
         """The key with this hash of its secret, expired and revoked ones too."""
         ...
 
-    async def list_keys(self, *, after: KeyId | None, limit_count: int) -> list[AccessKey]:
-        """Keys in the order in which they were stored, after the given one."""
+    async def list_api_keys(self, *, after: ApiKeyId | None, limit_count: int) -> list[ApiKey]:
+        """API keys in the order in which they were stored, after the given one."""
         ...
 
-    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> AccessKey:
+    async def revoke_api_key(self, key_id: ApiKeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> ApiKey:
         """End a key, and give it. One that is revoked already stays as it is. Its name is free.
 
         Args:
@@ -43,7 +43,7 @@ class AccessStore(Protocol):
         """
         ...
 
-    async def touch_key(self, key_id: KeyId, *, used_at: datetime) -> None:
+    async def touch_api_key(self, key_id: ApiKeyId, *, used_at: datetime) -> None:
         """Note when a key was used. An earlier time than the one that is there, and an unknown key, change nothing."""
         ...
 

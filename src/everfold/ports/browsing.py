@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.events import CompactionEvent
-from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, UserId
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.sessions import SessionRecord
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,6 @@ class BrowsingStore(Protocol):
         """The erased messages of a session's log, rising."""
         ...
 
-    async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
+    async def find_revision(self, compaction_id: CompactionId) -> Compaction | None:
         """The newest event that replaced the digest of this one."""
         ...

@@ -1,5 +1,6 @@
 """The store's part for compactions: their events from begin to end, and what they commit.
 
+Which method may find an event in which state, and what it makes of that, is in `everfold.core.compaction.transitions`.
 See `everfold.ports.stores` for what holds for every method of a store.
 """
 
@@ -7,19 +8,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.drafts import Draft
-from everfold.core.events import CompactionEvent, Outcome, WorkState
-from everfold.core.folding import Digest, Fold
-from everfold.core.layout import Layout
-from everfold.core.sessions import EventId, SessionId
-from everfold.core.state import SessionState
+from everfold.core.compaction.folding import Digest, Fold
+from everfold.core.compaction.layout import Layout
+from everfold.core.compaction.record import Compaction, Outcome
+from everfold.core.compaction.transitions import WorkState
+from everfold.core.digests.drafts import Draft
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import CompactionId, SessionId
 
 
 class CompactionStore(Protocol):
     """Compaction events, digests, layouts and certificates."""
 
-    async def begin_compaction(self, event: CompactionEvent, state: SessionState, *, expected_revision: int) -> None:
-        """Store a pending event, and the state that names it among its held events.
+    async def begin_compaction(self, compaction: Compaction, state: SessionState, *, expected_revision: int) -> None:
+        """Store a compaction, and the state that names it among its pending ones.
 
         Raises:
             ConflictError: the state is not of the expected revision.
@@ -28,7 +30,7 @@ class CompactionStore(Protocol):
 
     async def commit_compaction(
         self,
-        event_id: EventId,
+        compaction_id: CompactionId,
         fold: Fold,
         state: SessionState,
         *,
@@ -39,7 +41,7 @@ class CompactionStore(Protocol):
         """Write digests, layout, certificate and report, and put the layout in force.
 
         `state` names the event and counts it. With an outcome the event ends; without one the layout stands and the
-        event goes on: for its extraction when the fine digest is the model's, else for the model's digest.
+        event goes on: for its extraction when the digest is the model's, else for the model's digest.
 
         Raises:
             ConflictError: the event has ended or was committed, or the state is not of the expected revision.
@@ -48,8 +50,8 @@ class CompactionStore(Protocol):
 
     async def revise_compaction(
         self,
-        revised_id: EventId,
-        revision: CompactionEvent,
+        revised_id: CompactionId,
+        revision: Compaction,
         fold: Fold,
         state: SessionState,
         *,
@@ -61,21 +63,31 @@ class CompactionStore(Protocol):
         The revised event's digest is done. With an outcome it ends; without one it is pending for its extraction.
 
         Raises:
-            ConflictError: the revised event has ended or is not committed, or the state is not of the expected revision.
+            ConflictError: the revised event has ended, is not committed or shows a model's digest already, or the state
+                is not of the expected revision.
         """
         ...
 
-    async def end_event(
-        self, event_id: EventId, outcome: Outcome, state: SessionState, *, expected_revision: int, ended_at: datetime
+    async def end_compaction(
+        self,
+        compaction_id: CompactionId,
+        outcome: Outcome,
+        state: SessionState,
+        *,
+        expected_revision: int,
+        ended_at: datetime,
     ) -> None:
         """End an event and write a state, without a layout: cancelled, or settled after its layout was committed.
 
         Raises:
-            ConflictError: it has ended, or the state is not of the expected revision.
+            ConflictError: it has ended, is to be cancelled and was committed, is to be settled and was not, or the state
+                is not of the expected revision.
         """
         ...
 
-    async def reopen_event(self, event_id: EventId, state: SessionState, *, expected_revision: int) -> None:
+    async def reopen_compaction(
+        self, compaction_id: CompactionId, state: SessionState, *, expected_revision: int
+    ) -> None:
         """Make a degraded event pending again, its attempts not counted, and write a state: a person's retry.
 
         Raises:
@@ -83,13 +95,13 @@ class CompactionStore(Protocol):
         """
         ...
 
-    async def list_events(
+    async def list_compactions(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int
-    ) -> list[CompactionEvent]:
+    ) -> list[Compaction]:
         """Events of the session's lineage by ordinal."""
         ...
 
-    async def read_layout(self, event_id: EventId) -> Layout:
+    async def read_layout(self, compaction_id: CompactionId) -> Layout:
         """The layout that an event committed."""
         ...
 
@@ -101,11 +113,13 @@ class CompactionStore(Protocol):
 class WorkStore(Protocol):
     """Events as work: who has them, until when, and what they have so far."""
 
-    async def get_event(self, event_id: EventId) -> CompactionEvent:
+    async def get_compaction(self, compaction_id: CompactionId) -> Compaction:
         """The event with this id."""
         ...
 
-    async def claim_event(self, event_id: EventId, *, now: datetime, lease_until: datetime) -> CompactionEvent:
+    async def claim_compaction(
+        self, compaction_id: CompactionId, *, now: datetime, lease_until: datetime
+    ) -> Compaction:
         """Make an event running that nobody has: pending and due, or running with a lease that has run out.
 
         Counts the attempt.
@@ -115,7 +129,7 @@ class WorkStore(Protocol):
         """
         ...
 
-    async def renew_lease(self, event_id: EventId, *, attempt: int, lease_until: datetime) -> None:
+    async def renew_lease(self, compaction_id: CompactionId, *, attempt: int, lease_until: datetime) -> None:
         """Have an event for longer.
 
         Raises:
@@ -123,7 +137,9 @@ class WorkStore(Protocol):
         """
         ...
 
-    async def keep_draft(self, event_id: EventId, draft: Draft, *, attempt: int, extraction: WorkState) -> None:
+    async def keep_draft(
+        self, compaction_id: CompactionId, draft: Draft, *, attempt: int, extraction: WorkState
+    ) -> None:
         """Make a running event ready: its digest is written and waits for its turn, its extraction is as given.
 
         The lease stays: when more is to come after its commit, it is not claimed again before the lease has run out.
@@ -134,8 +150,8 @@ class WorkStore(Protocol):
         """
         ...
 
-    async def release_event(
-        self, event_id: EventId, *, attempt: int, problem: str, not_before: datetime | None
+    async def release_compaction(
+        self, compaction_id: CompactionId, *, attempt: int, problem: str, not_before: datetime | None
     ) -> None:
         """Make a running event pending again, to be claimed from a moment on.
 
@@ -144,6 +160,6 @@ class WorkStore(Protocol):
         """
         ...
 
-    async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[CompactionEvent]:
+    async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
         """Events that nobody works on and somebody could, oldest first: pending and due, lease run out, or ready."""
         ...

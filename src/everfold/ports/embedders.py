@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from everfold.core.vectors import Vector
+from everfold.core.recall.vectors import Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

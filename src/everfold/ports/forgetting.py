@@ -6,11 +6,11 @@ Atomicity and errors are those of `everfold.ports.stores`.
 from collections.abc import Sequence
 from typing import Protocol
 
-from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead
-from everfold.core.portable import PortableMemory
-from everfold.core.portable_sessions import PortableMessage
-from everfold.core.restoring import RestoredSession
-from everfold.core.sessions import SessionId, UserId
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
+from everfold.core.portability.documents import PortableMemory
+from everfold.core.portability.restoring import RestoredSession
+from everfold.core.portability.sessions import PortableMessage
+from everfold.core.primitives.ids import SessionId, UserId
 
 
 class ForgettingStore(Protocol):
@@ -32,7 +32,7 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def wipe_user(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
         """What `wipe_memory` does, and all sessions of the user as `erase_sessions` does. The user stays known.
 
         Buckets: those of `wipe_memory`, with the `vectors` of messages too, then `transcripts`, `messages`,
@@ -51,10 +51,10 @@ class ForgettingStore(Protocol):
         self,
         memory: PortableMemory,
         *,
-        expected: MemoryHead,
+        expected: MemoryVersion,
         entry: AuditEntry,
         sessions: Sequence[RestoredSession] = (),
-    ) -> MemoryHead:
+    ) -> MemoryVersion:
         """Store all of a memory for a user who has none, ordinals and cursors as they are, and give the new head.
 
         With it the sessions, in their order, as appends would write them. One that is current becomes it where the user

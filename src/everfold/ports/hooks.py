@@ -1,6 +1,6 @@
 """Hooks: where other programs' code, and memory, hang on what happens to a session."""
 
-from everfold.core.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
+from everfold.core.observation.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
 
 
 class Hooks:

@@ -11,29 +11,29 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.items import Item, ItemId, ItemStatus
-from everfold.core.memory import (
+from everfold.core.memory.items import Item, ItemId, ItemStatus
+from everfold.core.memory.records import (
     AuditAction,
     AuditEntry,
     AuditPlace,
     Extraction,
     MemoryChange,
-    MemoryHead,
+    MemoryVersion,
     SessionMemory,
 )
-from everfold.core.searching import SearchQuery
-from everfold.core.sessions import AgentId, SessionId, UserId
-from everfold.core.topics import Dream, DreamId, Topic
+from everfold.core.memory.topics import Dream, DreamId, Topic
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import SearchQuery
 
 
-class LedgerStore(Protocol):
+class ItemStore(Protocol):
     """Items, and the one method that changes memory."""
 
-    async def read_head(self, user_id: UserId) -> MemoryHead:
+    async def read_memory_version(self, user_id: UserId) -> MemoryVersion:
         """Where the user's memory stands; revision 0 for a user without any, known or not."""
         ...
 
-    async def change_memory(self, change: MemoryChange) -> MemoryHead:
+    async def change_memory(self, change: MemoryChange) -> MemoryVersion:
         """Write everything of a change and give the new head.
 
         What it erases is overwritten in the store's own files as far as no other reader holds them. A revision of an
@@ -210,7 +210,7 @@ class MemoryRecordStore(Protocol):
         """
         ...
 
-    async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_memory(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket.
 
         Buckets: `items`, `topics`, `agent_topics`, `extractions`, `dreams`, `sessions` (snapshots), `revisions` (older
@@ -224,5 +224,5 @@ class MemoryRecordStore(Protocol):
         ...
 
 
-class MemoryStore(LedgerStore, TopicStore, ExtractionStore, DreamLeaseStore, MemoryRecordStore, Protocol):
+class MemoryStore(ItemStore, TopicStore, ExtractionStore, DreamLeaseStore, MemoryRecordStore, Protocol):
     """All of memory in one place."""

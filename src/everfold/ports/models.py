@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from everfold.core.usage import Purpose
+from everfold.core.observation.usage import Purpose
 
 Finish = Literal["complete", "length", "refusal", "tool_call"]
 """How a reply ended. length: cut off at its bound. refusal: the model or the provider's filter declined. tool_call: it

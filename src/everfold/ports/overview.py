@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.events import CompactionEvent
-from everfold.core.overview import Spend, WorkCounts
-from everfold.core.sessions import AgentId
+from everfold.core.compaction.record import Compaction
+from everfold.core.observation.overview import Spend, WorkCounts
+from everfold.core.primitives.ids import AgentId
 
 
 class OverviewStore(Protocol):
@@ -19,11 +19,11 @@ class OverviewStore(Protocol):
         """Every agent that anybody has spoken to, by name."""
         ...
 
-    async def list_unfinished(self, *, limit_count: int) -> list[CompactionEvent]:
+    async def list_unfinished(self, *, limit_count: int) -> list[Compaction]:
         """Events that have not ended, whoever works on them, oldest first."""
         ...
 
-    async def list_degraded(self, *, limit_count: int) -> list[CompactionEvent]:
+    async def list_degraded(self, *, limit_count: int) -> list[Compaction]:
         """Events that ended degraded, newest first."""
         ...
 

@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.appending import AppendPlan
-from everfold.core.erasing import Erasure
-from everfold.core.messages import Message, Note
-from everfold.core.searching import SearchQuery
-from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
-from everfold.core.state import SessionState
+from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.appending import AppendPlan
+from everfold.core.log.messages import Message, Note
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import SearchQuery
 from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.memory import DreamLeaseStore, ExtractionStore, LedgerStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import DreamLeaseStore, ExtractionStore, ItemStore, MemoryRecordStore, TopicStore
 from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -102,8 +103,8 @@ class LogStore(Protocol):
         """
         ...
 
-    async def read_state(self, session_id: SessionId) -> SessionState:
-        """The session's state."""
+    async def read_state(self, session_id: SessionId, *, known: SessionState | None = None) -> SessionState:
+        """The session's state; `known` itself where the session is still at its revision."""
         ...
 
     async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:
@@ -181,7 +182,7 @@ class Store(
     HistoryStore,
     BrowsingStore,
     UsageStore,
-    LedgerStore,
+    ItemStore,
     TopicStore,
     ExtractionStore,
     DreamLeaseStore,

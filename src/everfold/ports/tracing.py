@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol
 
-from everfold.core.spans import Attributes
+from everfold.core.observation.spans import Attributes
 
 SpanKind = Literal["internal", "client"]
 """client: a call to something outside this process, a model for example."""

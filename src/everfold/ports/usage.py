@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Protocol
 
-from everfold.core.sessions import EventId, SessionId, UserId
-from everfold.core.usage import ModelCall
+from everfold.core.observation.usage import ModelCall
+from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 
 
 class UsageStore(Protocol):
@@ -18,7 +18,7 @@ class UsageStore(Protocol):
         """
         ...
 
-    async def sum_cost_usd(self, *, since: datetime | None = None, event_id: EventId | None = None) -> float:
+    async def sum_cost_usd(self, *, since: datetime | None = None, compaction_id: CompactionId | None = None) -> float:
         """The known cost of all calls that started at or after a moment, of one event, or both; 0 when there are none.
 
         A call of unknown cost counts 0.
@@ -30,7 +30,7 @@ class UsageStore(Protocol):
         *,
         user_id: UserId | None = None,
         session_id: SessionId | None = None,
-        event_id: EventId | None = None,
+        compaction_id: CompactionId | None = None,
         after: str | None = None,
         limit_count: int,
     ) -> list[ModelCall]:

@@ -6,8 +6,8 @@ know makes them known, without a name and without a binding.
 
 from typing import Protocol
 
-from everfold.core.sessions import UserId
-from everfold.core.users import Binding, User
+from everfold.core.access.users import Binding, User
+from everfold.core.primitives.ids import UserId
 
 
 class UserStore(Protocol):

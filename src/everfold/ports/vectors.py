@@ -10,8 +10,8 @@ Raises, everywhere: `StoreUnavailableError`, `CorruptStoreError`.
 from collections.abc import Sequence
 from typing import Protocol
 
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.vectors import Embeddable, Near, Space, Vector, VectorKind, VectorRef, VectorRow
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.recall.vectors import Embeddable, Near, Space, Vector, VectorKind, VectorRef, VectorRow
 
 
 class VectorStore(Protocol):

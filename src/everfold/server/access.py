@@ -12,9 +12,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 
-from everfold.core.access import AccessKey, Scope, may_see_agent, may_see_session, may_see_user, may_write
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.users import require_strict
+from everfold.core.access.api_keys import ApiKey, Scope, may_see_agent, may_see_session, may_see_user, may_write
+from everfold.core.access.users import require_strict
+from everfold.core.primitives.ids import AgentId, UserId
 from everfold.engine import Everfold
 from everfold.errors import (
     ForbiddenError,
@@ -42,7 +42,7 @@ _SAFE: Final = frozenset({"GET", "HEAD"})
 class Caller:
     """Who asks."""
 
-    key: AccessKey
+    key: ApiKey
 
     @property
     def scope(self) -> Scope:
@@ -81,13 +81,15 @@ async def let_key(request: Request) -> Caller:
         UnauthenticatedError: the request brings no key.
         ForbiddenError: the key only reads, and this is a write.
     """
-    key: AccessKey | None = request.state.key
+    key: ApiKey | None = request.state.key
     if key is None:
         raise UnauthenticatedError(
-            "this needs a key: send `Authorization: Bearer ef_...`; `everfold keys add` makes one"
+            "This needs an API key. Send `Authorization: Bearer ef_...`; `everfold api-keys add` creates one."
         )
     if not may_write(key.scope) and request.method not in _SAFE:
-        raise ForbiddenError(f"the key {key.name!r} only reads; {request.method} needs one that may write", key=key.id)
+        raise ForbiddenError(
+            f"API key {key.name!r} is read-only. Use one that may write for {request.method}.", key=key.id
+        )
     return Caller(key=key)
 
 
@@ -101,7 +103,7 @@ async def let_admin(caller: AnyKey) -> Caller:
         ForbiddenError: the key is of a user or an agent.
     """
     if not caller.is_admin:
-        raise forbid(caller, "this needs a key of the scope admin")
+        raise forbid(caller, "it needs the scope admin")
     return caller
 
 
@@ -196,7 +198,7 @@ async def let_search(
     caller: AnyKey,
     runtime: Context,
     user: Annotated[
-        str | None, Query(description="`default`, or the UUID of a user; a user's key may leave it out.")
+        str | None, Query(description="`default`, or the UUID of a user; a user's API key may leave it out.")
     ] = None,
     agent: Annotated[str | None, Query(min_length=1, description="Only what this agent knows.")] = None,
 ) -> AsyncIterator[Memory]:
@@ -238,7 +240,7 @@ async def let_session(caller: AnyKey, runtime: Context, session: SessionText) ->
         NotFoundError: there is none that the key sees; whether there is another is not told.
     """
     try:
-        opened = await runtime.engine.get_session(session)
+        opened = await runtime.engine.session(id=session)
     except NotFoundError as error:
         raise no_session(session) from error
     _require_session(caller, opened)
@@ -324,4 +326,4 @@ def find_rule(route: APIRoute) -> Rule:
 
 def forbid(caller: Caller, why: str) -> ForbiddenError:
     """The error for what a key may not do."""
-    return ForbiddenError(f"the key {caller.key.name!r} may not do this: {why}", key=caller.key.id)
+    return ForbiddenError(f"API key {caller.key.name!r} may not do this: {why}.", key=caller.key.id)

@@ -14,10 +14,10 @@ from tomlkit.exceptions import ConvertError, TOMLKitError
 from tomlkit.items import Table
 
 from everfold.config import CONFIG_FILE, Overrides, Settings, load_settings
-from everfold.core.calibration import Calibration
-from everfold.core.room import require_room, share_room
-from everfold.core.snapshots import reserve_snapshot
-from everfold.core.window import Prompt
+from everfold.core.log.budget import require_budget, share_budget
+from everfold.core.log.calibration import Calibration
+from everfold.core.log.prompts import Prompt
+from everfold.core.recall.snapshots import reserve_snapshot
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 from everfold.server.problems import FieldProblem, FieldsError
 
@@ -52,7 +52,7 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
             file.flush()
             os.fsync(file.fileno())
         settings = _read(draft, overrides, list(changes))
-        _require_room(settings, agent)
+        _require_budget(settings, agent)
         if place.is_file():
             shutil.copymode(place, draft)
         draft.replace(place)
@@ -110,7 +110,7 @@ def _fill(section: Table, key: str, values: Mapping[str, object]) -> None:
         section.pop(key)
 
 
-def _require_room(settings: Settings, agent: str) -> None:
+def _require_budget(settings: Settings, agent: str) -> None:
     """Refuse a limit in which the agent's instructions and memory leave no room for a conversation.
 
     Raises:
@@ -119,9 +119,9 @@ def _require_room(settings: Settings, agent: str) -> None:
     own, session = settings.agents[agent], settings.session_settings(agent)
     policy = replace(session.policy, snapshot_tokens=reserve_snapshot(settings.memory_policy(agent)))
     session = replace(session, policy=policy, prompt=Prompt(system=own.instructions))
-    room = share_room(session.limit_tokens, policy, prompt_tokens=session.prompt_tokens, calibration=Calibration())
+    budget = share_budget(session.limit_tokens, policy, prompt_tokens=session.prompt_tokens, calibration=Calibration())
     try:
-        require_room(room, policy, calibration=Calibration(), session=f"of agent {agent}")
+        require_budget(budget, policy, calibration=Calibration(), session=f"of agent {agent}")
     except BudgetUnsatisfiableError as error:
         raise FieldsError(str(error), [FieldProblem(field="body.context_limit", message=str(error))]) from error
 

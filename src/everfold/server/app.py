@@ -1,10 +1,10 @@
-"""The app: routes over one engine, behind the gate."""
+"""The app: routes over one engine, behind the middleware."""
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from everfold.server.access import find_rule
-from everfold.server.gate import Gate
+from everfold.server.middleware import Middleware
 from everfold.server.problems import add_problems
 from everfold.server.reference import add_reference, read_version
 from everfold.server.routes import ROUTERS
@@ -38,11 +38,11 @@ def make_app(runtime: Runtime) -> FastAPI:
         app.router.routes.extend(router.routes)
     add_reference(app)
     app.add_middleware(
-        Gate,
+        Middleware,
         identify=runtime.identify,
         ids=runtime.ids,
         body_limit_bytes=runtime.settings.server.body_limit_bytes,
-        measures=runtime.measures,
+        metrics=runtime.metrics,
         tracer=runtime.tracer,
     )
     return app

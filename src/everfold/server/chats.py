@@ -13,7 +13,7 @@ from everfold.agents.chat import Chat
 from everfold.agents.chat_events import ChatEvent
 from everfold.agents.open_chat import open_chat
 from everfold.config import Settings
-from everfold.core.sessions import AgentId, UserId
+from everfold.core.primitives.ids import AgentId, UserId
 from everfold.engine import Everfold
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.system import Clock, Ids
@@ -78,11 +78,6 @@ class Chats:
             finally:
                 self._talks.remove(talk)
                 stopper.cancel()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether an answer is on its way."""
-        return bool(self._talks)
 
     def cut(self, session_id: str) -> bool:
         """Stop the answer that is on its way in a session; False where there is none."""

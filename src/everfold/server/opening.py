@@ -13,7 +13,7 @@ from everfold.config import Overrides
 from everfold.ports.sources import ContextSource
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER
-from everfold.server.measures import watch
+from everfold.server.metrics import watch
 from everfold.server.runtime import Runtime
 
 
@@ -45,5 +45,5 @@ async def open_runtime(
             overrides=settings,
             tracer=tracer,
         )
-        async with watch(runtime.measures, agents.engine):
+        async with watch(runtime.metrics, agents.engine):
             yield runtime

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.engine import Everfold
 from everfold.errors import NotFoundError
 
@@ -25,7 +25,7 @@ class Owners:
         known = self._known.get(session_id)
         if known is None:
             try:
-                record = await engine.get_record(session_id)
+                record = await engine.admin.get_record(session_id)
             except NotFoundError:
                 return None
             known = self._known[session_id] = (record.user_id, record.agent_id)

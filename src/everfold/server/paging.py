@@ -1,14 +1,14 @@
 """Pages of a list: how many, from where on, and where the next one begins."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, TypeVar
 
 from fastapi import Query
 
-from everfold.core.listing import MOST_LISTED
-from everfold.core.memory import AuditPlace
+from everfold.core.memory.records import AuditPlace
+from everfold.core.primitives.listing import MOST_LISTED
 from everfold.errors import MalformedRequestError
 
 T = TypeVar("T")
@@ -18,9 +18,9 @@ Cursor = Annotated[str | None, Query(description="`next_cursor` of the page befo
 DEFAULT_LIMIT: Final = 100
 
 
-def next_cursor(page: Sequence[T], limit: int, cursor: str) -> str | None:
-    """The cursor of what follows a page: None where it is not full, and so the last one."""
-    return cursor if len(page) >= limit else None
+def next_cursor(page: Sequence[T], limit: int, name: Callable[[T], str]) -> str | None:
+    """The cursor of what follows a page, which names its last entry: None where it is not full, and so the last one."""
+    return name(page[-1]) if page and len(page) >= limit else None
 
 
 _ORDINAL: Final = re.compile(r"[0-9]{1,18}")

@@ -1,8 +1,9 @@
-"""The one shape of an error over HTTP: a problem document, made from one table.
+"""Errors over HTTP: each is a problem document, made from one table.
 
 Source: RFC 9457, Problem Details for HTTP APIs.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, cast
@@ -49,6 +50,21 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 _INTERNAL = "the server failed on this request; its log has the cause under the request id"
 
 
+RENAMED_ROUTES = (
+    (re.compile(r"^/api/keys(?=/|$)"), "/api/api-keys"),
+    (re.compile(r"^(/api/sessions/[^/]+)/events(?=/|$)"), r"\1/compactions"),
+)
+"""Routes that have another path since: the old one is not found, and the error names the new one."""
+
+
+def find_new_path(path: str) -> str | None:
+    """The path that a route has now, where it once had the one that was asked for."""
+    for old, new in RENAMED_ROUTES:
+        if old.match(path):
+            return old.sub(new, path)
+    return None
+
+
 class FieldProblem(BaseModel):
     """What does not fit in one field of a request."""
 
@@ -84,11 +100,11 @@ class LostRaceError(Exception):
 
 
 def describe_problem(document: dict[str, Any]) -> dict[str, Any]:
-    """An OpenAPI document with the shapes that `PROBLEMS` refers to."""
+    """An OpenAPI document with the schemas that `PROBLEMS` refers to."""
     schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-    shapes = document.setdefault("components", {}).setdefault("schemas", {})
-    shapes.update(schema.pop("$defs", {}))
-    shapes["Problem"] = schema
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update(schema.pop("$defs", {}))
+    schemas["Problem"] = schema
     return document
 
 
@@ -162,9 +178,9 @@ def add_problems(app: FastAPI) -> None:
 
     async def tell_http(request: Request, error: Exception) -> ExactAnswer:
         raised = cast("HTTPException", error)
-        return make_problem(
-            request_id_of(request), raised.status_code, _clean(str(raised.detail)), headers=raised.headers
-        )
+        new = find_new_path(request.url.path) if raised.status_code == HTTPStatus.NOT_FOUND else None
+        detail = f"this route is now {new}" if new else _clean(str(raised.detail))
+        return make_problem(request_id_of(request), raised.status_code, detail, headers=raised.headers)
 
     async def tell_invalid(request: Request, error: Exception) -> ExactAnswer:
         found = cast("RequestValidationError", error).errors()

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from fastapi import Path, Query
 
-from everfold.core.items import ItemKind, ItemStatus, Tier
-from everfold.core.memory import AuditAction
+from everfold.core.memory.items import ItemKind, ItemStatus, Tier
+from everfold.core.memory.records import AuditAction
 
 ItemText = Annotated[str, Path(description="The item's id.", examples=["itm_01"])]
 TopicText = Annotated[str, Path(description="The topic's name.", examples=["work"])]
-KeyText = Annotated[str, Path(description="The key's id.", examples=["key_01"])]
+KeyText = Annotated[str, Path(description="The API key's id.", examples=["key_01"])]
 SourceText = Annotated[str, Path(description="The source's name in the settings.", examples=["calendar"])]
 DreamText = Annotated[str, Path(description="The dream's id.", examples=["drm_01"])]
 

@@ -4,7 +4,6 @@ It takes a second of work to write, which is done once, when somebody first asks
 """
 
 import asyncio
-import json
 from functools import cache
 from importlib.metadata import version
 from typing import Final
@@ -14,6 +13,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from everfold.server.answers import write_json
 from everfold.server.problems import describe_problem
 
 URL: Final = "/api/openapi.json"
@@ -34,11 +34,7 @@ def add_reference(app: FastAPI) -> None:
     async def tell(_: Request) -> Response:
         async with writing:
             if not written:
-                written.append(await to_thread.run_sync(_write, app))
+                written.append(await to_thread.run_sync(lambda: write_json(app.openapi())))
         return Response(written[0], media_type="application/json")
 
     app.router.add_route(URL, tell, include_in_schema=False)
-
-
-def _write(app: FastAPI) -> bytes:
-    return json.dumps(app.openapi(), ensure_ascii=False, separators=(",", ":")).encode("utf-8")

@@ -83,7 +83,7 @@ async def told_race(
 
     Args:
         expected: What `If-Match` named; None for none.
-        read_now: Gives what the resource is tagged with now, and its shape.
+        read_now: Gives what the resource is tagged with now, and its schema.
 
     Raises:
         LostRaceError: an edit within it was refused, and the resource is at another revision than expected.

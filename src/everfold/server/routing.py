@@ -3,11 +3,11 @@
 A client that gives a write an `Idempotency-Key` may send it again when its answer got lost: it gets the answer that the
 first one had. An answer that streams is not kept, and neither is a refusal: what changed nothing may be tried again.
 
-Source: everfold.core.repeats.
+Source: everfold.core.access.repeats.
 """
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -16,8 +16,8 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Match
 from starlette.types import Scope
 
-from everfold.core.access import AccessKey
-from everfold.core.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request
+from everfold.core.access.api_keys import ApiKey
+from everfold.core.access.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request
 from everfold.server.answers import ExactAnswer
 from everfold.server.problems import PROBLEMS, make_problem, request_id_of
 from everfold.server.runtime import runtime_of
@@ -32,6 +32,8 @@ _PARAMETER: Final[dict[str, object]] = {
     "schema": {"type": "string", "pattern": "^[ -~]+$", "maxLength": MOST_KEY_CHARS},
     "example": "3f6d1c1e-5b0a-4f8e-9a53-0c1d2e3f4a5b",
 }
+Fields = Mapping[str, object]
+"""The fields of an answer by name; the route's schema says how each is shown."""
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -64,7 +66,7 @@ class OnceRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_once(request: Request) -> Response:
-            key: AccessKey | None = getattr(request.state, "key", None)
+            key: ApiKey | None = getattr(request.state, "key", None)
             name = request.headers.get(HEADER)
             if name is None or key is None or request.method in _READS:
                 return await handle(request)
@@ -78,8 +80,8 @@ def make_router(tag: str) -> APIRouter:
     return APIRouter(tags=[tag], route_class=OnceRoute, responses=PROBLEMS, default_response_class=ExactAnswer)
 
 
-async def _answer_once(request: Request, key: AccessKey, name: str, handle: Handler) -> Response:
-    requests = runtime_of(request).engine.requests
+async def _answer_once(request: Request, key: ApiKey, name: str, handle: Handler) -> Response:
+    requests = runtime_of(request).engine.admin.requests
     path = f"{request.url.path}?{request.url.query}"
     begun = await requests.begin(key.id, name, hash_request(request.method, path, await request.body()))
     if not isinstance(begun, KnownRequest):

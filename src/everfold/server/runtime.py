@@ -13,17 +13,17 @@ from fastapi import Request
 from everfold.agents.hands import Hands
 from everfold.bootstrap import take_settings
 from everfold.config import Overrides, Settings
-from everfold.core.access import AccessKey
-from everfold.core.limits import RateLimit
+from everfold.core.access.api_keys import ApiKey
+from everfold.core.access.limits import RateLimit
 from everfold.engine import Everfold
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
 from everfold.server.agents_file import change_agent
 from everfold.server.chats import Chats
 from everfold.server.handles import Handles
-from everfold.server.measures import Measures
+from everfold.server.metrics import Metrics
 from everfold.server.owners import Owners
-from everfold.services.limit import Limiter
+from everfold.services.access.limit import Limiter
 
 _BURSTS: Final = 6
 """A key may ask at once what it may ask in this part of a minute. Source: own choice, ten seconds' worth."""
@@ -44,7 +44,7 @@ class Runtime:
         config: The settings file, where one was named.
         overrides: What outranks it.
         changing: Held while the settings file is changed.
-        measures: The figures that a monitor scrapes.
+        metrics: The figures that a monitor scrapes.
         tracer: Takes a span for each request.
         limiter: Holds keys to their rate; None where there is no bound.
         stopping: Set once the server is to end: what streams ends then.
@@ -63,7 +63,7 @@ class Runtime:
     config: Path | None = None
     overrides: Overrides | None = None
     changing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    measures: Measures = field(default_factory=Measures)
+    metrics: Metrics = field(default_factory=Metrics)
     tracer: Tracer = NO_TRACER
     limiter: Limiter | None = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -94,14 +94,14 @@ class Runtime:
             take_settings(self.engine, settings)
             self.handles.clear()
 
-    async def identify(self, secret: str) -> AccessKey:
+    async def identify(self, secret: str) -> ApiKey:
         """The key with a secret.
 
         Raises:
             UnauthenticatedError: there is none that holds.
             RateLimitedError: it asks too often.
         """
-        key = await self.engine.keys.check(secret)
+        key = await self.engine.admin.api_keys.check(secret)
         if self.limiter is not None:
             self.limiter.take(key.id)
         return key

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import Query
 
-from everfold.core.sessions import AgentId, SessionRecord
+from everfold.core.log.sessions import SessionRecord
+from everfold.core.primitives.ids import AgentId
 from everfold.engine import Everfold
 from everfold.errors import NotFoundError
 from everfold.server.access import Caller, forbid, no_session, read_user, sees_session
@@ -37,7 +38,7 @@ async def find_session(caller: Caller, engine: Everfold, session_id: str, *, age
         NotFoundError: there is none that the key sees; whether there is another is not told.
     """
     try:
-        record = await engine.get_record(session_id)
+        record = await engine.admin.get_record(session_id)
     except NotFoundError as error:
         raise no_session(session_id) from error
     if agent not in (None, record.agent_id) or not sees_session(caller, record.user_id, record.agent_id):

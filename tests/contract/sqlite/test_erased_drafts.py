@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.drafts import Draft
-from everfold.testing.builders import open_session, plan_bare_erasure, talk
-from everfold.testing.contract_compaction import LATER, NOW
-from everfold.testing.contract_work import begin
+from everfold.core.digests.drafts import Draft
+from everfold.testing.contract.compaction import LATER, NOW
+from everfold.testing.contract.work import begin
+from everfold.testing.kit.builders import open_session, plan_bare_erasure, talk
 
 SECRET = "a digest that speaks of the xylophone alibi"
 
@@ -21,9 +21,9 @@ async def test_a_draft_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "everfold.db"
     store = await SqliteStore.open(str(path))
     record = await open_session(store, None, *talk(8))
-    event = (await begin(store, record.id, "evt_1")).event
-    await store.claim_event(event.id, now=NOW, lease_until=LATER)
-    await store.keep_draft(event.id, Draft(text=SECRET, tokens=9), attempt=1, extraction="off")
+    compaction = (await begin(store, record.id, "evt_1")).compaction
+    await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)
+    await store.keep_draft(compaction.id, Draft(text=SECRET, tokens=9), attempt=1, extraction="off")
     assert words_in(path)
     await store.erase_message(await plan_bare_erasure(store, record.id, 3), erased_at=LATER)
     assert not words_in(path)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.items import Item
-from everfold.core.memory import MemoryChange, MemoryHead, SessionMemory
-from everfold.core.searching import plan_query
-from everfold.core.sessions import UserId
-from everfold.core.topics import Topic
+from everfold.core.memory.items import Item
+from everfold.core.memory.records import MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.memory.topics import Topic
+from everfold.core.primitives.ids import UserId
+from everfold.core.text.searching import plan_query
 from everfold.errors import ConflictError
-from everfold.testing.builders import ADA, BEN, GUIDE, open_session
-from everfold.testing.memory_builders import audit, change, dream, erased, evidence, item, put, topic
+from everfold.testing.kit.builders import ADA, BEN, GUIDE, open_session
+from everfold.testing.kit.memory_builders import audit, change, dream, erased, evidence, item, put, topic
 
 SECRET = "zugzwang"
 """A word that is its own stem, so that the index holds it as it stands."""
@@ -54,7 +54,7 @@ async def fill(store: SqliteStore) -> tuple[list[Item], Topic]:
     told = [replace(one, revision=2, shelf="archive") for one in rows if SECRET in one.statement]
     await put(store, *told)
     written = topic("top_1", content=f"All about the {SECRET}.")
-    bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryHead(), topics=(written,))
+    bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryVersion(), topics=(written,))
     kept = SessionMemory(session_id=record.id, snapshot=f"- {SECRET}", has_snapshot=True)
     await change(store, replace(bare, dream=dream("drm_1", written), session=kept))
     assert count_in_files(store, SECRET) > len(told)
@@ -84,7 +84,7 @@ async def test_a_wipe_overwrites_all(store: SqliteStore) -> None:
     """After a wipe no byte of any file holds what the user's memory said, and the other user's is untouched."""
     await fill(store)
     await put(store, item("itm_ben", "Ben has a kayak.", user_id=BEN))
-    await store.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+    await store.wipe_memory(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
     assert count_in_files(store, SECRET) == count_in_files(store, "word7919") == 0
     assert count_in_files(store, "kayak") > 0
     assert await store.check_integrity() == []
@@ -97,7 +97,7 @@ async def test_a_wipe_of_few_among_many_overwrites_all(store: SqliteStore) -> No
         await put(store, *plain[at : at + 100])
     await put(store, *(item(f"itm_b{n}", f"A {SECRET} {n}.", user_id=BEN) for n in range(3)))
     assert count_in_files(store, SECRET) > 0
-    await store.wipe_memory(BEN, expected=await store.read_head(BEN), entry=audit("wipe", user_id=BEN))
+    await store.wipe_memory(BEN, expected=await store.read_memory_version(BEN), entry=audit("wipe", user_id=BEN))
     assert count_in_files(store, SECRET) == 0
     hits = await store.search_items(plan_query("word7919"), ADA, None, limit_count=9)
     assert hits[0][0].id == "itm_1"
@@ -111,7 +111,7 @@ async def test_reads_beside_a_wipe_see_one_moment(store: SqliteStore) -> None:
     for turn in range(6):
         await put(store, *rows, *[replace(one, revision=2) for one in rows])
         wiping = asyncio.create_task(
-            other.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe", at=turn))
+            other.wipe_memory(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe", at=turn))
         )
         seen = []
         while not wiping.done():
@@ -127,8 +127,8 @@ async def test_writers_of_one_file_take_turns(store: SqliteStore) -> None:
     """Of changes that two stores over one file decided over the same head, one is written and the others are refused."""
     other = await SqliteStore.open(store.path)
     for turn in range(5):
-        head = await store.read_head(ADA)
-        assert head == await other.read_head(ADA) == MemoryHead(revision=turn)
+        head = await store.read_memory_version(ADA)
+        assert head == await other.read_memory_version(ADA) == MemoryVersion(revision=turn)
         plans = [
             MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, items=(item(f"itm_{turn}_{at}"),))
             for at in range(4)
@@ -137,6 +137,6 @@ async def test_writers_of_one_file_take_turns(store: SqliteStore) -> None:
             *((other if at % 2 else store).change_memory(plan) for at, plan in enumerate(plans)), return_exceptions=True
         )
         assert [isinstance(one, ConflictError) for one in outcomes].count(True) == 3
-        assert MemoryHead(revision=turn + 1) in outcomes
+        assert MemoryVersion(revision=turn + 1) in outcomes
     assert len(await other.list_items(ADA, None, limit_count=99)) == 5
     await other.close()

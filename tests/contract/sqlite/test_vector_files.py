@@ -9,13 +9,13 @@ import pytest
 
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.sqlite.vectors import pack
-from everfold.core.sessions import SessionId
-from everfold.core.vectors import Space, Vector, normalise, quantise
+from everfold.core.primitives.ids import SessionId
+from everfold.core.recall.vectors import Space, Vector, normalise, quantise
 from everfold.errors import InvalidInputError
-from everfold.testing.builders import ADA, append_wires, minute, open_session, plan_bare_erasure, user
-from everfold.testing.clusters import Clusters
-from everfold.testing.contract_vectors import embed, near
-from everfold.testing.memory_builders import audit, erased, item, put, topic
+from everfold.testing.contract.clusters import Clusters
+from everfold.testing.contract.vectors import embed, near
+from everfold.testing.kit.builders import ADA, append_wires, minute, open_session, plan_bare_erasure, user
+from everfold.testing.kit.memory_builders import audit, erased, item, put, topic
 
 SPACE = Space("clusters", 384)
 SESSION = SessionId("ses_1")
@@ -73,7 +73,7 @@ async def test_erased_memory_has_no_vector(store: SqliteStore) -> None:
     assert [holds(store, vector) for vector in (one, two)] == [(True, True), (True, True)]
     await put(store, erased(first), has_erased=True)
     assert [holds(store, vector) for vector in (one, two)] == [(False, False), (True, True)]
-    await store.wipe_memory(ADA, expected=await store.read_head(ADA), entry=audit("wipe"))
+    await store.wipe_memory(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
     assert [holds(store, vector) for vector in (one, two)] == [(False, False), (False, False)]
 
 

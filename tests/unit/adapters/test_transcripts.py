@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfold.adapters.transcripts import FORMATS, Conversation, Transcript, parse_transcript, read_transcript
-from everfold.core.json_values import JsonValue
-from everfold.core.messages import DocumentPart, TextPart
-from everfold.core.wire import read_wire
+from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError, NotFoundError
 
 ROOT = Path(__file__).parents[3]
@@ -47,8 +45,6 @@ def _parse(*values: JsonValue, format: str | None = None) -> Transcript:  # noqa
         ("anthropic.json", "anthropic", [5]),
         ("anthropic_messages.jsonl", "anthropic", [2]),
         ("sharegpt.json", "sharegpt", [5, 3]),
-        ("tau_bench.json", "tau-bench", [5]),
-        ("locomo.json", "locomo", [3]),
         ("coding_agent.jsonl", "coding-agent", [7, 2]),
         ("rollout.jsonl", "coding-agent", [9]),
     ],
@@ -167,29 +163,6 @@ def test_every_model_of_the_sharegpt_collection_is_the_assistant(speaker: str) -
     turns: list[JsonValue] = [{"from": "human", "value": "a"}, {"from": speaker, "value": "b"}]
     conversation = _only(_parse([{"id": "x", "conversations": turns}]))
     assert [message.wire["role"] for message in conversation.messages] == ["user", "assistant"]
-
-
-def test_locomo_turns_are_dated_named_and_in_order_of_sittings() -> None:
-    """Sittings come in the order of their numbers, a minute a turn from their date, with speakers as roles and names."""
-    conversation = _only(_read("locomo.json"))
-    assert [(message.label, message.wire["role"], message.wire["name"]) for message in conversation.messages] == [
-        ("D1:1", "user", "Ana"),
-        ("D1:2", "assistant", "Ivo"),
-        ("D10:1", "assistant", "Ivo"),
-    ]
-    assert [message.said_at for message in conversation.messages] == [
-        datetime(2024, 2, 29, 12, 30, tzinfo=UTC),
-        datetime(2024, 2, 29, 12, 31, tzinfo=UTC),
-        datetime(2024, 3, 1, 0, 5, tzinfo=UTC),
-    ]
-    view = read_wire(conversation.messages[1].wire)
-    assert view.name == "Ivo"
-    text, image = view.parts
-    assert isinstance(text, TextPart)
-    assert isinstance(image, DocumentPart)
-    assert text.text == "A quince, look."
-    told = ("a young tree in a pot", "quince sapling", "https://example.org/quince.jpg")
-    assert all(part in image.text for part in told)
 
 
 def test_streamed_parts_of_an_assistant_message_are_joined_in_order() -> None:
@@ -375,8 +348,6 @@ BROKEN = [
     ("unknown_event.jsonl", 2, "'hologram'"),
     ("orphan_observation.json", 8, "answers no function_call"),
     ("call_not_json.jsonl", 1, "not JSON"),
-    ("bad_date.json", 4, "yesterday"),
-    ("stranger.json", 10, "'Eva'"),
     ("tool_use_of_user.json", 1, "tool_use block in a message of the user"),
     ("empty.json", 1, "empty"),
     ("no_messages.json", 1, "no message"),
@@ -405,6 +376,13 @@ def test_a_file_of_no_format_is_described() -> None:
         _parse([[]])
 
 
+@pytest.mark.parametrize("name", ["locomo.json", "tau_bench.json"])
+def test_a_file_of_a_benchmark_is_no_format_that_is_read(name: str) -> None:
+    """The formats of benchmarks are refused with what the file begins with and the formats that are read."""
+    with pytest.raises(InvalidInputError, match=r"is no transcript in a format that is known: anthropic, coding-agent"):
+        read_transcript(FIXTURES.parent / "benchmarks" / name)
+
+
 def test_every_broken_fixture_has_its_refusal() -> None:
     """No broken fixture lies unused."""
     assert {path.name for path in (FIXTURES / "broken").iterdir()} == {name for name, _, _ in BROKEN}
@@ -416,8 +394,6 @@ def test_every_broken_fixture_has_its_refusal() -> None:
         ("anthropic.json", ("tools",), 5),
         ("anthropic.json", ("messages",), 5),
         ("anthropic.json", ("system",), [{"type": "image"}]),
-        ("locomo.json", (0, "conversation", "session_1"), 5),
-        ("locomo.json", (0, "conversation", "session_10_date_time"), "30:70 pm on 31 June, 2024"),
         ("sharegpt.json", (0, "tools"), "["),
     ],
 )
@@ -595,8 +571,7 @@ def test_damaged_bytes_are_read_or_refused(data: st.DataObject, name: str) -> No
 @pytest.mark.parametrize(
     ("name", "format_name", "conversation_count", "message_count"),
     [
-        ("locomo-dev.json", "locomo", 4, 2080),
-        ("tau-airline-dev.jsonl", "tau-bench", 80, 2280),
+        ("tau-airline-dev.jsonl", "openai", 80, 2280),
         ("coding-dev.json", "openai", 1, 24),
     ],
 )
@@ -610,4 +585,3 @@ def test_real_transcripts_are_read_whole(
     assert transcript.format == format_name
     assert (len(transcript.conversations), len(messages)) == (conversation_count, message_count)
     assert all(lines[message.line - 1].lstrip().startswith("{") for message in messages)
-    assert format_name != "locomo" or all(message.said_at and message.label for message in messages)

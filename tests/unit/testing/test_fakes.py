@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from everfold.core.access import SECRET_CHARS, SECRET_PREFIX
+from everfold.core.access.api_keys import SECRET_CHARS, SECRET_PREFIX
 from everfold.ports.system import Clock, Ids, Secrets
-from everfold.testing.fakes import STARTED_AT, CountingIds, CountingSecrets, FakeClock
+from everfold.testing.kit.fakes import STARTED_AT, CountingIds, CountingSecrets, FakeClock
 
 
 def test_a_fake_clock_stands_still() -> None:

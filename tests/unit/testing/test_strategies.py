@@ -7,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from tests.support.sizes import examples
 
 from everfold.testing import check_anthropic_request, check_openai_request
-from everfold.testing.json_rules import list_json_violations
-from everfold.testing.log_plans import GeneratedLog, Trait
-from everfold.testing.strategies import (
+from everfold.testing.judges.json_rules import list_json_violations
+from everfold.testing.kit.log_plans import GeneratedLog, Trait
+from everfold.testing.kit.strategies import (
     BrokenMessage,
     st_anthropic_log,
     st_broken_message,
@@ -19,7 +20,7 @@ from everfold.testing.strategies import (
     st_openai_log,
 )
 
-FEW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 OPENAI_ONLY = {"name", "developer_role", "refusal", "null_content", "mid_log_system"}
 ANTHROPIC_ONLY = {"cache_control", "thinking", "mixed_results_and_text"}
 

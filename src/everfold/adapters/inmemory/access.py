@@ -1,19 +1,19 @@
-"""Keys and known writes in memory."""
+"""API keys and known writes in memory."""
 
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.access import AccessKey, KeyId, is_admin, refuse_last_admin
-from everfold.core.repeats import KeptAnswer, KnownRequest
+from everfold.core.access.api_keys import ApiKey, ApiKeyId, is_admin, refuse_last_admin
+from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.errors import ConflictError, NotFoundError
 
 
 class InMemoryAccess(TablesHolder):
     """The access store's methods; see `everfold.ports.access.AccessStore`."""
 
-    async def add_key(self, key: AccessKey) -> None:
+    async def add_api_key(self, key: ApiKey) -> None:
         """Store a key. O(keys)."""
         keys = self._tables.keys
         if key.id in keys:
@@ -27,19 +27,19 @@ class InMemoryAccess(TablesHolder):
                 )
         keys[key.id] = key
 
-    async def find_key(self, secret_hash: str) -> AccessKey | None:
+    async def find_api_key(self, secret_hash: str) -> ApiKey | None:
         """The key with this hash of its secret. O(keys)."""
         return next((key for key in self._tables.keys.values() if key.secret_hash == secret_hash), None)
 
-    async def list_keys(self, *, after: KeyId | None, limit_count: int) -> list[AccessKey]:
-        """Keys in the order in which they were stored, after the given one."""
+    async def list_api_keys(self, *, after: ApiKeyId | None, limit_count: int) -> list[ApiKey]:
+        """API keys in the order in which they were stored, after the given one."""
         keys = iter(self._tables.keys.values())
         if after is not None:
             _get_key(self._tables, after)
             next(key for key in keys if key.id == after)
         return list(islice(keys, limit_count))
 
-    async def revoke_key(self, key_id: KeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> AccessKey:
+    async def revoke_api_key(self, key_id: ApiKeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> ApiKey:
         """End a key, and give it. O(keys)."""
         key = _get_key(self._tables, key_id)
         others = (other for other in self._tables.keys.values() if other.id != key_id)
@@ -49,7 +49,7 @@ class InMemoryAccess(TablesHolder):
         self._tables.keys[key_id] = revoked
         return revoked
 
-    async def touch_key(self, key_id: KeyId, *, used_at: datetime) -> None:
+    async def touch_api_key(self, key_id: ApiKeyId, *, used_at: datetime) -> None:
         """Note when a key was used."""
         key = self._tables.keys.get(key_id)
         if key is not None and (key.last_used_at is None or key.last_used_at < used_at):
@@ -91,7 +91,7 @@ def forget_answers(tables: Tables) -> None:
             tables.requests[key] = replace(known, answer=replace(known.answer, body=None))
 
 
-def _get_key(tables: Tables, key_id: KeyId) -> AccessKey:
+def _get_key(tables: Tables, key_id: ApiKeyId) -> ApiKey:
     key = tables.keys.get(key_id)
     if key is None:
         raise NotFoundError(f"there is no key {key_id!r}; use the id of one that was listed", key=key_id)

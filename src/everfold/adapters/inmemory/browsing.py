@@ -5,9 +5,10 @@ from itertools import dropwhile, islice
 
 from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import TablesHolder
-from everfold.core.events import CompactionEvent
-from everfold.core.layout import EMPTY_LAYOUT
-from everfold.core.sessions import NO_END, AgentId, EventId, SessionId, SessionRecord, UserId
+from everfold.core.compaction.layout import EMPTY_LAYOUT
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.sessions import NO_END, SessionRecord
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.ports.browsing import SessionFigures
 
 
@@ -36,7 +37,7 @@ class InMemoryBrowsing(TablesHolder):
         figures: dict[SessionId, SessionFigures] = {}
         for id_ in session_ids:
             if (state := tables.states.get(id_)) is not None:
-                layout = tables.layouts.get(EventId(state.event_id), EMPTY_LAYOUT)
+                layout = tables.layouts.get(CompactionId(state.compaction_id), EMPTY_LAYOUT)
                 figures[id_] = SessionFigures(
                     last_seq=state.last_seq, watermark=layout.watermark, epoch=state.epoch, active_at=state.active_at
                 )
@@ -51,7 +52,11 @@ class InMemoryBrowsing(TablesHolder):
         """The erased messages of a session's log, rising."""
         return [row.note.seq for row in self._tables.walk(session_id, 1, NO_END) if row.is_erased]
 
-    async def find_revision(self, event_id: EventId) -> CompactionEvent | None:
+    async def find_revision(self, compaction_id: CompactionId) -> Compaction | None:
         """The newest event that replaced the digest of this one."""
-        revisions = (event for event in reversed(self._tables.events.values()) if event.revises == event_id)
+        revisions = (
+            compaction
+            for compaction in reversed(self._tables.compactions.values())
+            if compaction.revises == compaction_id
+        )
         return next(revisions, None)

@@ -12,12 +12,12 @@ from everfold.adapters.inmemory.memory_tables import drop, import_tables, write_
 from everfold.adapters.inmemory.sessions import put_current, put_session
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
-from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
-from everfold.core.portable import PortableMemory
-from everfold.core.portable_sessions import PortableMessage
-from everfold.core.restoring import RestoredSession
-from everfold.core.sessions import SessionId, UserId
-from everfold.core.vectors import KINDS
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.portability.documents import PortableMemory
+from everfold.core.portability.restoring import RestoredSession
+from everfold.core.portability.sessions import PortableMessage
+from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.recall.vectors import KINDS
 from everfold.errors import ConflictError
 
 
@@ -41,16 +41,16 @@ class InMemoryForgetting(TablesHolder):
         tables.memory = write_change(tables.memory, change, owner_id=None)
         return _erase_sessions(tables, session_ids)
 
-    async def wipe_user(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
         """Remove what memory has of a user, and all of their sessions."""
         tables = self._tables
-        tables.memory.check_head(user_id, expected)
+        tables.memory.check_version(user_id, expected)
         counts = count_memory(tables.memory, user_id)
         counts["vectors"] = count_vectors(tables, user_id, KINDS)
         session_ids = [record.id for record in tables.sessions.values() if record.user_id == user_id]
         mine = [id_ for id_, call in tables.calls.items() if call.user_id == user_id]
         for id_ in mine:
-            tables.calls[id_] = replace(tables.calls[id_], user_id=UserId(""), session_id=None, event_id=None)
+            tables.calls[id_] = replace(tables.calls[id_], user_id=UserId(""), session_id=None, compaction_id=None)
         erased = _erase_sessions(tables, session_ids)
         counts |= {"transcripts": erased.pop("sessions"), **erased, "calls": len(mine)}
         wipe_tables(tables, user_id, expected=expected, entry=replace(entry, counts=tuple(counts.items())))
@@ -79,13 +79,13 @@ class InMemoryForgetting(TablesHolder):
         self,
         memory: PortableMemory,
         *,
-        expected: MemoryHead,
+        expected: MemoryVersion,
         entry: AuditEntry,
         sessions: Sequence[RestoredSession] = (),
-    ) -> MemoryHead:
+    ) -> MemoryVersion:
         """Store all of a memory for a user who has none, and their sessions."""
         tables = self._tables
-        tables.memory.check_head(memory.user_id, expected)
+        tables.memory.check_version(memory.user_id, expected)
         for session in sessions:
             if session.record.id in tables.sessions or session.record.id in tables.erased:
                 raise ConflictError(
@@ -132,20 +132,20 @@ def _list_branches(tables: Tables, session_id: SessionId) -> list[SessionId]:
 
 def _erase_sessions(tables: Tables, session_ids: Sequence[SessionId]) -> dict[str, int]:
     gone = frozenset(session_ids)
-    events = [event.id for event in tables.events.values() if event.session_id in gone]
-    digests = [digest.id for digest in tables.digests.values() if digest.event_id in events]
+    compactions = [compaction.id for compaction in tables.compactions.values() if compaction.session_id in gone]
+    digests = [digest.id for digest in tables.digests.values() if digest.compaction_id in compactions]
     counts = {
         "sessions": len(session_ids),
         "messages": sum(len(tables.messages[id_]) for id_ in session_ids),
-        "events": len(events),
+        "compactions": len(compactions),
         "digests": len(digests),
     }
     for id_, call in tables.calls.items():
-        if call.session_id in gone or call.event_id in events:
-            tables.calls[id_] = replace(call, user_id=UserId(""), session_id=None, event_id=None)
+        if call.session_id in gone or call.compaction_id in compactions:
+            tables.calls[id_] = replace(call, user_id=UserId(""), session_id=None, compaction_id=None)
     drop(tables.digests, digests)
-    drop(tables.layouts, events)
-    drop(tables.events, events)
+    drop(tables.layouts, compactions)
+    drop(tables.compactions, compactions)
     drop(tables.current, [owner for owner, id_ in tables.current.items() if id_ in gone])
     drop(tables.messages, session_ids)
     drop(tables.client_ids, session_ids)

@@ -9,9 +9,10 @@ from everfold.adapters.inmemory.compaction import drop_drafts
 from everfold.adapters.inmemory.memory_tables import MemoryTables, write_change
 from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
-from everfold.core.erasing import Erasure
-from everfold.core.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
-from everfold.core.sessions import AgentId, SessionId, SessionRecord, UserId, find_holder, find_stretches
+from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.sessions import SessionRecord, find_holder, find_stretches
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, StoredContent
 
@@ -67,8 +68,9 @@ class InMemoryHistory(TablesHolder):
         rewritten = [
             replace(_get_message(tables, near.session_id, near.seq), search=near.text) for near in erasure.search_rows
         ]
-        events = [
-            replace(tables.get_event(record.event_id), certificate=record.certificate) for record in erasure.records
+        compactions = [
+            replace(tables.get_compaction(record.compaction_id), certificate=record.certificate)
+            for record in erasure.records
         ]
         tables.memory = _change_memory(tables, erasure)
         for neighbour in rewritten:
@@ -76,8 +78,8 @@ class InMemoryHistory(TablesHolder):
                 tables.put(neighbour)
         if not row.is_erased:
             tables.put(bury(row, erased_at))
-        tables.events.update({event.id: event for event in events})
-        tables.layouts.update({record.event_id: record.layout for record in erasure.records})
+        tables.compactions.update({compaction.id: compaction for compaction in compactions})
+        tables.layouts.update({record.compaction_id: record.layout for record in erasure.records})
         tables.digests.update({digest.id: digest for digest in erasure.digests})
         tables.states.update(erasure.states)
         for session_id, _ in erasure.states:

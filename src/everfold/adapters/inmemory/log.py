@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder, store_message
-from everfold.core.appending import AppendPlan
-from everfold.core.messages import Message, Note
-from everfold.core.sessions import SessionId
-from everfold.core.state import SessionState
+from everfold.core.log.appending import AppendPlan
+from everfold.core.log.messages import Message, Note
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 
 
@@ -23,11 +23,12 @@ class InMemoryLog(TablesHolder):
         _check_client_ids(tables, session_id, plan)
         write_plan(tables, session_id, plan)
 
-    async def read_state(self, session_id: SessionId) -> SessionState:
-        """The session's state."""
+    async def read_state(self, session_id: SessionId, *, known: SessionState | None = None) -> SessionState:
+        """The session's state; `known` itself where the session is still at its revision."""
         tables = self._tables
         tables.get_session(session_id)
-        return tables.states[session_id]
+        state = tables.states[session_id]
+        return state if known is None or known.revision != state.revision else known
 
     async def write_state(self, session_id: SessionId, state: SessionState, *, expected_revision: int) -> None:
         """Replace the session's state; `state.revision` is one more than expected."""

@@ -9,37 +9,38 @@ from everfold.adapters.inmemory.access import forget_answers
 from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, is_for, write_change
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
-from everfold.core.items import Item, ItemId, ItemStatus, index_item
-from everfold.core.memory import (
+from everfold.core.log.sessions import NO_END
+from everfold.core.memory.items import Item, ItemId, ItemStatus, index_item
+from everfold.core.memory.records import (
     AuditAction,
     AuditEntry,
     AuditPlace,
     Extraction,
     MemoryChange,
-    MemoryHead,
+    MemoryVersion,
     SessionMemory,
 )
-from everfold.core.searching import SearchQuery, SearchText, rank_documents
-from everfold.core.sessions import NO_END, AgentId, SessionId, UserId
-from everfold.core.topics import Dream, DreamId, Topic
+from everfold.core.memory.topics import Dream, DreamId, Topic
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import SearchQuery, SearchText, rank_documents
 from everfold.errors import ConflictError, NotFoundError
 
 
 class InMemoryMemory(TablesHolder):
     """The memory store's methods; see `everfold.ports.memory`."""
 
-    async def read_head(self, user_id: UserId) -> MemoryHead:
+    async def read_memory_version(self, user_id: UserId) -> MemoryVersion:
         """Where the user's memory stands."""
-        return self._tables.memory.heads.get(user_id, MemoryHead())
+        return self._tables.memory.heads.get(user_id, MemoryVersion())
 
-    async def change_memory(self, change: MemoryChange) -> MemoryHead:
+    async def change_memory(self, change: MemoryChange) -> MemoryVersion:
         """Write everything of a change and give the new head."""
         tables = self._tables
         owner_id = None if change.session is None else tables.get_session(change.session.session_id).user_id
         tables.memory = write_change(tables.memory, change, owner_id=owner_id)
         if change.is_forgetting:
             forget_answers(tables)
-        return change.next_head
+        return change.next_version
 
     async def list_items(
         self,
@@ -256,10 +257,10 @@ class InMemoryMemory(TablesHolder):
         own = (one for one in newest if one.user_id == user_id and action in (None, one.action))
         return list(islice((one for one in own if before is None or _read_place(one) < before), limit_count))
 
-    async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_memory(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
         """Remove everything that memory has of a user, raise the epoch, and give how much went from each bucket."""
         tables = self._tables
-        tables.memory.check_head(user_id, expected)
+        tables.memory.check_version(user_id, expected)
         counts = count_memory(tables.memory, user_id)
         counts["vectors"] = count_vectors(tables, user_id, ("item", "topic"))
         wipe_tables(tables, user_id, expected=expected, entry=replace(entry, counts=tuple(counts.items())))
@@ -290,7 +291,7 @@ def count_memory(held: MemoryTables, user_id: UserId) -> dict[str, int]:
     }
 
 
-def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> None:
+def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> None:
     """Remove everything that memory has of a user; what was said before is not extracted again."""
     held = tables.memory
     items = [id_ for id_, revisions in held.items.items() if revisions[-1].user_id == user_id]
@@ -302,7 +303,7 @@ def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryHead, entry:
     drop(held.extractions, [one.id for one in held.extractions.values() if one.user_id == user_id])
     drop(held.cursors, [key for key in held.cursors if key[0] == user_id])
     drop(held.leases, [key for key in held.leases if key[0] == user_id])
-    held.heads[user_id] = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
+    held.heads[user_id] = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch + 1)
     forget_snapshots(held, user_id)
     held.audit.append(entry)
     forget_answers(tables)

@@ -5,11 +5,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self, TypeVar
 
-from everfold.core.items import Item, ItemId, Tier
-from everfold.core.memory import AuditEntry, Extraction, MemoryChange, MemoryHead, SessionMemory, forget_snapshot
-from everfold.core.portable import PortableMemory
-from everfold.core.sessions import AgentId, SessionId, UserId
-from everfold.core.topics import Dream, DreamId, Topic, TopicId
+from everfold.core.memory.items import Item, ItemId, Tier
+from everfold.core.memory.records import (
+    AuditEntry,
+    Extraction,
+    MemoryChange,
+    MemoryVersion,
+    SessionMemory,
+    forget_snapshot,
+)
+from everfold.core.memory.topics import Dream, DreamId, Topic, TopicId
+from everfold.core.portability.documents import PortableMemory
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import ConflictError
 
 K = TypeVar("K")
@@ -28,7 +35,7 @@ class MemoryTables:
         leases: Whose dream is on its way, and until when it is believed to be.
     """
 
-    heads: dict[UserId, MemoryHead] = field(default_factory=dict)
+    heads: dict[UserId, MemoryVersion] = field(default_factory=dict)
     items: dict[ItemId, list[Item]] = field(default_factory=dict)
     written_at: dict[ItemId, int] = field(default_factory=dict)
     erased_at: dict[UserId, int] = field(default_factory=dict)
@@ -61,9 +68,9 @@ class MemoryTables:
             audit=list(self.audit),
         )
 
-    def check_head(self, user_id: UserId, expected: MemoryHead) -> None:
+    def check_version(self, user_id: UserId, expected: MemoryVersion) -> None:
         """Refuse what was decided over another head."""
-        head = self.heads.get(user_id, MemoryHead())
+        head = self.heads.get(user_id, MemoryVersion())
         if head != expected:
             raise ConflictError(
                 f"the memory of user {user_id} is at revision {head.revision} and epoch {head.epoch}, expected "
@@ -95,11 +102,11 @@ def write_change(held: MemoryTables, change: MemoryChange, *, owner_id: UserId |
         change: What to write.
         owner_id: Whose the session of the change is; None where it has none.
     """
-    held.check_head(change.user_id, change.expected)
+    held.check_version(change.user_id, change.expected)
     if change.session is not None:
         _check_owner(change.user_id, owner_id, change.session.session_id)
     new = held.copy()
-    new.heads[change.user_id] = head = change.next_head
+    new.heads[change.user_id] = head = change.next_version
     if change.has_erased:
         forget_snapshots(new, change.user_id)
     for item in change.items:
@@ -186,7 +193,7 @@ def import_tables(held: MemoryTables, memory: PortableMemory, entry: AuditEntry)
     if user_id in owners:
         raise ConflictError(f"user {user_id} has a memory already; wipe it first", user=user_id)
     new = held.copy()
-    head = held.heads.get(user_id, MemoryHead())
+    head = held.heads.get(user_id, MemoryVersion())
     new.heads[user_id] = replace(head, revision=head.revision + 1)
     for item in (one for revisions in memory.items for one in revisions):
         _put(new.items, item.id, item, forgets=False)

@@ -4,10 +4,10 @@ from collections import Counter
 from datetime import datetime
 
 from everfold.adapters.inmemory.tables import TablesHolder
-from everfold.core.events import CompactionEvent
-from everfold.core.overview import Spend, WorkCounts
-from everfold.core.sessions import AgentId
-from everfold.core.usage import ModelCall
+from everfold.core.compaction.record import Compaction
+from everfold.core.observation.overview import Spend, WorkCounts
+from everfold.core.observation.usage import ModelCall
+from everfold.core.primitives.ids import AgentId
 
 
 class InMemoryOverview(TablesHolder):
@@ -16,30 +16,32 @@ class InMemoryOverview(TablesHolder):
     async def count_work(self) -> WorkCounts:
         """How much there is, and how much waits."""
         tables = self._tables
-        events = list(tables.events.values())
-        waiting = [event for event in events if not event.has_ended]
+        compactions = list(tables.compactions.values())
+        waiting = [compaction for compaction in compactions if not compaction.has_ended]
         return WorkCounts(
             users_count=len(tables.users),
             sessions_count=len(tables.sessions),
-            events_count=len(events),
-            waiting=tuple(sorted(Counter(event.state for event in waiting).items())),
-            degraded_count=sum(event.state == "degraded" for event in events),
-            oldest_at=min((event.begun_at for event in waiting), default=None),
+            compactions_count=len(compactions),
+            waiting=tuple(sorted(Counter(compaction.state for compaction in waiting).items())),
+            degraded_count=sum(compaction.state == "degraded" for compaction in compactions),
+            oldest_at=min((compaction.begun_at for compaction in waiting), default=None),
         )
 
     async def list_agents(self) -> list[AgentId]:
         """Every agent that anybody has spoken to, by name."""
         return sorted({record.agent_id for record in self._tables.sessions.values()})
 
-    async def list_unfinished(self, *, limit_count: int) -> list[CompactionEvent]:
+    async def list_unfinished(self, *, limit_count: int) -> list[Compaction]:
         """Events that have not ended, whoever works on them, oldest first."""
-        found = [event for event in self._tables.events.values() if not event.has_ended]
-        return sorted(found, key=lambda event: event.begun_at)[: max(limit_count, 0)]
+        found = [compaction for compaction in self._tables.compactions.values() if not compaction.has_ended]
+        return sorted(found, key=lambda compaction: compaction.begun_at)[: max(limit_count, 0)]
 
-    async def list_degraded(self, *, limit_count: int) -> list[CompactionEvent]:
+    async def list_degraded(self, *, limit_count: int) -> list[Compaction]:
         """Events that ended degraded, newest first."""
-        found = [event for event in reversed(self._tables.events.values()) if event.state == "degraded"]
-        return sorted(found, key=lambda event: event.begun_at, reverse=True)[: max(limit_count, 0)]
+        found = [
+            compaction for compaction in reversed(self._tables.compactions.values()) if compaction.state == "degraded"
+        ]
+        return sorted(found, key=lambda compaction: compaction.begun_at, reverse=True)[: max(limit_count, 0)]
 
     async def sum_spend(self, *, since: datetime) -> list[Spend]:
         """What calls of models that started at or after a moment came to, by model and purpose, in that order."""

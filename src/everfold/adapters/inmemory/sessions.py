@@ -6,9 +6,10 @@ from dataclasses import replace
 from itertools import islice
 
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
-from everfold.core.state import SessionState
-from everfold.core.users import User
+from everfold.core.access.users import User
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import ConflictError
 
 

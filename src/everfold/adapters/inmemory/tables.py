@@ -10,22 +10,23 @@ from datetime import datetime
 from typing import cast
 
 from everfold.adapters.inmemory.memory_tables import MemoryTables
-from everfold.core.access import AccessKey, KeyId
-from everfold.core.appending import Appended
-from everfold.core.events import CompactionEvent
-from everfold.core.folding import Digest
-from everfold.core.json_values import JsonObject, decode_json
-from everfold.core.layout import Layout
-from everfold.core.messages import Cut, Message, Note, Role, WireFormat
-from everfold.core.origins import Source
-from everfold.core.repeats import KnownRequest, RequestKey
-from everfold.core.searching import SearchText
-from everfold.core.sessions import AgentId, EventId, SessionId, SessionRecord, UserId, find_stretches
-from everfold.core.state import SessionState
-from everfold.core.usage import ModelCall
-from everfold.core.users import User
-from everfold.core.vectors import Space, Vector, VectorRef
-from everfold.core.wire import read_wire
+from everfold.core.access.api_keys import ApiKey, ApiKeyId
+from everfold.core.access.repeats import IdempotencyKey, KnownRequest
+from everfold.core.access.users import User
+from everfold.core.compaction.folding import Digest
+from everfold.core.compaction.layout import Layout
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.appending import Appended
+from everfold.core.log.messages import Cut, Message, Note, Role, WireFormat
+from everfold.core.log.sessions import SessionRecord, find_stretches
+from everfold.core.log.state import SessionState
+from everfold.core.log.wire import read_wire
+from everfold.core.observation.usage import ModelCall
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
+from everfold.core.primitives.json_values import JsonObject, decode_json
+from everfold.core.primitives.origins import Source
+from everfold.core.recall.vectors import Space, Vector, VectorRef
+from everfold.core.text.searching import SearchText
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 
 
@@ -138,16 +139,16 @@ class Tables:
     states: dict[SessionId, SessionState] = field(default_factory=dict)
     messages: dict[SessionId, dict[int, StoredMessage]] = field(default_factory=dict)
     client_ids: dict[SessionId, dict[str, int]] = field(default_factory=dict)
-    events: dict[EventId, CompactionEvent] = field(default_factory=dict)
-    layouts: dict[EventId, Layout] = field(default_factory=dict)
+    compactions: dict[CompactionId, Compaction] = field(default_factory=dict)
+    layouts: dict[CompactionId, Layout] = field(default_factory=dict)
     digests: dict[str, Digest] = field(default_factory=dict)
     calls: dict[str, ModelCall] = field(default_factory=dict)
     memory: MemoryTables = field(default_factory=MemoryTables)
     erased: set[SessionId] = field(default_factory=set)
     vectors: dict[tuple[Space, VectorRef], StoredVector] = field(default_factory=dict)
-    keys: dict[KeyId, AccessKey] = field(default_factory=dict)
-    requests: dict[RequestKey, KnownRequest] = field(default_factory=dict)
-    bodiless: set[RequestKey] = field(default_factory=set)
+    keys: dict[ApiKeyId, ApiKey] = field(default_factory=dict)
+    requests: dict[IdempotencyKey, KnownRequest] = field(default_factory=dict)
+    bodiless: set[IdempotencyKey] = field(default_factory=set)
     last_key: int = 0
 
     def get_session(self, session_id: SessionId) -> SessionRecord:
@@ -159,14 +160,15 @@ class Tables:
             )
         return record
 
-    def get_event(self, event_id: EventId) -> CompactionEvent:
+    def get_compaction(self, compaction_id: CompactionId) -> Compaction:
         """The event with this id."""
-        event = self.events.get(event_id)
-        if event is None:
+        compaction = self.compactions.get(compaction_id)
+        if compaction is None:
             raise NotFoundError(
-                f"compaction event {event_id!r} is unknown; use the id of an event that was begun", event=event_id
+                f"compaction event {compaction_id!r} is unknown; use the id of an event that was begun",
+                compaction=compaction_id,
             )
-        return event
+        return compaction
 
     def check_revision(self, session_id: SessionId, expected_revision: int) -> SessionState:
         """The session's state, when it is of the expected revision."""

@@ -5,8 +5,8 @@ from datetime import datetime
 from itertools import islice
 
 from everfold.adapters.inmemory.tables import TablesHolder
-from everfold.core.sessions import EventId, SessionId, UserId
-from everfold.core.usage import ModelCall
+from everfold.core.observation.usage import ModelCall
+from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -20,13 +20,13 @@ class InMemoryUsage(TablesHolder):
             raise ConflictError(f"call {call.id} is recorded already; give the new one an id of its own", call=call.id)
         calls[call.id] = call
 
-    async def sum_cost_usd(self, *, since: datetime | None = None, event_id: EventId | None = None) -> float:
+    async def sum_cost_usd(self, *, since: datetime | None = None, compaction_id: CompactionId | None = None) -> float:
         """The known cost of calls since a moment, of one event, or both."""
         return sum(
             (
                 call.cost_usd or 0.0
                 for call in self._tables.calls.values()
-                if (since is None or call.started_at >= since) and event_id in (None, call.event_id)
+                if (since is None or call.started_at >= since) and compaction_id in (None, call.compaction_id)
             ),
             0.0,
         )
@@ -36,7 +36,7 @@ class InMemoryUsage(TablesHolder):
         *,
         user_id: UserId | None = None,
         session_id: SessionId | None = None,
-        event_id: EventId | None = None,
+        compaction_id: CompactionId | None = None,
         after: str | None = None,
         limit_count: int,
     ) -> list[ModelCall]:
@@ -47,7 +47,7 @@ class InMemoryUsage(TablesHolder):
             for call in calls
             if user_id in (None, call.user_id)
             and session_id in (None, call.session_id)
-            and event_id in (None, call.event_id)
+            and compaction_id in (None, call.compaction_id)
         )
         return list(islice(matching, limit_count))
 

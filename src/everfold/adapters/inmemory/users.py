@@ -1,8 +1,8 @@
 """Users in memory."""
 
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
-from everfold.core.sessions import UserId
-from everfold.core.users import Binding, User, fold_name
+from everfold.core.access.users import Binding, User, fold_name
+from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError, NotFoundError
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from everfold.adapters.inmemory.memory_tables import is_for
 from everfold.adapters.inmemory.tables import StoredMessage, StoredVector, Tables, TablesHolder
-from everfold.core.items import ItemId, Tier
-from everfold.core.sessions import AgentId, SessionId, UserId
-from everfold.core.topics import TopicId
-from everfold.core.vectors import (
+from everfold.core.memory.items import ItemId, Tier
+from everfold.core.memory.topics import TopicId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.recall.vectors import (
     Embeddable,
     Near,
     Space,

@@ -63,7 +63,8 @@ def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldE
             return ModelUnavailableError(f"the model {model} did not serve ({why}); try again", model=model)
         case given.ModelHTTPError():
             return ModelReplyError(
-                f"the model {model} refused the request ({why}); check its name, its key and its account", model=model
+                f"the model {model} refused the request ({why}); check its name, its API key and its account",
+                model=model,
             )
         case _:
             return ModelReplyError(

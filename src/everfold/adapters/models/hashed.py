@@ -19,8 +19,8 @@ from functools import lru_cache
 from struct import Struct
 from typing import Final
 
-from everfold.core.vectors import Vector, normalise
-from everfold.core.words import read_words
+from everfold.core.recall.vectors import Vector, normalise
+from everfold.core.text.words import read_words
 from everfold.errors import InvalidInputError
 from everfold.ports.embedders import Embedded
 

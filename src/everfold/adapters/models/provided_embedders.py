@@ -13,7 +13,7 @@ from pydantic_ai.providers import Provider, infer_provider_class
 
 from everfold.adapters.models.faults import FAULTS, translate
 from everfold.adapters.models.pydantic_ai import NO_KEY, OLLAMA_URL, OPENAI_URL, Place
-from everfold.core.vectors import Vector
+from everfold.core.recall.vectors import Vector
 from everfold.errors import InvalidInputError, ModelReplyError
 from everfold.ports.embedders import Embedded
 

@@ -34,8 +34,8 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from everfold.adapters.models.scripted_digests import DigestKind, write_scripted_digest
-from everfold.core.json_values import JsonValue, parse_json
-from everfold.core.tokens import estimate_text_tokens
+from everfold.core.primitives.json_values import JsonValue, parse_json
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import ContextLengthError, InvalidInputError, ModelUnavailableError, RateLimitedError
 from everfold.ports.models import Finish, ModelReply, ModelRequest
 

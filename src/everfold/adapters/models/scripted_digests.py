@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, NamedTuple
 
-from everfold.core.digest_requests import Spoken, split_record
-from everfold.core.extracts import LineKind, find_extract_lines
-from everfold.core.facts import HeldFacts
-from everfold.core.hostile import find_hostile
-from everfold.core.origins import Origin
-from everfold.core.tokens import estimate_text_tokens
-from everfold.core.verification import sample_facts
+from everfold.core.digests.facts import HeldFacts
+from everfold.core.digests.requests import Spoken, split_record
+from everfold.core.digests.verification import sample_facts
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.extracts import LineKind
+from everfold.core.statements.reading import find_extract_lines
+from everfold.core.text.tokens import estimate_text_tokens
+from everfold.core.threats.hostile import find_hostile
 from everfold.ports.models import ModelRequest
 
 DigestKind = Literal["echo", "poor", "larger", "repeat", "foreign", "invent", "hostile"]
@@ -111,15 +112,15 @@ def write_scripted_digest(kind: DigestKind, request: ModelRequest) -> str:
     A prompt without a record is taken for one message without a number.
     """
     spoken = _read_record(request.prompt)
-    room_tokens = int(request.max_output_tokens / _OUTPUT_SHARE)
+    usable_tokens = int(request.max_output_tokens / _OUTPUT_SHARE)
     writers: dict[DigestKind, Callable[[], str]] = {
-        "echo": partial(_echo, spoken, room_tokens),
+        "echo": partial(_echo, spoken, usable_tokens),
         "poor": lambda: _POOR,
         "larger": partial(_enlarge, spoken, request.prompt),
-        "repeat": partial(_repeat, request.prompt, room_tokens),
+        "repeat": partial(_repeat, request.prompt, usable_tokens),
         "foreign": partial(_translate, spoken),
-        "invent": partial(_add, spoken, room_tokens, _INVENTED),
-        "hostile": partial(_add, spoken, room_tokens, _HOSTILE),
+        "invent": partial(_add, spoken, usable_tokens, _INVENTED),
+        "hostile": partial(_add, spoken, usable_tokens, _HOSTILE),
     }
     return writers[kind]()
 
@@ -136,10 +137,10 @@ def _find_record(prompt: str) -> str:
     return found[1] if found else prompt
 
 
-def _echo(spoken: Sequence[Spoken], room_tokens: int) -> str:
+def _echo(spoken: Sequence[Spoken], usable_tokens: int) -> str:
     """What the record names most, then its most telling lines, as many as fit, in the order of the headings."""
     source_tokens = estimate_text_tokens("\n".join(one.text for one in spoken))
-    left = int(min(room_tokens, source_tokens * _SOURCE_SHARE) * _MARGIN)
+    left = int(min(usable_tokens, source_tokens * _SOURCE_SHARE) * _MARGIN)
     held = HeldFacts(spoken, first_seq=spoken[0].seq if spoken else 0, last_seq=spoken[-1].seq if spoken else 0)
     named = _name_facts(spoken, int(left * _NAMED_SHARE))
     chosen = [named] if named else []
@@ -162,7 +163,7 @@ def _write(points: Sequence[_Point]) -> str:
     return "\n".join(rows)
 
 
-def _name_facts(spoken: Sequence[Spoken], room_tokens: int) -> _Point | None:
+def _name_facts(spoken: Sequence[Spoken], usable_tokens: int) -> _Point | None:
     """A line of the names and identifiers that matter most, with the messages where they come first."""
     text = ""
     named: list[str] = []
@@ -170,7 +171,7 @@ def _name_facts(spoken: Sequence[Spoken], room_tokens: int) -> _Point | None:
         seq = next((one.seq for one in spoken if fact in one.text), 0)
         named.append(f"{fact} (#{seq})" if seq else fact)
         longer = f"- Named: {', '.join(named)}"
-        if estimate_text_tokens(longer) > room_tokens and len(named) > _LEAST_NAMED_COUNT:
+        if estimate_text_tokens(longer) > usable_tokens and len(named) > _LEAST_NAMED_COUNT:
             break
         text = longer
     return _Point(0, (0, 0), _FACTS, text) if text else None
@@ -207,10 +208,10 @@ def _enlarge(spoken: Sequence[Spoken], prompt: str) -> str:
     return "\n".join([f"## {_FACTS}", *rows, f"- {len(prompt)} characters in all."])
 
 
-def _repeat(prompt: str, room_tokens: int) -> str:
+def _repeat(prompt: str, usable_tokens: int) -> str:
     words = _find_record(prompt).split(" ")
     count = len(words)
-    while count > 1 and estimate_text_tokens(" ".join(words[:count])) > room_tokens * _MARGIN:
+    while count > 1 and estimate_text_tokens(" ".join(words[:count])) > usable_tokens * _MARGIN:
         count = count * 9 // 10
     return " ".join(words[:count])
 
@@ -220,6 +221,6 @@ def _translate(spoken: Sequence[Spoken]) -> str:
     return f"{_FOREIGN}\n- Genannt wurden dabei: {named}." if named else _FOREIGN
 
 
-def _add(spoken: Sequence[Spoken], room_tokens: int, rows: Sequence[str]) -> str:
+def _add(spoken: Sequence[Spoken], usable_tokens: int, rows: Sequence[str]) -> str:
     text = "\n".join(rows)
-    return f"{_echo(spoken, room_tokens - estimate_text_tokens(text))}\n{text}"
+    return f"{_echo(spoken, usable_tokens - estimate_text_tokens(text))}\n{text}"

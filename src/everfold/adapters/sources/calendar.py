@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from everfold.adapters.sources.calendar_events import CalendarView, Happening, read_calendar
+from everfold.adapters.sources.calendar_events import CalendarEntry, CalendarView, read_calendar
 from everfold.adapters.sources.environment import fill_references
 from everfold.adapters.sources.fetching import Fetch, fetch
 from everfold.adapters.sources.http import check_address, read_address
 from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_above_zero, check_name
-from everfold.core.source_texts import clean_line, fit_lines, name_moment
+from everfold.core.sources.source_texts import clean_line, fit_lines, name_moment
 from everfold.errors import InvalidInputError, SourceError
 
 _ACCEPT: Final = "text/calendar, text/*;q=0.5, application/octet-stream;q=0.3"
@@ -159,12 +159,12 @@ def _write_view(
     view: CalendarView, first: datetime, last: datetime, *, changed_from: datetime, description_chars: int
 ) -> Iterator[str]:
     """The lines of a summary: none when nothing is in the window of time."""
-    if not view.happenings:
+    if not view.entries:
         return
     begin, end = (name_moment(at.astimezone(view.zone)) for at in (first, last))
     yield f"Events from {begin} to {end}:"
-    for happening in view.happenings:
-        yield _write_happening(happening, changed_from=changed_from, description_chars=description_chars)
+    for entry in view.entries:
+        yield _write_entry(entry, changed_from=changed_from, description_chars=description_chars)
     if view.unreadable_count:
         yield f"({_count_events(view.unreadable_count)} of this calendar could not be read.)"
     if view.endless_count:
@@ -175,7 +175,7 @@ def _count_events(count: int) -> str:
     return "1 event" if count == 1 else f"{count:,} events"
 
 
-def _write_happening(it: Happening, *, changed_from: datetime, description_chars: int) -> str:
+def _write_entry(it: CalendarEntry, *, changed_from: datetime, description_chars: int) -> str:
     title = clean_line(it.title, most_chars=_MOST_TITLE_CHARS) or "(no title)"
     place = clean_line(it.place, most_chars=_MOST_PLACE_CHARS)
     notes = "; ".join(_list_notes(it, changed_from))
@@ -185,7 +185,7 @@ def _write_happening(it: Happening, *, changed_from: datetime, description_chars
     return f"{line} - {description}" if description else line
 
 
-def _write_span(it: Happening) -> str:
+def _write_span(it: CalendarEntry) -> str:
     if it.is_all_day:
         final = (it.end - timedelta(hours=1)).date() if it.end > it.start else it.start.date()
         first = it.start.date().isoformat()
@@ -198,7 +198,7 @@ def _write_span(it: Happening) -> str:
     return f"{start} to {name_moment(it.end)}"
 
 
-def _list_notes(it: Happening, changed_from: datetime) -> Iterator[str]:
+def _list_notes(it: CalendarEntry, changed_from: datetime) -> Iterator[str]:
     if it.status in ("CANCELLED", "CANCELED"):
         yield "cancelled"
     elif it.status == "TENTATIVE":

@@ -21,7 +21,7 @@ _TIMING: Final = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "E
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class CalendarEntry:
     """One event at one time.
 
     Attributes:
@@ -49,7 +49,7 @@ class Happening:
 class CalendarView:
     """What a calendar holds within a window of time, in order, and how many of its events could not be used."""
 
-    happenings: Sequence[Happening]
+    entries: Sequence[CalendarEntry]
     zone: ZoneInfo
     unreadable_count: int
     endless_count: int
@@ -88,15 +88,15 @@ def _read_text(text: bytes, *, from_at: datetime, to_at: datetime, zone: ZoneInf
     shown = zone or _find_zone(found)
     views = [_Reader(it, from_at=from_at, to_at=to_at, zone=shown).read() for it in found]
     return CalendarView(
-        happenings=sorted((it for view in views for it in view.happenings), key=_order),
+        entries=sorted((it for view in views for it in view.entries), key=_order),
         zone=shown,
         unreadable_count=sum(view.unreadable_count for view in views),
         endless_count=sum(view.endless_count for view in views),
     )
 
 
-def _order(happening: Happening) -> tuple[datetime, datetime, str]:
-    return happening.start, happening.end, happening.title
+def _order(entry: CalendarEntry) -> tuple[datetime, datetime, str]:
+    return entry.start, entry.end, entry.title
 
 
 def _find_zone(calendars: Iterable[Component]) -> ZoneInfo:
@@ -123,7 +123,6 @@ class _Reader:
         self._from_at, self._to_at = from_at.astimezone(zone), to_at.astimezone(zone)
         self._unreadable_count = self._endless_count = 0
         self._stamps_tell = _stamps_tell(calendar)
-        self._moved_from: dict[tuple[str, datetime], datetime] = {}
 
     def read(self) -> CalendarView:
         """What it holds within the window of time."""
@@ -132,9 +131,9 @@ class _Reader:
         occurrences = self._expand(events)
         shown = {self._key(it) for it in occurrences}
         away = [it for it in overrides if self._key(it) not in shown and self._was_here(it)]
-        happenings = [*self._make_all(occurrences, overrides), *self._make_away(away)]
+        entries = [*self._make_all(occurrences, overrides), *self._make_away(away)]
         return CalendarView(
-            happenings=happenings,
+            entries=entries,
             zone=self._zone,
             unreadable_count=self._unreadable_count,
             endless_count=self._endless_count,
@@ -206,7 +205,7 @@ class _Reader:
     def _key(self, event: Component) -> tuple[str, datetime]:
         return str(event.get("UID", "")), self._aware(event["RECURRENCE-ID"].dt).astimezone(UTC)
 
-    def _make_all(self, occurrences: list[Component], overrides: list[Component]) -> Iterator[Happening]:
+    def _make_all(self, occurrences: list[Component], overrides: list[Component]) -> Iterator[CalendarEntry]:
         moved = {self._key(it) for it in overrides}
         for event in occurrences:
             key = self._key(event)
@@ -214,14 +213,14 @@ class _Reader:
             is_moved = key in moved and key[1] != start.astimezone(UTC)
             yield self._make(event, moved_from=key[1].astimezone(self._zone) if is_moved else None)
 
-    def _make_away(self, overrides: list[Component]) -> Iterator[Happening]:
+    def _make_away(self, overrides: list[Component]) -> Iterator[CalendarEntry]:
         for event in overrides:
             original = self._key(event)[1].astimezone(self._zone)
             yield self._make(event, moved_from=original, is_away=True)
 
-    def _make(self, event: Component, *, moved_from: datetime | None, is_away: bool = False) -> Happening:
+    def _make(self, event: Component, *, moved_from: datetime | None, is_away: bool = False) -> CalendarEntry:
         start, end = self._span(event)
-        return Happening(
+        return CalendarEntry(
             start=start,
             end=end,
             is_all_day=not isinstance(event["DTSTART"].dt, datetime),

@@ -12,7 +12,7 @@ from typing import Final
 
 from everfold.errors import SourceError
 
-MOST_EVENTS: Final = 20_000
+MOST_COMPACTIONS: Final = 20_000
 """How many events are parsed at most, after thinning."""
 MOST_LINE_BYTES: Final = 1_000_000
 
@@ -53,9 +53,9 @@ def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> byt
         return event[0]
 
     thinned = _EVENT.sub(thin, text)
-    if kept_count > MOST_EVENTS:
+    if kept_count > MOST_COMPACTIONS:
         raise SourceError(
-            f"the calendar of {source} holds {kept_count:,} events that may matter, more than {MOST_EVENTS:,}; give a "
+            f"the calendar of {source} holds {kept_count:,} events that may matter, more than {MOST_COMPACTIONS:,}; give a "
             "smaller one",
             source=source,
         )

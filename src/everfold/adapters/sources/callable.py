@@ -10,8 +10,8 @@ from typing import Final
 
 from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_name
-from everfold.core.redaction import redact_secrets
-from everfold.core.source_texts import clean_line, clean_text, fit_lines
+from everfold.core.sources.source_texts import clean_line, clean_text, fit_lines
+from everfold.core.threats.redaction import redact_secrets
 from everfold.errors import InvalidInputError, SourceError
 
 _SHOWN_CHARS: Final = 200

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
-from everfold.core.source_texts import clean_line
+from everfold.core.sources.source_texts import clean_line
 from everfold.errors import SourceError, SourceUnavailableError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from everfold.adapters.sources.environment import fill_references, read_variable
 from everfold.adapters.sources.fetching import Fetch, Fetched, fetch
 from everfold.adapters.sources.html_text import read_html
 from everfold.adapters.sources.source_settings import as_web, check_above_zero, check_name, check_url
-from everfold.core.source_texts import clean_text, fit_lines, render_json
+from everfold.core.sources.source_texts import clean_text, fit_lines, render_json
 from everfold.errors import InvalidInputError, SourceError
 
 _ACCEPT: Final = "text/plain, application/json;q=0.9, text/markdown;q=0.9, text/html;q=0.5, text/*;q=0.4"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from everfold.adapters.sources.environment import read_variable
 from everfold.adapters.sources.fetching import load_certificates
 from everfold.adapters.sources.mail_messages import RawMail
-from everfold.core.source_texts import clean_line
+from everfold.core.sources.source_texts import clean_line
 from everfold.errors import SourceError, SourceUnavailableError
 
 if TYPE_CHECKING:

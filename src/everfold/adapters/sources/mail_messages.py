@@ -8,7 +8,14 @@ from email.errors import MessageError
 from typing import TYPE_CHECKING, Final
 
 from everfold.adapters.sources.html_text import read_html
-from everfold.core.mail_rules import BulkReason, Headers, find_bulk_reason, is_notable, list_labels, read_first_lines
+from everfold.core.sources.mail_rules import (
+    BulkReason,
+    Headers,
+    find_bulk_reason,
+    is_notable,
+    list_labels,
+    read_first_lines,
+)
 
 if TYPE_CHECKING:
     from email.message import Message

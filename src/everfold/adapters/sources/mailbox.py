@@ -16,7 +16,7 @@ from everfold.adapters.sources.mail_files import read_maildir, read_mbox
 from everfold.adapters.sources.mail_messages import Mail, RawMail, read_mail
 from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.adapters.sources.source_settings import check_above_zero, check_name, name_nearest
-from everfold.core.source_texts import clean_line, fit_lines, name_moment
+from everfold.core.sources.source_texts import clean_line, fit_lines, name_moment
 from everfold.errors import InvalidInputError
 
 _PORTS: Final = {"tls": 993, "starttls": 143, "none": 143}

@@ -106,10 +106,10 @@ def check_url(url: str, *, what: str) -> None:
     """
     try:
         parts = urlsplit(url)
-        is_fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        is_digest = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
-        is_fine = False
-    if not is_fine or re.search(r"[\x00-\x20\x7f]", url):
+        is_digest = False
+    if not is_digest or re.search(r"[\x00-\x20\x7f]", url):
         raise InvalidInputError(f"{what}: the url is not an address that begins with http:// or https:// and a host")
     if "@" in parts.netloc:
         raise InvalidInputError(

@@ -1,20 +1,20 @@
-"""Keys and known writes in SQLite. Each function is one call of the port, inside the transaction that the store opened."""
+"""API keys and known writes in SQLite. Each function is one call of the port, inside the transaction that the store opened."""
 
 from datetime import datetime
 from typing import cast
 
 from everfold.adapters.sqlite.codec import find_moment, from_micros, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
-from everfold.core.access import AccessKey, KeyId, Scope, ScopeKind, is_admin, refuse_last_admin
-from everfold.core.repeats import KeptAnswer, KnownRequest
+from everfold.core.access.api_keys import ApiKey, ApiKeyId, Scope, ScopeKind, is_admin, refuse_last_admin
+from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.errors import ConflictError, NotFoundError
 
 
-def add_key(database: Database, key: AccessKey) -> None:
-    """See `AccessStore.add_key`."""
+def add_api_key(database: Database, key: ApiKey) -> None:
+    """See `AccessStore.add_api_key`."""
     if database.row("get_access_key", id=key.id) is not None:
         raise ConflictError(f"key {key.id} exists already; give the new one an id of its own", key=key.id)
-    if find_key(database, key.secret_hash) is not None:
+    if find_api_key(database, key.secret_hash) is not None:
         raise ConflictError(f"key {key.id} has the secret of another key; make a new one", key=key.id)
     named = None if key.revoked_at is not None else database.row("find_access_key_named", key_name=key.name)
     if named is not None:
@@ -37,14 +37,14 @@ def add_key(database: Database, key: AccessKey) -> None:
     )
 
 
-def find_key(database: Database, secret_hash: str) -> AccessKey | None:
-    """See `AccessStore.find_key`."""
+def find_api_key(database: Database, secret_hash: str) -> ApiKey | None:
+    """See `AccessStore.find_api_key`."""
     row = database.row("find_access_key", secret_hash=secret_hash)
     return None if row is None else _read_key(row)
 
 
-def list_keys(database: Database, after: KeyId | None, limit_count: int) -> list[AccessKey]:
-    """See `AccessStore.list_keys`."""
+def list_api_keys(database: Database, *, after: ApiKeyId | None, limit_count: int) -> list[ApiKey]:
+    """See `AccessStore.list_api_keys`."""
     after_place = 0
     if after is not None:
         row = database.row("find_access_key_place", id=after)
@@ -54,8 +54,8 @@ def list_keys(database: Database, after: KeyId | None, limit_count: int) -> list
     return [_read_key(row) for row in database.rows("list_access_keys", after=after_place, limit_count=limit_count)]
 
 
-def revoke_key(database: Database, key_id: KeyId, revoked_at: datetime, keeps_admin: bool) -> AccessKey:  # noqa: FBT001 - as the port has it
-    """See `AccessStore.revoke_key`."""
+def revoke_api_key(database: Database, key_id: ApiKeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> ApiKey:
+    """See `AccessStore.revoke_api_key`."""
     key = _get_key(database, key_id)
     if keeps_admin and is_admin(key, revoked_at):
         other = database.row("find_other_admin_key", id=key_id, at=to_micros(revoked_at))
@@ -65,20 +65,20 @@ def revoke_key(database: Database, key_id: KeyId, revoked_at: datetime, keeps_ad
     return _get_key(database, key_id)
 
 
-def _get_key(database: Database, key_id: KeyId) -> AccessKey:
+def _get_key(database: Database, key_id: ApiKeyId) -> ApiKey:
     row = database.row("get_access_key", id=key_id)
     if row is None:
         raise _unknown(key_id)
     return _read_key(row)
 
 
-def touch_key(database: Database, key_id: KeyId, used_at: datetime) -> None:
-    """See `AccessStore.touch_key`."""
+def touch_api_key(database: Database, key_id: ApiKeyId, *, used_at: datetime) -> None:
+    """See `AccessStore.touch_api_key`."""
     database.run("touch_access_key", id=key_id, used_at=to_micros(used_at))
 
 
 def begin_request(
-    database: Database, request: KnownRequest, kept_since: datetime, running_since: datetime
+    database: Database, request: KnownRequest, *, kept_since: datetime, running_since: datetime
 ) -> KnownRequest | None:
     """See `AccessStore.begin_request`."""
     key_id, idempotency_key = request.key
@@ -128,17 +128,17 @@ def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
 
 
-def _unknown(key_id: KeyId) -> NotFoundError:
-    return NotFoundError(f"there is no key {key_id!r}; `everfold keys list` lists them", key=key_id)
+def _unknown(key_id: ApiKeyId) -> NotFoundError:
+    return NotFoundError(f"there is no key {key_id!r}; `everfold api-keys list` lists them", key=key_id)
 
 
-def _read_key(row: tuple[SqlValue, ...]) -> AccessKey:
+def _read_key(row: tuple[SqlValue, ...]) -> ApiKey:
     id_, name, kind, scope_name, is_read_only, secret_hash, created_at, expires_at, revoked_at, last_used_at = row
     scope = Scope(
         kind=cast("ScopeKind", kind), name=cast("str", scope_name), is_read_only=bool(cast("int", is_read_only))
     )
-    return AccessKey(
-        id=KeyId(cast("str", id_)),
+    return ApiKey(
+        id=ApiKeyId(cast("str", id_)),
         name=cast("str", name),
         scope=scope,
         secret_hash=cast("str", secret_hash),

@@ -5,13 +5,14 @@ import zlib
 from collections.abc import Sequence
 from typing import Final, cast
 
-from everfold.adapters.sqlite.codec import read_event
+from everfold.adapters.sqlite.codec import read_compaction
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.places import Places
 from everfold.adapters.sqlite.sessions import find_owner_keys, find_place, read_sessions
-from everfold.core.events import CompactionEvent
-from everfold.core.sessions import NO_END, AgentId, EventId, SessionId, SessionRecord, UserId
-from everfold.core.state import state_from_bytes
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.sessions import NO_END, SessionRecord
+from everfold.core.log.state import state_from_bytes
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.ports.browsing import SessionFigures
 
 _HEAD_BYTES: Final = 512
@@ -20,7 +21,7 @@ some 320 bytes."""
 
 
 def list_newest_sessions(
-    database: Database, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
+    database: Database, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
 ) -> list[SessionRecord]:
     """See `BrowsingStore.list_newest_sessions`."""
     before_key = NO_END if before is None else find_place(database, before)
@@ -35,17 +36,17 @@ def read_figures(database: Database, session_ids: Sequence[SessionId]) -> dict[S
         state = state_from_bytes(cast("bytes", content), revision=0)
         figures[SessionId(cast("str", id_))] = SessionFigures(
             last_seq=state.last_seq,
-            watermark=_peek_watermark(database, EventId(state.event_id)) if state.event_id else 0,
+            watermark=_peek_watermark(database, CompactionId(state.compaction_id)) if state.compaction_id else 0,
             epoch=state.epoch,
             active_at=state.active_at,
         )
     return figures
 
 
-def _peek_watermark(database: Database, event_id: EventId) -> int:
+def _peek_watermark(database: Database, compaction_id: CompactionId) -> int:
     """The first number of a layout, without reading all of it."""
     for bytes_count in (_HEAD_BYTES, NO_END):
-        row = database.row("peek_layout", event_id=event_id, bytes_count=bytes_count)
+        row = database.row("peek_layout", compaction_id=compaction_id, bytes_count=bytes_count)
         if row is None or row[0] is None:
             return 0
         first, comma, _ = zlib.decompressobj().decompress(cast("bytes", row[0]), 32).partition(b",")
@@ -72,7 +73,7 @@ def list_erased(database: Database, places: Places, session_id: SessionId) -> li
     ]
 
 
-def find_revision(database: Database, event_id: EventId) -> CompactionEvent | None:
+def find_revision(database: Database, compaction_id: CompactionId) -> Compaction | None:
     """See `BrowsingStore.find_revision`."""
-    row = database.row("find_revision", event_id=event_id)
-    return None if row is None else read_event(row)
+    row = database.row("find_revision", compaction_id=compaction_id)
+    return None if row is None else read_compaction(row)

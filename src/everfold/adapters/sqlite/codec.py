@@ -8,36 +8,28 @@ from datetime import UTC, datetime, timedelta
 from typing import cast, get_args
 
 from everfold.adapters.sqlite.connection import SqlValue
-from everfold.core.appending import Appended
-from everfold.core.certificate import certificate_from_text
-from everfold.core.drafts import draft_from_bytes
-from everfold.core.events import CompactionEvent, EventState, WorkState, plan_from_bytes, report_from_text
-from everfold.core.extracts import ExtractLine, from_json, to_text
-from everfold.core.folding import Digest
-from everfold.core.json_values import JsonObject, decode_json
-from everfold.core.messages import Cut, Kind, Message, Note, WireFormat, make_message, make_note
-from everfold.core.origins import Origin, Source
-from everfold.core.pools import CoarsePool
-from everfold.core.room import Policy
-from everfold.core.sessions import (
-    AgentId,
-    EventId,
-    Segment,
-    SessionId,
-    SessionRecord,
-    SessionSettings,
-    StartedBy,
-    UserId,
-)
-from everfold.core.window import Prompt
-from everfold.core.wire import read_wire
+from everfold.core.compaction.certificate import certificate_from_text
+from everfold.core.compaction.folding import Digest
+from everfold.core.compaction.record import Compaction, plan_from_bytes, report_from_text
+from everfold.core.compaction.transitions import CompactionState, WorkState
+from everfold.core.digests.drafts import draft_from_bytes
+from everfold.core.digests.pools import RollupPool
+from everfold.core.log.appending import Appended
+from everfold.core.log.budget import Policy
+from everfold.core.log.messages import Cut, Kind, Message, Note, WireFormat
+from everfold.core.log.prompts import Prompt
+from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, StartedBy
+from everfold.core.log.wire import read_wire
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
+from everfold.core.primitives.json_values import JsonObject, decode_json, dump_json
+from everfold.core.primitives.origins import Origin, Source
+from everfold.core.statements.extracts import ExtractLine, from_json, to_json
 
 Row = tuple[object, ...]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _KINDS = frozenset(get_args(Kind))
 _ORIGINS = frozenset(get_args(Origin))
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def to_micros(moment: datetime) -> int:
@@ -55,13 +47,8 @@ def find_moment(micros: object) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
-def to_blob(value: object) -> bytes:
-    """A value of JSON as bytes; strings keep every code point, lone surrogates too."""
-    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
-
-
 def from_blob(blob: object) -> object:
-    """The value that `to_blob` wrote."""
+    """The value that `dump_json` wrote."""
     return json.loads(cast("bytes", blob).decode("utf-8", "surrogatepass"))
 
 
@@ -110,7 +97,7 @@ def blob_to_text(blob: object) -> str | None:
 
 def cuts_to_blob(cuts: Sequence[Cut]) -> bytes | None:
     """Cuts as a blob; None for none."""
-    return to_blob([[cut.part, cut.start, cut.end, cut.arguments] for cut in cuts]) if cuts else None
+    return dump_json([[cut.part, cut.start, cut.end, cut.arguments] for cut in cuts]) if cuts else None
 
 
 def _cuts(blob: object) -> tuple[Cut, ...]:
@@ -122,9 +109,7 @@ def _cuts(blob: object) -> tuple[Cut, ...]:
 
 def lines_to_blob(lines: Sequence[ExtractLine], origin: Origin) -> bytes | None:
     """Extract lines as a blob; a line of another origin than its message names it. None for none."""
-    if not lines:
-        return None
-    return to_text(lines, origin).encode("utf-8", "surrogatepass")
+    return dump_json([to_json(line, origin) for line in lines]) if lines else None
 
 
 def _lines(blob: object, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:
@@ -160,7 +145,7 @@ def read_message(row: Row) -> Message:
     _expect_known(kind, origin, tokens, raw_tokens)
     wire = cast("JsonObject", decode_json(cast("bytes", content)))
     moment = from_micros(said_at)
-    return make_message(
+    return Message(
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
@@ -212,7 +197,7 @@ def read_note(row: Row) -> Note:
     ) = row
     _expect_known(kind, origin, tokens, raw_tokens, sum_)
     moment = from_micros(said_at)
-    return make_note(
+    return Note(
         seq=cast("int", seq),
         kind=cast("Kind", kind),
         origin=cast("Origin", origin),
@@ -285,15 +270,15 @@ def read_session(row: Row) -> SessionRecord:
 # --- compaction -------------------------------------------------------------------------------------------------------
 
 
-def read_event(row: Row) -> CompactionEvent:
-    """An event from the first sixteen columns of `find_event`."""
+def read_compaction(row: Row) -> Compaction:
+    """An event from the first sixteen columns of `find_compaction`."""
     id_, session_id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report = row[:11]
     digest, extraction, problem, revises, draft = row[11:16]
-    return CompactionEvent(
-        id=EventId(cast("str", id_)),
+    return Compaction(
+        id=CompactionId(cast("str", id_)),
         session_id=SessionId(cast("str", session_id)),
         ordinal=cast("int", ordinal),
-        state=cast("EventState", state),
+        state=cast("CompactionState", state),
         plan=plan_from_bytes(cast("bytes", plan)),
         begun_at=from_micros(begun_at),
         ended_at=find_moment(ended_at),
@@ -304,7 +289,7 @@ def read_event(row: Row) -> CompactionEvent:
         digest=cast("WorkState", digest),
         extraction=cast("WorkState", extraction),
         problem=cast("str", problem),
-        revises=None if revises is None else EventId(cast("str", revises)),
+        revises=None if revises is None else CompactionId(cast("str", revises)),
         draft=None if draft is None else draft_from_bytes(cast("bytes", draft)),
     )
 
@@ -313,10 +298,10 @@ def digest_values(digest: Digest) -> dict[str, str | int | bytes | None]:
     """The columns of a digest by name."""
     pool = None
     if digest.pool is not None:
-        pool = zlib.compress(to_blob(digest.pool.to_json()), 1)
+        pool = zlib.compress(dump_json(digest.pool.to_json()), 1)
     return {
         "id": digest.id,
-        "event_id": digest.event_id,
+        "compaction_id": digest.compaction_id,
         "kind": digest.kind,
         "generator": digest.generator,
         "first_seq": digest.first_seq,
@@ -331,11 +316,11 @@ def digest_values(digest: Digest) -> dict[str, str | int | bytes | None]:
 
 def read_digest(row: Row) -> Digest:
     """A digest from the columns of `read_digest`."""
-    id_, event_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool = row
+    id_, compaction_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool = row
     return Digest(
         id=cast("str", id_),
-        event_id=cast("str", event_id),
-        kind="coarse" if kind == "coarse" else "fine",
+        compaction_id=cast("str", compaction_id),
+        kind="rollup" if kind == "rollup" else "digest",
         generator="abstractive" if generator == "abstractive" else "extractive",
         first_seq=cast("int", first_seq),
         last_seq=cast("int", last_seq),
@@ -343,5 +328,5 @@ def read_digest(row: Row) -> Digest:
         tokens=cast("int", tokens),
         content_hash=cast("str", content_hash),
         reads=tuple(json.loads(cast("str", reads))),
-        pool=None if pool is None else CoarsePool.from_json(from_blob(zlib.decompress(cast("bytes", pool)))),
+        pool=None if pool is None else RollupPool.from_json(from_blob(zlib.decompress(cast("bytes", pool)))),
     )

@@ -19,7 +19,7 @@ from pathlib import Path
 import apsw
 
 from everfold.adapters.sqlite.queries import load_migrations, load_queries
-from everfold.core.users import fold_name
+from everfold.core.access.users import fold_name
 from everfold.errors import (
     ConflictError,
     CorruptStoreError,
@@ -60,14 +60,13 @@ def _fold_name(*names: SqlValue) -> SqlValue:
 class Database:
     """One connection with its named queries. Not for two threads at once."""
 
-    def __init__(self, path: str, *, read_only: bool = False) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.queries = load_queries()
         self._has_moved = array("i", [0])
         self._has_moved_at = self._has_moved.buffer_info()[0]
-        flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         with translated(path):
-            self.connection = apsw.Connection(path, flags=flags)
+            self.connection = apsw.Connection(path)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             self.connection.create_scalar_function("fold_name", _fold_name, 1, deterministic=True)
 

@@ -14,7 +14,7 @@ from everfold.adapters.sqlite.codec import (
 )
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.log import append
-from everfold.adapters.sqlite.memory import change_memory, count_all_vectors, move_head, wipe_memory
+from everfold.adapters.sqlite.memory import change_memory, count_all_vectors, move_version, wipe_memory
 from everfold.adapters.sqlite.memory_items import write_item
 from everfold.adapters.sqlite.memory_records import (
     find_session_keys,
@@ -28,16 +28,16 @@ from everfold.adapters.sqlite.memory_records import (
 from everfold.adapters.sqlite.owners import get_user_key
 from everfold.adapters.sqlite.places import Places
 from everfold.adapters.sqlite.sessions import create_session, find_current_session
-from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
-from everfold.core.messages import Kind, WireFormat
-from everfold.core.origins import Origin, Source
-from everfold.core.portable import PortableMemory
-from everfold.core.portable_sessions import PortableMessage
-from everfold.core.restoring import RestoredSession
-from everfold.core.sessions import SessionId, UserId
+from everfold.core.log.messages import Kind, WireFormat
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.portability.documents import PortableMemory
+from everfold.core.portability.restoring import RestoredSession
+from everfold.core.portability.sessions import PortableMessage
+from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.primitives.origins import Origin, Source
 from everfold.errors import ConflictError, NotFoundError
 
-_BUCKETS = ("sessions", "messages", "events", "digests")
+_BUCKETS = ("sessions", "messages", "compactions", "digests")
 
 
 def list_branches(database: Database, session_id: SessionId) -> list[SessionId]:
@@ -80,7 +80,7 @@ def _erase_session(database: Database, session_id: SessionId, session_key: int) 
     database.run("anonymise_session_calls", session_id=session_id)
     counts = {
         "digests": database.run("erase_session_digests", session_key=session_key),
-        "events": database.run("erase_session_events", session_key=session_key),
+        "compactions": database.run("erase_session_events", session_key=session_key),
         "messages": database.run("erase_session_messages", session_key=session_key),
     }
     database.run("erase_session_state", session_key=session_key)
@@ -88,7 +88,7 @@ def _erase_session(database: Database, session_id: SessionId, session_key: int) 
     return {**counts, "sessions": database.run("erase_session_row", session_key=session_key)}
 
 
-def wipe_user(database: Database, user_id: UserId, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
     """See `ForgettingStore.wipe_user`."""
     user_key = get_user_key(database, user_id)
     rows = database.rows("list_session_lineages", user_key=user_key)
@@ -106,7 +106,9 @@ def wipe_user(database: Database, user_id: UserId, expected: MemoryHead, entry: 
     )
 
 
-def list_stored(database: Database, session_id: SessionId, after_seq: int, limit_count: int) -> list[PortableMessage]:
+def list_stored(
+    database: Database, session_id: SessionId, *, after_seq: int, limit_count: int
+) -> list[PortableMessage]:
     """See `ForgettingStore.list_stored`."""
     session_key = find_session_keys(database, session_id)[0]
     rows = database.rows("list_stored_messages", session_key=session_key, after_seq=after_seq, limit_count=limit_count)
@@ -129,10 +131,11 @@ def list_stored(database: Database, session_id: SessionId, after_seq: int, limit
 def import_memory(
     database: Database,
     memory: PortableMemory,
-    expected: MemoryHead,
+    *,
+    expected: MemoryVersion,
     entry: AuditEntry,
-    sessions: Sequence[RestoredSession],
-) -> MemoryHead:
+    sessions: Sequence[RestoredSession] = (),
+) -> MemoryVersion:
     """See `ForgettingStore.import_memory`."""
     for session in sessions:
         _restore_session(database, session)
@@ -140,8 +143,8 @@ def import_memory(
     if cast("tuple[int]", database.row("count_memory", user_key=user_key))[0]:
         raise ConflictError(f"user {memory.user_id} has a memory already; wipe it first", user=memory.user_id)
     last_ordinal = _read_last_ordinal(database, user_key)
-    head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch)
-    move_head(database, user_key, memory.user_id, expected, head)
+    head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch)
+    move_version(database, user_key, memory.user_id, expected, head)
     for item in (one for revisions in memory.items for one in revisions):
         write_item(database, user_key, item, written_revision=head.revision, forgets=False)
     for topic in (one for revisions in memory.topics for one in revisions):
@@ -182,5 +185,5 @@ def _restore_session(database: Database, session: RestoredSession) -> None:
 
 
 def _read_last_ordinal(database: Database, user_key: int) -> int:
-    row = database.row("read_memory_head", user_key=user_key)
+    row = database.row("read_version_of_memory", user_key=user_key)
     return 0 if row is None else cast("int", row[3])

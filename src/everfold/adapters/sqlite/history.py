@@ -12,24 +12,16 @@ from everfold.adapters.sqlite.log import write_state
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
 from everfold.adapters.sqlite.memory import change_memory
 from everfold.adapters.sqlite.places import Places
-from everfold.core.erasing import Erasure
-from everfold.core.searching import (
+from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.sessions import NO_END, SessionRecord, Stretch, find_holder, find_stretches
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import (
     BEFORE_WEIGHT,
     CANDIDATE_COUNT,
     SearchCandidate,
     SearchQuery,
     choose_terms,
     order_hits,
-)
-from everfold.core.sessions import (
-    NO_END,
-    AgentId,
-    SessionId,
-    SessionRecord,
-    Stretch,
-    UserId,
-    find_holder,
-    find_stretches,
 )
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, StoredContent
@@ -42,6 +34,7 @@ def search(
     database: Database,
     places: Places,
     query: SearchQuery,
+    *,
     user_id: UserId,
     agent_id: AgentId | None,
     session_id: SessionId | None,
@@ -162,7 +155,7 @@ def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
             seq=erasure.seq,
         )
     for session_id, state in erasure.states:
-        write_state(database, places, session_id, state, state.revision - 1)
+        write_state(database, places, session_id, state, expected_revision=state.revision - 1)
         drop_drafts(database, places, session_id)
 
 

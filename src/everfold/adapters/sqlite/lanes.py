@@ -1,11 +1,12 @@
 """The two threads of a store: one writes and one reads, each with its own connection, so that neither holds up the other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.lane import Lane
+from everfold.adapters.sqlite.places import Places
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,17 +26,6 @@ class Lanes:
     async def _write(
         self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
     ) -> T:
-        return await self._writer.call(self._make_transaction(work, *arguments, **options))
-
-    async def _write_briefly(
-        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
-    ) -> T:
-        """The same for a few small rows; see `Lane.call_briefly`."""
-        return await self._writer.call_briefly(self._make_transaction(work, *arguments, **options))
-
-    def _make_transaction(
-        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
-    ) -> Callable[[], T]:
         database = self._writer.database
 
         def run() -> T:
@@ -43,7 +33,7 @@ class Lanes:
                 database.expect_in_place()
                 return work(database, *arguments, **options)
 
-        return run
+        return await self._writer.call(run)
 
     async def _read(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
         database = self._reader.database
@@ -64,3 +54,55 @@ class Lanes:
                 return work(database, *arguments, **options)
 
         return await self._read(look)
+
+
+Work: TypeAlias = Callable[Concatenate[Database, P], T]
+Method: TypeAlias = Callable[Concatenate[Lanes, P], Coroutine[Any, Any, T]]
+
+
+def writes(work: Work[P, T]) -> Method[P, T]:
+    """The method of a store that writes by a function, in one transaction; see the port for what it promises."""
+
+    async def write(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._write(work, *arguments, **options)
+
+    return write
+
+
+def reads(work: Work[P, T]) -> Method[P, T]:
+    """The method of a store that reads by a function of one query."""
+
+    async def read(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._read(work, *arguments, **options)
+
+    return read
+
+
+PlacedWork: TypeAlias = Callable[Concatenate[Database, Places, P], T]
+
+
+def writes_placed(work: PlacedWork[P, T]) -> Method[P, T]:
+    """The same as `writes`, by a function that looks sessions up among those that the thread has seen."""
+
+    async def write(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._write(work, self._writer.places, *arguments, **options)
+
+    return write
+
+
+def reads_placed(work: PlacedWork[P, T]) -> Method[P, T]:
+    """The same as `reads`, by a function that looks sessions up among those that the thread has seen."""
+
+    async def read(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._read(work, self._reader.places, *arguments, **options)
+
+    return read
+
+
+def reads_at_once(work: Work[P, T]) -> Method[P, T]:
+    """The method of a store that reads by a function of several queries, which see the database at one moment."""
+
+    async def read(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._read_at_once(work, *arguments, **options)
+
+    return read

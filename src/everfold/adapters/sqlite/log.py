@@ -7,10 +7,11 @@ from everfold.adapters.sqlite.codec import cuts_to_blob, message_row, read_messa
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.matching import key_words, write_scope
 from everfold.adapters.sqlite.places import Places
-from everfold.core.appending import AppendPlan
-from everfold.core.messages import Message, Note
-from everfold.core.sessions import NO_END, SessionId, find_stretches
-from everfold.core.state import SessionState, state_from_bytes, state_to_bytes
+from everfold.core.log.appending import AppendPlan
+from everfold.core.log.messages import Message, Note
+from everfold.core.log.sessions import NO_END, find_stretches
+from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
+from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -22,7 +23,7 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     """
     place = places.place(session_id)
     _refuse_shared_client_ids(database, places, session_id, plan)
-    write_state(database, places, session_id, plan.state, expected_revision)
+    write_state(database, places, session_id, plan.state, expected_revision=expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
     database.run_each("insert_message", [message_row(place.session_key, appended) for appended in plan.appended])
     first_id = database.connection.last_insert_rowid() - len(plan.appended) + 1
@@ -61,19 +62,25 @@ def _refuse_shared_client_ids(database: Database, places: Places, session_id: Se
         )
 
 
-def read_state(database: Database, places: Places, session_id: SessionId) -> SessionState:
+def read_state(
+    database: Database, places: Places, session_id: SessionId, *, known: SessionState | None = None
+) -> SessionState:
     """See `LogStore.read_state`."""
-    row = database.row("read_state", session_key=places.place(session_id).session_key)
+    session_key = places.place(session_id).session_key
+    known_revision = None if known is None else known.revision
+    row = database.row("read_state", session_key=session_key, known_revision=known_revision)
     if row is None:  # its place is remembered, but it was erased
         raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
-    revision, text = cast("tuple[int, bytes]", row)
+    revision, text = cast("tuple[int, bytes | None]", row)
     if type(revision) is not int:
         raise ValueError(f"a state of revision {revision!r}")
-    return state_from_bytes(text, revision=revision)
+    if known is not None and revision == known_revision:
+        return known
+    return state_from_bytes(cast("bytes", text), revision=revision)
 
 
 def write_state(
-    database: Database, places: Places, session_id: SessionId, state: SessionState, expected_revision: int
+    database: Database, places: Places, session_id: SessionId, state: SessionState, *, expected_revision: int
 ) -> None:
     """See `LogStore.write_state`."""
     changed = database.run(

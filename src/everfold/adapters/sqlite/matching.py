@@ -6,7 +6,7 @@ end inside a word: the joint `_` between the two cannot occur in either.
 
 from collections.abc import Iterable, Sequence
 
-from everfold.core.searching import SearchQuery, SearchTerm
+from everfold.core.text.searching import SearchQuery, SearchTerm
 
 
 def key_words(user_key: int, words: str) -> str:

@@ -17,27 +17,27 @@ from everfold.adapters.sqlite.memory_records import (
     write_topic,
 )
 from everfold.adapters.sqlite.owners import find_user_key, get_user_key
-from everfold.core.memory import AuditEntry, MemoryChange, MemoryHead, SessionMemory
-from everfold.core.sessions import UserId
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError
 
 
-def read_head(database: Database, user_id: UserId) -> MemoryHead:
-    """See `LedgerStore.read_head`."""
+def read_memory_version(database: Database, user_id: UserId) -> MemoryVersion:
+    """See `ItemStore.read_memory_version`."""
     user_key = find_user_key(database, user_id)
-    row = None if user_key is None else database.row("read_memory_head", user_key=user_key)
+    row = None if user_key is None else database.row("read_version_of_memory", user_key=user_key)
     if row is None:
-        return MemoryHead()
-    return MemoryHead(revision=cast("int", row[0]), epoch=cast("int", row[1]))
+        return MemoryVersion()
+    return MemoryVersion(revision=cast("int", row[0]), epoch=cast("int", row[1]))
 
 
-def change_memory(database: Database, change: MemoryChange) -> MemoryHead:
-    """See `LedgerStore.change_memory`."""
+def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
+    """See `ItemStore.change_memory`."""
     user_key = get_user_key(database, change.user_id)
-    head = change.next_head
+    head = change.next_version
     if change.is_forgetting:
         begin_erase(database)
-    move_head(database, user_key, change.user_id, change.expected, head)
+    move_version(database, user_key, change.user_id, change.expected, head)
     for item in change.items:
         write_item(database, user_key, item, written_revision=head.revision, forgets=change.forgets(item))
     for topic in change.topics:
@@ -56,9 +56,11 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryHead:
     return head
 
 
-def move_head(database: Database, user_key: int, user_id: UserId, expected: MemoryHead, head: MemoryHead) -> None:
+def move_version(
+    database: Database, user_key: int, user_id: UserId, expected: MemoryVersion, head: MemoryVersion
+) -> None:
     """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot."""
-    found = read_head(database, user_id)
+    found = read_memory_version(database, user_id)
     if found != expected:
         raise ConflictError(
             f"the memory of user {user_id} is at revision {found.revision} and epoch {found.epoch}, expected "
@@ -90,18 +92,18 @@ def _keep_session(database: Database, user_key: int, memory: SessionMemory) -> N
 def wipe_memory(
     database: Database,
     user_id: UserId,
-    expected: MemoryHead,
+    expected: MemoryVersion,
     entry: AuditEntry,
     more: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """See `MemoryRecordStore.wipe_memory`. O(what the user has). `more` are counts of what went with it."""
     user_key = get_user_key(database, user_id)
-    head = MemoryHead(revision=expected.revision + 1, epoch=expected.epoch + 1)
+    head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch + 1)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
     cursors = cast("tuple[int]", database.row("count_cursors", user_key=user_key))[0]
     vectors = count_all_vectors(database, user_key)
     begin_erase(database)
-    move_head(database, user_key, user_id, expected, head)
+    move_version(database, user_key, user_id, expected, head)
     wipe_words(database, user_key)
     revisions = sum(database.run(name, user_key=user_key) for name in ("wipe_item_revisions", "wipe_topic_revisions"))
     quotes = database.run("wipe_evidence", user_key=user_key)

@@ -9,10 +9,10 @@ from typing import cast
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.matching import key_words, write_item_match, write_item_scope
 from everfold.adapters.sqlite.owners import find_agent_key, find_user_key, get_agent_key
-from everfold.core.items import Item, ItemId, ItemStatus, Shelf, index_item
-from everfold.core.memory_rows import item_from_bytes, item_to_bytes
-from everfold.core.searching import SearchQuery, choose_terms
-from everfold.core.sessions import AgentId, SessionId, UserId
+from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, index_item
+from everfold.core.memory.rows import item_from_bytes, item_to_bytes
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import SearchQuery, choose_terms
 from everfold.errors import ConflictError, NotFoundError
 
 REWRITE_SHARE = 50
@@ -26,7 +26,7 @@ NO_AGENT = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemFilter:
-    """Which items a listing is of; see `LedgerStore.list_items`."""
+    """Which items a listing is of; see `ItemStore.list_items`."""
 
     statuses: tuple[ItemStatus, ...]
     is_block: bool
@@ -99,7 +99,7 @@ def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
 
 
 def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:
-    """See `LedgerStore.list_items`. O(items given), or O(items changed) where those are asked for."""
+    """See `ItemStore.list_items`. O(items given), or O(items changed) where those are asked for."""
     after_key = 0 if asked.after is None else _get_item_key(database, asked.after)
     user_key = find_user_key(database, user_id)
     if user_key is None:
@@ -157,14 +157,14 @@ def _get_item_key(database: Database, item_id: ItemId) -> int:
 
 
 def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
-    """See `LedgerStore.list_revisions`."""
+    """See `ItemStore.list_revisions`."""
     item_key = _get_item_key(database, item_id)
     rows = database.rows("list_item_revisions", item_key=item_key)
     return [*(item_from_bytes(cast("bytes", row[0])) for row in rows), _read_item(database, item_key)]
 
 
 def find_same(database: Database, user_id: UserId, identities: Sequence[str]) -> list[Item]:
-    """See `LedgerStore.find_same`."""
+    """See `ItemStore.find_same`."""
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
@@ -177,7 +177,7 @@ def find_same(database: Database, user_id: UserId, identities: Sequence[str]) ->
 
 
 def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> list[Item]:
-    """See `LedgerStore.find_quoting`."""
+    """See `ItemStore.find_quoting`."""
     if seq is None:
         rows = database.rows("find_items_of_session", session_id=session_id)
     else:
@@ -186,9 +186,9 @@ def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> 
 
 
 def search_items(
-    database: Database, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, limit_count: int
+    database: Database, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
 ) -> list[tuple[Item, float]]:
-    """See `LedgerStore.search_items`."""
+    """See `ItemStore.search_items`."""
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
@@ -201,7 +201,7 @@ def search_items(
 
 
 def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: int | None) -> SearchQuery:
-    """The query without the terms that most items hold, where there are many; see `everfold.core.searching`."""
+    """The query without the terms that most items hold, where there are many; see `everfold.core.text.searching`."""
     counts = {word: _count_rows(database, key_words(user_key, word)) for word in query.words}
     scopes = (write_item_scope(user_key, place=one) for one in {0, place or 0})
     row_count = sum(_count_rows(database, scope) for scope in scopes)

@@ -8,8 +8,8 @@ from everfold.adapters.sqlite.codec import blob_to_text, text_to_blob, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
 from everfold.adapters.sqlite.memory_items import check_follows, find_place
 from everfold.adapters.sqlite.owners import find_agent_key, find_user_key, get_agent_key, get_user_key
-from everfold.core.memory import AuditAction, AuditEntry, AuditPlace, Extraction, SessionMemory
-from everfold.core.memory_rows import (
+from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, SessionMemory
+from everfold.core.memory.rows import (
     audit_from_bytes,
     audit_to_bytes,
     dream_from_bytes,
@@ -19,8 +19,8 @@ from everfold.core.memory_rows import (
     topic_from_bytes,
     topic_to_bytes,
 )
-from everfold.core.sessions import AgentId, SessionId, UserId
-from everfold.core.topics import Dream, DreamId, Topic
+from everfold.core.memory.topics import Dream, DreamId, Topic
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 
 NO_MOMENT = (1 << 63) - 1
@@ -120,7 +120,7 @@ def get_dream(database: Database, dream_id: DreamId) -> Dream:
     return _read_dream(database, row[0], row[2])
 
 
-def list_dreams(database: Database, user_id: UserId, agent_id: AgentId | None, limit_count: int) -> list[Dream]:
+def list_dreams(database: Database, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
     """See `TopicStore.list_dreams`."""
     rows = _list_owned(database, "list_dreams", "list_agent_dreams", user_id, agent_id, limit_count=limit_count)
     return [_read_dream(database, key, content) for key, content in rows]
@@ -158,7 +158,7 @@ def list_dreamable(database: Database, idle_before: datetime, limit_count: int) 
 
 
 def list_extractions(
-    database: Database, user_id: UserId, agent_id: AgentId | None, after_ordinal: int, limit_count: int
+    database: Database, user_id: UserId, agent_id: AgentId | None, *, after_ordinal: int, limit_count: int
 ) -> list[Extraction]:
     """See `ExtractionStore.list_extractions`."""
     rows = _list_owned(
@@ -174,7 +174,7 @@ def list_extractions(
 
 
 def list_latest_extractions(
-    database: Database, user_id: UserId, agent_id: AgentId | None, before_ordinal: int | None, limit_count: int
+    database: Database, user_id: UserId, agent_id: AgentId | None, *, before_ordinal: int | None, limit_count: int
 ) -> list[Extraction]:
     """See `ExtractionStore.list_latest_extractions`."""
     rows = _list_owned(
@@ -222,7 +222,7 @@ def read_cursor(database: Database, user_id: UserId, agent_id: AgentId) -> int:
 
 
 def claim_dream(
-    database: Database, user_id: UserId, agent_id: AgentId, holder: DreamId, now: datetime, lease_until: datetime
+    database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
 ) -> bool:
     """See `DreamLeaseStore.claim_dream`."""
     changed = database.run(
@@ -236,12 +236,14 @@ def claim_dream(
     return changed > 0
 
 
-def renew_dream(database: Database, user_id: UserId, agent_id: AgentId, holder: DreamId, lease_until: datetime) -> bool:
+def renew_dream(
+    database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime
+) -> bool:
     """See `DreamLeaseStore.renew_dream`."""
     return _run_owned(database, "renew_dream", user_id, agent_id, holder=holder, lease_until=to_micros(lease_until)) > 0
 
 
-def release_dream(database: Database, user_id: UserId, agent_id: AgentId, holder: DreamId) -> None:
+def release_dream(database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
     """See `DreamLeaseStore.release_dream`."""
     _run_owned(database, "release_dream", user_id, agent_id, holder=holder)
 
@@ -274,7 +276,16 @@ def _read_kept(database: Database, session_id: SessionId, session_key: int) -> S
     row = database.row("read_session_memory", session_key=session_key)
     if row is None:
         return SessionMemory(session_id=session_id)
-    extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_event, has_snapshot = row
+    (
+        extracted_seq,
+        model_seq,
+        tokens_count,
+        calls_count,
+        snapshot,
+        snapshot_revision,
+        snapshot_compaction,
+        has_snapshot,
+    ) = row
     return SessionMemory(
         session_id=session_id,
         extracted_seq=cast("int", extracted_seq),
@@ -283,12 +294,12 @@ def _read_kept(database: Database, session_id: SessionId, session_key: int) -> S
         calls_count=cast("int", calls_count),
         snapshot=blob_to_text(snapshot) or "",
         snapshot_revision=cast("int", snapshot_revision),
-        snapshot_event=cast("str", snapshot_event),
+        snapshot_compaction=cast("str", snapshot_compaction),
         has_snapshot=bool(has_snapshot),
     )
 
 
-def write_session_memory(database: Database, memory: SessionMemory, expected: SessionMemory) -> None:
+def write_session_memory(database: Database, memory: SessionMemory, *, expected: SessionMemory) -> None:
     """See `MemoryRecordStore.write_session_memory`."""
     session_key, user_key = find_session_keys(database, memory.session_id)
     if _read_kept(database, memory.session_id, session_key) != expected:
@@ -301,7 +312,7 @@ def write_session_memory(database: Database, memory: SessionMemory, expected: Se
 
 def keep_session_memory(database: Database, session_key: int, user_key: int, memory: SessionMemory) -> None:
     """Replace what is kept for a session; a snapshot from before the last erase is refused."""
-    head = database.row("read_memory_head", user_key=user_key)
+    head = database.row("read_version_of_memory", user_key=user_key)
     erased_revision = 0 if head is None else cast("int", head[2])
     if memory.snapshot and memory.snapshot_revision < erased_revision:
         raise ConflictError(
@@ -319,7 +330,7 @@ def keep_session_memory(database: Database, session_key: int, user_key: int, mem
         calls_count=memory.calls_count,
         snapshot=text_to_blob(memory.snapshot),
         snapshot_revision=memory.snapshot_revision,
-        snapshot_event=memory.snapshot_event,
+        snapshot_compaction=memory.snapshot_compaction,
         has_snapshot=int(memory.has_snapshot),
     )
 
@@ -332,7 +343,12 @@ def record_audit(database: Database, entries: Sequence[AuditEntry]) -> None:
 
 
 def list_audit(
-    database: Database, user_id: UserId, action: AuditAction | None, before: AuditPlace | None, limit_count: int
+    database: Database,
+    user_id: UserId,
+    *,
+    action: AuditAction | None = None,
+    before: AuditPlace | None = None,
+    limit_count: int,
 ) -> list[AuditEntry]:
     """See `MemoryRecordStore.list_audit`."""
     user_key = find_user_key(database, user_id)

@@ -1,23 +1,12 @@
 """The methods of memory over a SQLite file."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from everfold.adapters.sqlite import memory, memory_items, memory_records
-from everfold.adapters.sqlite.lanes import Lanes
-from everfold.core.items import Item, ItemId, ItemStatus
-from everfold.core.memory import (
-    AuditAction,
-    AuditEntry,
-    AuditPlace,
-    Extraction,
-    MemoryChange,
-    MemoryHead,
-    SessionMemory,
-)
-from everfold.core.searching import SearchQuery
-from everfold.core.sessions import AgentId, SessionId, UserId
-from everfold.core.topics import Dream, DreamId, Topic
+from everfold.adapters.sqlite.lanes import Lanes, reads, reads_at_once, writes
+from everfold.core.memory.items import Item, ItemId, ItemStatus
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
+from everfold.core.primitives.ids import AgentId, UserId
 
 
 class SqliteMemory(Lanes):
@@ -25,11 +14,9 @@ class SqliteMemory(Lanes):
 
     # --- ledger
 
-    async def read_head(self, user_id: UserId) -> MemoryHead:
-        """See the port."""
-        return await self._read(memory.read_head, user_id)
+    read_memory_version = reads(memory.read_memory_version)
 
-    async def change_memory(self, change: MemoryChange) -> MemoryHead:
+    async def change_memory(self, change: MemoryChange) -> MemoryVersion:
         """See the port. Where it erases, the write-ahead log is emptied too, unless a reader holds on to it."""
         head = await self._write(memory.change_memory, change)
         if change.is_forgetting:
@@ -57,108 +44,37 @@ class SqliteMemory(Lanes):
         )
         return await self._read_at_once(memory_items.list_items, user_id, agent_id, asked)
 
-    async def list_revisions(self, item_id: ItemId) -> list[Item]:
-        """See the port."""
-        return await self._read_at_once(memory_items.list_revisions, item_id)
-
-    async def find_same(self, user_id: UserId, identities: Sequence[str]) -> list[Item]:
-        """See the port."""
-        return await self._read_at_once(memory_items.find_same, user_id, identities)
-
-    async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
-        """See the port."""
-        return await self._read_at_once(memory_items.find_quoting, session_id, seq)
-
-    async def search_items(
-        self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
-    ) -> list[tuple[Item, float]]:
-        """See the port."""
-        return await self._read_at_once(memory_items.search_items, query, user_id, agent_id, limit_count)
+    list_revisions = reads_at_once(memory_items.list_revisions)
+    find_same = reads_at_once(memory_items.find_same)
+    find_quoting = reads_at_once(memory_items.find_quoting)
+    search_items = reads_at_once(memory_items.search_items)
 
     # --- topics
 
-    async def list_topics(self, user_id: UserId, agent_id: AgentId | None) -> list[Topic]:
-        """See the port."""
-        return await self._read(memory_records.list_topics, user_id, agent_id)
-
-    async def list_topic_revisions(self, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
-        """See the port."""
-        return await self._read_at_once(memory_records.list_topic_revisions, user_id, agent_id, name)
-
-    async def list_topic_histories(self, user_id: UserId) -> list[list[Topic]]:
-        """See the port."""
-        return await self._read(memory_records.list_topic_histories, user_id)
-
-    async def read_cursor(self, user_id: UserId, agent_id: AgentId) -> int:
-        """See the port."""
-        return await self._read(memory_records.read_cursor, user_id, agent_id)
-
-    async def list_extractions(
-        self, user_id: UserId, agent_id: AgentId | None, *, after_ordinal: int, limit_count: int
-    ) -> list[Extraction]:
-        """See the port."""
-        return await self._read(memory_records.list_extractions, user_id, agent_id, after_ordinal, limit_count)
-
-    async def list_latest_extractions(
-        self, user_id: UserId, agent_id: AgentId | None, *, before_ordinal: int | None, limit_count: int
-    ) -> list[Extraction]:
-        """See the port."""
-        return await self._read(memory_records.list_latest_extractions, user_id, agent_id, before_ordinal, limit_count)
-
-    async def get_dream(self, dream_id: DreamId) -> Dream:
-        """See the port."""
-        return await self._read_at_once(memory_records.get_dream, dream_id)
-
-    async def list_dreams(self, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
-        """See the port."""
-        return await self._read_at_once(memory_records.list_dreams, user_id, agent_id, limit_count)
-
-    async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
-        """See the port."""
-        return await self._read(memory_records.list_dreamable, idle_before, limit_count)
+    list_topics = reads(memory_records.list_topics)
+    list_topic_revisions = reads_at_once(memory_records.list_topic_revisions)
+    list_topic_histories = reads(memory_records.list_topic_histories)
+    read_cursor = reads(memory_records.read_cursor)
+    list_extractions = reads(memory_records.list_extractions)
+    list_latest_extractions = reads(memory_records.list_latest_extractions)
+    get_dream = reads_at_once(memory_records.get_dream)
+    list_dreams = reads_at_once(memory_records.list_dreams)
+    list_dreamable = reads(memory_records.list_dreamable)
 
     # --- leases
 
-    async def claim_dream(
-        self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
-    ) -> bool:
-        """See the port."""
-        return await self._write(memory_records.claim_dream, user_id, agent_id, holder, now, lease_until)
-
-    async def renew_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
-        """See the port."""
-        return await self._write(memory_records.renew_dream, user_id, agent_id, holder, lease_until)
-
-    async def release_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
-        """See the port."""
-        await self._write(memory_records.release_dream, user_id, agent_id, holder)
+    claim_dream = writes(memory_records.claim_dream)
+    renew_dream = writes(memory_records.renew_dream)
+    release_dream = writes(memory_records.release_dream)
 
     # --- records
 
-    async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
-        """See the port."""
-        return await self._read(memory_records.read_session_memory, session_id)
+    read_session_memory = reads(memory_records.read_session_memory)
+    write_session_memory = writes(memory_records.write_session_memory)
+    record_audit = writes(memory_records.record_audit)
+    list_audit = reads(memory_records.list_audit)
 
-    async def write_session_memory(self, memory: SessionMemory, *, expected: SessionMemory) -> None:
-        """See the port."""
-        await self._write(memory_records.write_session_memory, memory, expected)
-
-    async def record_audit(self, entries: Sequence[AuditEntry]) -> None:
-        """See the port."""
-        await self._write(memory_records.record_audit, entries)
-
-    async def list_audit(
-        self,
-        user_id: UserId,
-        *,
-        action: AuditAction | None = None,
-        before: AuditPlace | None = None,
-        limit_count: int,
-    ) -> list[AuditEntry]:
-        """See the port."""
-        return await self._read(memory_records.list_audit, user_id, action, before, limit_count)
-
-    async def wipe_memory(self, user_id: UserId, *, expected: MemoryHead, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_memory(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
         """See the port. The write-ahead log is emptied too, unless a reader holds on to it."""
         counts = await self._write(memory.wipe_memory, user_id, expected, entry)
         await self._writer.call(self._writer.database.empty_log)

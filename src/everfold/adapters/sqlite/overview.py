@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import cast
 
-from everfold.adapters.sqlite.codec import from_micros, read_event, to_micros
+from everfold.adapters.sqlite.codec import from_micros, read_compaction, to_micros
 from everfold.adapters.sqlite.connection import Database
-from everfold.core.events import CompactionEvent
-from everfold.core.overview import Spend, WorkCounts
-from everfold.core.sessions import AgentId
-from everfold.core.usage import Purpose
+from everfold.core.compaction.record import Compaction
+from everfold.core.observation.overview import Spend, WorkCounts
+from everfold.core.observation.usage import Purpose
+from everfold.core.primitives.ids import AgentId
 
 
 def count_work(database: Database) -> WorkCounts:
@@ -17,7 +17,7 @@ def count_work(database: Database) -> WorkCounts:
     return WorkCounts(
         users_count=_count(database, "count_users"),
         sessions_count=_count(database, "count_sessions"),
-        events_count=_count(database, "count_events"),
+        compactions_count=_count(database, "count_compactions"),
         waiting=tuple(sorted((state, count) for state, count, _ in waiting)),
         degraded_count=_count(database, "count_degraded"),
         oldest_at=from_micros(min(begun_at for _, _, begun_at in waiting)) if waiting else None,
@@ -29,17 +29,17 @@ def list_agents(database: Database) -> list[AgentId]:
     return [cast("AgentId", name) for (name,) in database.rows("list_agents")]
 
 
-def list_unfinished(database: Database, limit_count: int) -> list[CompactionEvent]:
+def list_unfinished(database: Database, *, limit_count: int) -> list[Compaction]:
     """See `OverviewStore.list_unfinished`."""
-    return [read_event(row) for row in database.rows("list_unfinished", limit_count=limit_count)]
+    return [read_compaction(row) for row in database.rows("list_unfinished", limit_count=limit_count)]
 
 
-def list_degraded(database: Database, limit_count: int) -> list[CompactionEvent]:
+def list_degraded(database: Database, *, limit_count: int) -> list[Compaction]:
     """See `OverviewStore.list_degraded`."""
-    return [read_event(row) for row in database.rows("list_degraded", limit_count=limit_count)]
+    return [read_compaction(row) for row in database.rows("list_degraded", limit_count=limit_count)]
 
 
-def sum_spend(database: Database, since: datetime) -> list[Spend]:
+def sum_spend(database: Database, *, since: datetime) -> list[Spend]:
     """See `OverviewStore.sum_spend`."""
     return [
         Spend(

@@ -3,7 +3,7 @@
 from typing import cast
 
 from everfold.adapters.sqlite.connection import Database
-from everfold.core.sessions import AgentId, UserId
+from everfold.core.primitives.ids import AgentId, UserId
 
 
 def find_user_key(database: Database, user_id: UserId) -> int | None:

@@ -9,7 +9,8 @@ from itertools import groupby
 
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.sessions import get_session
-from everfold.core.sessions import Segment, SessionId, find_stretches
+from everfold.core.log.sessions import Segment, find_stretches
+from everfold.core.primitives.ids import SessionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

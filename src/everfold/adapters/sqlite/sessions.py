@@ -6,8 +6,9 @@ from typing import cast
 
 from everfold.adapters.sqlite.codec import lineage_to_text, read_session, settings_to_text, to_micros
 from everfold.adapters.sqlite.connection import Database
-from everfold.core.sessions import AgentId, SessionId, SessionRecord, SessionSettings, UserId
-from everfold.core.state import SessionState, state_from_bytes, state_to_bytes
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -85,7 +86,7 @@ def find_current_session(database: Database, user_id: UserId, agent_id: AgentId)
 
 
 def list_sessions(
-    database: Database, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+    database: Database, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
 ) -> list[SessionRecord]:
     """See `SessionStore.list_sessions`."""
     after_key = 0 if after is None else find_place(database, after)

@@ -5,8 +5,8 @@ from typing import cast
 
 from everfold.adapters.sqlite.codec import from_micros, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
-from everfold.core.sessions import EventId, SessionId, UserId
-from everfold.core.usage import ModelCall, Purpose
+from everfold.core.observation.usage import ModelCall, Purpose
+from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -19,7 +19,7 @@ def record_call(database: Database, call: ModelCall) -> None:
         id=call.id,
         user_id=call.user_id,
         session_id=call.session_id,
-        event_id=call.event_id,
+        compaction_id=call.compaction_id,
         purpose=call.purpose,
         model=call.model,
         answered_by=call.answered_by,
@@ -35,11 +35,13 @@ def record_call(database: Database, call: ModelCall) -> None:
     )
 
 
-def sum_cost_usd(database: Database, since: datetime | None, event_id: EventId | None) -> float:
+def sum_cost_usd(
+    database: Database, *, since: datetime | None = None, compaction_id: CompactionId | None = None
+) -> float:
     """See `UsageStore.sum_cost_usd`. A query for each question, so that each has its index."""
     since_micros = None if since is None else to_micros(since)
-    if event_id is not None:
-        row = database.row("sum_event_cost", event_id=event_id, since=since_micros)
+    if compaction_id is not None:
+        row = database.row("sum_event_cost", compaction_id=compaction_id, since=since_micros)
     elif since is not None:
         row = database.row("sum_cost", since=since_micros)
     else:
@@ -49,10 +51,11 @@ def sum_cost_usd(database: Database, since: datetime | None, event_id: EventId |
 
 def list_calls(
     database: Database,
-    user_id: UserId | None,
-    session_id: SessionId | None,
-    event_id: EventId | None,
-    after: str | None,
+    *,
+    user_id: UserId | None = None,
+    session_id: SessionId | None = None,
+    compaction_id: CompactionId | None = None,
+    after: str | None = None,
     limit_count: int,
 ) -> list[ModelCall]:
     """See `UsageStore.list_calls`."""
@@ -61,7 +64,7 @@ def list_calls(
         after=0 if after is None else _get_key(database, after),
         user_id=user_id,
         session_id=session_id,
-        event_id=event_id,
+        compaction_id=compaction_id,
         limit_count=limit_count,
     )
     return [_read_call(row) for row in rows]
@@ -75,13 +78,13 @@ def _get_key(database: Database, call_id: str) -> int:
 
 
 def _read_call(row: tuple[SqlValue, ...]) -> ModelCall:
-    id_, user_id, session_id, event_id, purpose, model, answered_by, attempt, started_at, duration_ms = row[:10]
+    id_, user_id, session_id, compaction_id, purpose, model, answered_by, attempt, started_at, duration_ms = row[:10]
     outcome, input_tokens, cached_tokens, output_tokens, cost_usd, is_uncounted = row[10:]
     return ModelCall(
         id=cast("str", id_),
         user_id=cast("UserId", user_id),
         session_id=cast("SessionId | None", session_id),
-        event_id=cast("EventId | None", event_id),
+        compaction_id=cast("CompactionId | None", compaction_id),
         purpose=cast("Purpose", purpose),
         model=cast("str", model),
         answered_by=cast("str", answered_by),

@@ -5,8 +5,8 @@ from typing import cast
 
 from everfold.adapters.sqlite.codec import from_micros, to_micros
 from everfold.adapters.sqlite.connection import Database, SqlValue
-from everfold.core.sessions import UserId
-from everfold.core.users import Binding, User, fold_name, join_bindings
+from everfold.core.access.users import Binding, User, fold_name, join_bindings
+from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError, NotFoundError
 
 
@@ -52,7 +52,7 @@ def find_default(database: Database) -> User | None:
     return None if row is None else _read_user(row)
 
 
-def change_user(database: Database, user: User, expected: User) -> None:
+def change_user(database: Database, user: User, *, expected: User) -> None:
     """See `UserStore.change_user`."""
     found = find_user(database, user.id)
     if found is None:
@@ -64,13 +64,13 @@ def change_user(database: Database, user: User, expected: User) -> None:
     _bind(database, user)
 
 
-def list_users(database: Database, after: UserId | None, limit_count: int) -> list[User]:
+def list_users(database: Database, *, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users`."""
     rows = database.rows("list_users", after=_find_place(database, after), limit_count=limit_count)
     return [_read_user(row) for row in rows]
 
 
-def list_users_named(database: Database, text: str, after: UserId | None, limit_count: int) -> list[User]:
+def list_users_named(database: Database, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users_named`."""
     after_key = _find_place(database, after)
     rows = database.rows("list_users_named", folded=fold_name(text), after=after_key, limit_count=limit_count)

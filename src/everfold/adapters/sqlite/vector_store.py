@@ -8,8 +8,17 @@ from everfold.adapters.sqlite import vectors
 from everfold.adapters.sqlite.connection import Database, reading
 from everfold.adapters.sqlite.lane import Lane
 from everfold.adapters.sqlite.lanes import Lanes
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.vectors import Embeddable, Near, Space, Vector, VectorKind, VectorRef, VectorRow, check_dimensions
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.recall.vectors import (
+    Embeddable,
+    Near,
+    Space,
+    Vector,
+    VectorKind,
+    VectorRef,
+    VectorRow,
+    check_dimensions,
+)
 from everfold.errors import StoreUnavailableError
 
 T = TypeVar("T")

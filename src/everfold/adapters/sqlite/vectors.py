@@ -18,9 +18,9 @@ from everfold.adapters.sqlite.codec import read_message
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.memory_items import find_place
 from everfold.adapters.sqlite.owners import find_user_key
-from everfold.core.memory_rows import item_from_bytes, topic_from_bytes
-from everfold.core.sessions import AgentId, UserId
-from everfold.core.vectors import (
+from everfold.core.memory.rows import item_from_bytes, topic_from_bytes
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.recall.vectors import (
     Embeddable,
     Near,
     Space,

@@ -1,7 +1,7 @@
-"""Log lines: every happening as one line of the logger `everfold`, through the standard library's `logging`.
+"""Log lines: every event but changes as one line of the logger `everfold`, through the standard library's `logging`.
 
-A line is the kind of the happening and its figures as `name=value`; the same figures are the record's attribute
-`everfold`, a dict, for whoever writes JSON. Nobody sees anything until the program sets logging up.
+A line is the kind of the event and its figures as `name=value`; the same figures are the record's attribute
+`everfold`, a dict, for JSON. Nothing is printed until the program sets logging up.
 
 Source: docs/adr/0018-hooks-and-feed.md.
 """
@@ -9,39 +9,60 @@ Source: docs/adr/0018-hooks-and-feed.md.
 import logging
 from dataclasses import fields, is_dataclass
 
-from everfold.core.happenings import Happening, SourceAsked
+from everfold.core.observation.events import (
+    CHANGES,
+    BreakerOpened,
+    CompactionDegraded,
+    Event,
+    HookFailed,
+    MemoryDelayed,
+    SourceAsked,
+    WorkFailed,
+)
 from everfold.errors import EverfoldError
 
 LOGGER_NAME = "everfold"
 
-_WARNINGS = frozenset({"compaction_degraded", "hook_failed", "latch_set", "memory_delayed"})
+_WARNINGS = (CompactionDegraded, HookFailed, BreakerOpened, MemoryDelayed, SourceAsked, WorkFailed)
+"""What is a warning, at least sometimes; everything else is information."""
+
 _FAILED = frozenset({"failed", "timed_out"})
 _logger = logging.getLogger(LOGGER_NAME)
 _logger.addHandler(logging.NullHandler())
 
 
 class LogLines:
-    """Writes happenings to the log: what somebody should look at as warnings, the rest as information."""
+    """Writes events to the log: what an operator should look at as warnings or errors, the rest as information."""
 
-    def take(self, happening: Happening) -> None:
+    def hears(self, kind: type[Event]) -> bool:
+        """Everything that may be written at the logger's level, but for changes, which come with every turn."""
+        return not issubclass(kind, CHANGES) and (issubclass(kind, _WARNINGS) or _logger.isEnabledFor(logging.INFO))
+
+    def take(self, event: Event) -> None:
         """Write one line, where the level is on."""
-        level = logging.WARNING if _is_warning(happening) else logging.INFO
+        level = _level_of(event)
         if not _logger.isEnabledFor(level):
             return
-        figures = list_figures(happening)
-        line = " ".join([happening.kind, *(f"{name}={value}" for name, value in figures.items())])
-        _logger.log(level, "%s", line, extra={"everfold": {"kind": happening.kind, **figures}})
+        figures = list_figures(event)
+        line = " ".join([event.kind, *(f"{name}={value}" for name, value in figures.items())])
+        _logger.log(level, "%s", line, extra={"everfold": {"kind": event.kind, **figures}}, exc_info=_find_bug(event))
 
 
-def _is_warning(happening: Happening) -> bool:
-    if isinstance(happening, SourceAsked):
-        return happening.outcome in _FAILED
-    return happening.kind in _WARNINGS
+def _level_of(event: Event) -> int:
+    if _find_bug(event):
+        return logging.ERROR
+    is_warning = event.outcome in _FAILED if isinstance(event, SourceAsked) else isinstance(event, _WARNINGS)
+    return logging.WARNING if is_warning else logging.INFO
 
 
-def list_figures(happening: Happening) -> dict[str, object]:
-    """The ids and figures of a happening by name, those of a report among them; what is unknown is left out."""
-    return dict(_walk(happening))
+def _find_bug(event: Event) -> Exception | None:
+    """The error that ended background work and is none of ours: it is logged with its traceback."""
+    return event.error if isinstance(event, WorkFailed) and not isinstance(event.error, EverfoldError) else None
+
+
+def list_figures(event: Event) -> dict[str, object]:
+    """The ids and figures of an event by name, those of a report among them; what is unknown is left out."""
+    return dict(_walk(event))
 
 
 def _walk(value: object) -> list[tuple[str, object]]:
@@ -53,18 +74,3 @@ def _walk(value: object) -> list[tuple[str, object]]:
         elif item is not None and field.name != "kind" and not isinstance(item, BaseException):
             found.append((field.name, round(item, 6) if isinstance(item, float) else item))
     return found
-
-
-def log_failed_work(name: str, error: Exception) -> None:
-    """Write that background work for a session or an event ended with an error; it is still there, and tried again."""
-    is_ours = isinstance(error, EverfoldError)
-    reason = error.code if isinstance(error, EverfoldError) else type(error).__name__
-    figures = {"kind": "work_failed", "name": name, "reason": reason}
-    _logger.log(
-        logging.WARNING if is_ours else logging.ERROR,
-        "work_failed name=%s reason=%s",
-        name,
-        reason,
-        extra={"everfold": figures},
-        exc_info=None if is_ours else error,
-    )

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from everfold.core.spans import Attributes
+from everfold.core.observation.spans import Attributes
 from everfold.errors import EverfoldError, InvalidInputError
 from everfold.ports.tracing import NO_TRACER, Span, SpanKind
 

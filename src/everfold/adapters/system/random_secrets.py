@@ -2,7 +2,7 @@
 
 import secrets
 
-from everfold.core.access import SECRET_BYTES, SECRET_PREFIX
+from everfold.core.access.api_keys import SECRET_BYTES, SECRET_PREFIX
 
 
 class RandomSecrets:

@@ -1,8 +1,8 @@
 """Transcript files of other systems: files in, lists of messages out."""
 
 from everfold.adapters.transcripts.reading import FORMATS, parse_transcript, read_transcript
-from everfold.core.messages import WireFormat
-from everfold.core.transcripts import Conversation, Transcript, TranscriptMessage
+from everfold.core.log.messages import WireFormat
+from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
 
 __all__ = [
     "FORMATS",

@@ -16,8 +16,8 @@ from everfold.adapters.transcripts.shape import (
     refuse,
     type_name,
 )
-from everfold.core.json_values import JsonValue
-from everfold.core.transcripts import Conversation
+from everfold.core.log.transcripts import Conversation
+from everfold.core.primitives.json_values import JsonValue
 
 _ROLES = ("user", "assistant")
 _STRINGS_OF_BLOCK = {

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, number_names, refuse, type_name
-from everfold.core.json_values import JsonValue
-from everfold.core.messages import WireFormat
-from everfold.core.transcripts import Conversation, TranscriptMessage
-from everfold.core.wire import ANTHROPIC_BLOCKS
+from everfold.core.log.messages import WireFormat
+from everfold.core.log.transcripts import Conversation, TranscriptMessage
+from everfold.core.log.wire import ANTHROPIC_BLOCKS
+from everfold.core.primitives.json_values import JsonValue
 
 CheckMessage = Callable[[JsonValue, int], dict[str, JsonValue]]
 """Gives a value as a message of one wire format, or refuses its line."""

@@ -29,10 +29,10 @@ from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, parse_time, refuse
-from everfold.core.json_values import JsonValue
-from everfold.core.messages import WireFormat
-from everfold.core.origins import Origin
-from everfold.core.transcripts import Conversation, TranscriptMessage
+from everfold.core.log.messages import WireFormat
+from everfold.core.log.transcripts import Conversation, TranscriptMessage
+from everfold.core.primitives.json_values import JsonValue
+from everfold.core.primitives.origins import Origin
 
 MESSAGE_TYPES: Final = ("user", "assistant", "system", "tool", "message")
 """The types of events that carry a message."""

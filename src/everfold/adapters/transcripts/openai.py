@@ -15,8 +15,8 @@ from everfold.adapters.transcripts.shape import (
     refuse,
     type_name,
 )
-from everfold.core.json_values import JsonValue
-from everfold.core.transcripts import Conversation
+from everfold.core.log.transcripts import Conversation
+from everfold.core.primitives.json_values import JsonValue
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _LEGACY = (

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from everfold.adapters.transcripts import anthropic, coding_agent, locomo, openai, sharegpt, tau_bench
+from everfold.adapters.transcripts import anthropic, coding_agent, openai, sharegpt
 from everfold.adapters.transcripts.rows import Row, read_rows
 from everfold.adapters.transcripts.shape import type_name
-from everfold.core.json_values import JsonValue
-from everfold.core.transcripts import Conversation, Transcript
+from everfold.core.log.transcripts import Conversation, Transcript
+from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError, NotFoundError
 
 
@@ -20,9 +20,7 @@ class _Format:
 
 
 _FORMATS: Final = {
-    "locomo": _Format(matches=locomo.matches, read=locomo.read),
     "sharegpt": _Format(matches=sharegpt.matches, read=sharegpt.read),
-    "tau-bench": _Format(matches=tau_bench.matches, read=tau_bench.read),
     "coding-agent": _Format(matches=coding_agent.matches, read=coding_agent.read),
     "anthropic": _Format(matches=anthropic.matches, read=anthropic.read),
     "openai": _Format(matches=openai.matches, read=openai.read),

@@ -18,9 +18,9 @@ from typing import Final
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, parse_time, refuse
-from everfold.core.json_values import JsonValue, encode_json
-from everfold.core.origins import Origin
-from everfold.core.transcripts import Conversation, TranscriptMessage
+from everfold.core.log.transcripts import Conversation, TranscriptMessage
+from everfold.core.primitives.json_values import JsonValue, encode_json
+from everfold.core.primitives.origins import Origin
 
 SKIPPED_TYPES: Final = (
     "session_meta",

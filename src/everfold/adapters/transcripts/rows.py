@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from everfold.adapters.transcripts.shape import refuse, type_name
-from everfold.core.json_values import JsonValue, parse_json
+from everfold.core.primitives.json_values import JsonValue, parse_json
 from everfold.errors import InvalidInputError
 
 Step: TypeAlias = str | int

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from everfold.core.json_values import JsonValue
+from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError
 
 _TYPE_NAMES = {

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from everfold.adapters.transcripts.chat import find_tools
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, number_names, refuse
-from everfold.core.json_values import JsonValue, encode_json, parse_json
-from everfold.core.transcripts import Conversation, TranscriptMessage
+from everfold.core.log.transcripts import Conversation, TranscriptMessage
+from everfold.core.primitives.json_values import JsonValue, encode_json, parse_json
 from everfold.errors import InvalidInputError
 
 _ROLES = {

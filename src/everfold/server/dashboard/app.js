@@ -1,4 +1,4 @@
-// The dashboard: who is signed in, where we are, and the frame around the pages.
+// The dashboard: signing in, choosing a page, and the frame around the pages.
 
 import { render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.module.js";
 import { connection, get, onSignedOut, send } from "./lib/api.js";
@@ -15,7 +15,7 @@ const PAGES = {
 const NAMES = Object.keys(PAGES);
 
 // A page and its style are loaded when it is first opened. A browser remembers a module that it could not load, so each
-// new attempt asks for it under another address.
+// new attempt loads it from another address.
 const loaded = new Map();
 let attempts = 0;
 function loadPage(name) {
@@ -40,7 +40,7 @@ function Page({ url }) {
   const wanted = useRef();
   wanted.current = name;
   const load = () => {
-    const show = shown => wanted.current === name && setState({ name, ...shown }); // somebody may have gone on meanwhile
+    const show = shown => wanted.current === name && setState({ name, ...shown }); // the user may have gone on meanwhile
     return loadPage(name).then(
       page => show({ page }),
       problem => show({ problem: { message: `The page could not be loaded: ${problem.message}` } }),
@@ -48,7 +48,7 @@ function Page({ url }) {
   };
   useEffect(() => { if (PAGES[name]) load(); }, [name]);
   useLayoutEffect(() => connection.onBack(() => state.problem && load()), [state.problem]);
-  if (!PAGES[name]) return html`<${Empty} title="There is no such page" hint="The address leads nowhere."><a href="#users">Users</a><//>`;
+  if (!PAGES[name]) return html`<${Empty} title="Page not found" hint="Check the address."><a href="#users">Users</a><//>`;
   if (state.name !== name) return html`<div class="page"><${Loading} /></div>`;
   if (state.problem) return html`<div class="page"><${Failure} problem=${state.problem} retry=${load} /></div>`;
   return html`<${state.page} key=${name} path=${url.path} params=${url.params} />`;
@@ -68,17 +68,17 @@ function ThemeButton() {
       if (next === "auto") localStorage.removeItem("everfold-theme");
       else localStorage.setItem("everfold-theme", next);
     } catch {
-      // a browser without storage forgets it
+      // without storage the choice lasts until the page is closed
     }
     setTheme(next);
   };
   return html`<button type="button" class="quiet icon" aria-label=${`Colours: ${theme}. Change`} title=${`Colours: ${theme}`} onClick=${turn}><${Icon} name=${THEME_ICONS[theme]} /></button>`;
 }
 
-// Keys
+// Keyboard shortcuts
 
 const isTyping = node => node.closest("input, select, textarea, [contenteditable]") !== null;
-function useKeys(showKeys) {
+function useShortcuts(showShortcuts) {
   const isGoing = useRef(0);
   useLayoutEffect(() => {
     const press = event => {
@@ -88,7 +88,7 @@ function useKeys(showKeys) {
         const name = NAMES.find(one => PAGES[one].key === event.key);
         if (name) { event.preventDefault(); goTo(`#${name}`); }
       } else if (event.key === "g") isGoing.current = Date.now();
-      else if (event.key === "?") showKeys(true);
+      else if (event.key === "?") showShortcuts(true);
       else if (event.key === "/") {
         const search = [...document.querySelectorAll("[data-search]")].find(node => node.offsetParent !== null);
         if (search) { event.preventDefault(); search.focus(); search.select(); }
@@ -98,15 +98,15 @@ function useKeys(showKeys) {
     return () => removeEventListener("keydown", press);
   }, []);
 }
-const Keys = ({ onClose }) => html`
-  <${Dialog} title="Keys" onClose=${onClose} size="narrow">
+const Shortcuts = ({ onClose }) => html`
+  <${Dialog} title="Keyboard shortcuts" onClose=${onClose} size="narrow">
     <dl class="facts">
       <dt><kbd>/</kbd></dt><dd>Search</dd>
       ${NAMES.map(name => html`<dt key=${name}><kbd>g</kbd> <kbd>${PAGES[name].key}</kbd></dt><dd>${PAGES[name].title}</dd>`)}
       <dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>Move in a list; <kbd>Enter</kbd> opens</dd>
       <dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>Move between tabs</dd>
       <dt><kbd>Esc</kbd></dt><dd>Close a dialog</dd>
-      <dt><kbd>?</kbd></dt><dd>These keys</dd>
+      <dt><kbd>?</kbd></dt><dd>Show these shortcuts</dd>
     </dl>
   <//>`;
 
@@ -116,7 +116,7 @@ const Logo = () => html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width=
 
 function LiveState() {
   const isConnected = useLiveState() === "connected";
-  const says = isConnected ? "What happens is shown as it happens" : "Waiting for the stream of happenings";
+  const says = isConnected ? "The page updates as things happen" : "Waiting for the event stream";
   return html`<span class=${`state ${isConnected ? "" : "waiting"}`} title=${says}><i></i><span>${isConnected ? "live" : "connecting"}</span></span>`;
 }
 
@@ -126,15 +126,15 @@ function useOnline() {
   return isOnline;
 }
 const Banner = () => html`<div class="banner" role="alert"><i class="spinner" aria-hidden="true"></i>
-  <span class="grow">The server cannot be reached. What you see may be old; the page goes on by itself when the server is back.</span>
+  <span class="grow">The server cannot be reached. This page may be out of date. It reconnects automatically.</span>
   <button type="button" onClick=${() => connection.retryNow()}>Try now</button></div>`;
 
 function Frame({ who, onSignOut }) {
   const url = useUrl();
-  const [hasKeys, showKeys] = useState(false);
+  const [hasShortcuts, showShortcuts] = useState(false);
   const isOnline = useOnline();
   const main = useRef();
-  useKeys(showKeys);
+  useShortcuts(showShortcuts);
   useLayoutEffect(() => { if (!url.page) goTo("#users", { replace: true }); }, [url.page]);
   useEffect(() => { document.title = PAGES[url.page] ? `${PAGES[url.page].title} · Everfold` : "Everfold"; }, [url.page]);
   useEffect(() => { live.start(); return () => live.stop(); }, []);
@@ -147,14 +147,14 @@ function Frame({ who, onSignOut }) {
           <a key=${name} href=${`#${name}`} aria-current=${url.page === name ? "page" : undefined}><${Icon} name=${name} />${PAGES[name].title}</a>`)}</nav>
         <div class="tools">
           <${LiveState} />
-          <button type="button" class="quiet icon" aria-label="Keys" title="Keys (?)" onClick=${() => showKeys(true)}>?</button>
+          <button type="button" class="quiet icon" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" onClick=${() => showShortcuts(true)}>?</button>
           <${ThemeButton} />
-          <button type="button" class="quiet icon" aria-label="Sign out" title=${`Signed in with the key ${who.key.name} (${who.key.scope})`} onClick=${onSignOut}><${Icon} name="out" /></button>
+          <button type="button" class="quiet icon" aria-label="Sign out" title=${`Signed in with the API key ${who.key.name} (${who.key.scope})`} onClick=${onSignOut}><${Icon} name="out" /></button>
         </div>
       </header>
       ${!isOnline && html`<${Banner} />`}
       <main class="main" id="main" tabindex="-1" ref=${main}>${url.page && html`<${Page} url=${url} />`}</main>
-      ${hasKeys && html`<${Keys} onClose=${() => showKeys(false)} />`}
+      ${hasShortcuts && html`<${Shortcuts} onClose=${() => showShortcuts(false)} />`}
     </div>`;
 }
 
@@ -167,12 +167,12 @@ function SignIn({ onSignedIn, note }) {
     <main class="sign-in">
       <form class="card" onSubmit=${submit} aria-label="Sign in">
         <h1 class="brand"><${Logo} />Everfold</h1>
-        <p class="soft">${note || "Sign in with a key. The first start of the server printed one; “everfold keys add” makes another."}</p>
-        <${Field} label="Key" error=${isRefused ? "No key that holds: it is mistyped, revoked or expired." : null}>${attrs => html`
+        <p class="soft">${note || "Sign in with an API key. The server printed one at its first start. To make another, run “everfold api-keys add”."}</p>
+        <${Field} label="API key" error=${isRefused ? "Invalid API key. Check that it is complete, and neither revoked nor expired." : null}>${attrs => html`
           <input ...${attrs} type="password" name="key" autocomplete="current-password" autofocus required spellcheck=${false} placeholder="ef_…" value=${key} onInput=${event => setKey(event.target.value)} />`}<//>
         ${signIn.problem && !isRefused && html`<${Failure} problem=${signIn.problem} />`}
         <${Busy} type="submit" className="primary" isBusy=${signIn.isBusy}>Sign in<//>
-        <p class="small soft">The key stays in a cookie that scripts cannot read; it goes to this server only.</p>
+        <p class="small soft">The API key is stored in an HTTP-only cookie and is sent to this server only.</p>
       </form>
     </main>`;
 }
@@ -188,7 +188,7 @@ function App() {
   useEffect(() => { look(); }, []);
   useLayoutEffect(() => connection.onBack(() => who === undefined && look()), [who]);
   useLayoutEffect(() => onSignedOut(() => {
-    setWho(old => { if (old) setNote("The key holds no more: it was revoked or has expired. Sign in again."); return null; });
+    setWho(old => { if (old) setNote("Your API key was revoked or has expired. Sign in again."); return null; });
     live.stop();
   }), []);
   const signOut = async () => {

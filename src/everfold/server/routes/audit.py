@@ -1,24 +1,25 @@
 """The audit of a memory, and the extractions that filled it."""
 
 from everfold.server.access import OfOwner
-from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, read_ordinal, read_place
+from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor, read_ordinal, read_place
 from everfold.server.queries import ActionQuery
-from everfold.server.routing import make_router
-from everfold.server.shapes.audit import AuditPageShape, ExtractionPage, show_audit, show_extractions
+from everfold.server.routing import Fields, make_router
+from everfold.server.schemas.audit import AuditPageSchema, ExtractionPageSchema
+from everfold.services.memory.read_audit import AuditPage
 
 router = make_router("audit")
 
 
-@router.get("/api/users/{user}/memory/audit")
+@router.get("/api/users/{user}/memory/audit", response_model=AuditPageSchema)
 async def list_audit(
     memory: OfOwner, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None, action: ActionQuery = None
-) -> AuditPageShape:
-    """List what was read, written and erased, and by whom, newest first."""
-    return show_audit(await memory.audit_page(action=action, before=read_place(cursor), limit=limit))
+) -> AuditPage:
+    """List the reads, writes and erasures of memory, newest first."""
+    return await memory.audit_page(action=action, before=read_place(cursor), limit=limit)
 
 
-@router.get("/api/users/{user}/extractions")
-async def list_extractions(memory: OfOwner, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> ExtractionPage:
-    """List every pass over messages and what it found, newest first; they stay when their session is gone."""
+@router.get("/api/users/{user}/extractions", response_model=ExtractionPageSchema)
+async def list_extractions(memory: OfOwner, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Fields:
+    """List every extraction and its results, newest first; they stay when their session is erased."""
     found = await memory.latest_extractions(before=read_ordinal(cursor), limit=limit)
-    return show_extractions(found, limit)
+    return {"entries": found, "next_cursor": next_cursor(found, limit, lambda last: str(last.ordinal))}

@@ -7,23 +7,23 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from everfold.core.sessions import AgentId
+from everfold.core.primitives.ids import AgentId
 from everfold.engine import DEFAULT_USER
 from everfold.errors import EverfoldError
 from everfold.server.access import AgentText, AnyKey, Context, forbid
 from everfold.server.chats import Question, Talk
 from everfold.server.problems import request_id_of, tell_error, tell_failure
 from everfold.server.routing import make_router
-from everfold.server.scoping import find_session, read_owner
-from everfold.server.shapes.streams import (
+from everfold.server.schemas.streams import (
     OPENED,
     AskedChat,
     AskedCut,
-    CutShape,
+    Cut,
     show_chat_event,
     show_done,
     show_problem,
 )
+from everfold.server.scoping import find_session, read_owner
 
 router = make_router("chat")
 
@@ -41,7 +41,7 @@ async def open_talk(caller: AnyKey, runtime: Context, agent: AgentText, asked: A
     if asked.session_id is not None:
         await find_session(caller, runtime.engine, asked.session_id, agent=agent)
     if asked.model is not None and not caller.is_admin:
-        raise forbid(caller, "only keys of the scope admin choose the model")
+        raise forbid(caller, "only API keys of the scope admin choose the model")
     question = Question(
         user_id=owner.user_id or (await runtime.engine.get_user(DEFAULT_USER)).id,
         agent_id=AgentId(agent),
@@ -59,17 +59,17 @@ async def open_talk(caller: AnyKey, runtime: Context, agent: AgentText, asked: A
 async def chat(
     _: AnyKey, request: Request, talk: Annotated[Talk, Depends(open_talk)]
 ) -> AsyncIterator[ServerSentEvent]:
-    """Say something to an agent; what happens until the answer is there streams, and is stored as it happens.
+    """Send a message to an agent and stream the answer; each step is stored as it completes.
 
     Events: `text_delta`, `said`, `tool_called`, `tool_answered`, `compacted`, `refreshing`, `refreshed`, `retried` and
-    `cut`, each with the session's id; then `done`, or `problem` with a problem document. A client that goes away stops
-    the answer, and what was said of it is stored. One answer at a time is on its way in a session.
+    `cut`, each with the session's id; then `done`, or `problem` with a problem document. A client that disconnects
+    stops the answer; its text so far is stored. A session gives one answer at a time.
     """
     yield OPENED
     try:
         async for event in talk.answer():
             yield show_chat_event(event, talk.chat.session.id)
-        state = await talk.chat.session.state()
+        state = await talk.chat.session.inspect.state()
         yield show_done(talk.chat.session.id, state.last_seq)
     except EverfoldError as error:
         yield show_problem(tell_error(error, request_id_of(request)))
@@ -79,7 +79,7 @@ async def chat(
 
 
 @router.post("/api/agents/{agent}/chat/cut")
-async def cut_chat(caller: AnyKey, runtime: Context, agent: AgentText, asked: AskedCut) -> CutShape:
-    """Stop the answer that is on its way in a session; what was said of it is stored."""
+async def cut_chat(caller: AnyKey, runtime: Context, agent: AgentText, asked: AskedCut) -> Cut:
+    """Stop the running answer of a session; its text so far is stored."""
     await find_session(caller, runtime.engine, asked.session_id, agent=agent)
-    return CutShape(cut=runtime.chats.cut(asked.session_id))
+    return Cut(cut=runtime.chats.cut(asked.session_id))

@@ -7,12 +7,12 @@ from fastapi import Depends, Response
 from everfold.errors import StoreError
 from everfold.server.access import Context, let_anybody
 from everfold.server.routing import make_router
-from everfold.server.shapes.shape import Shape
+from everfold.server.schemas.schema import Schema
 
 router = make_router("health")
 
 
-class Health(Shape):
+class Health(Schema):
     """How it is."""
 
     status: Literal["ok", "unavailable"]
@@ -20,7 +20,7 @@ class Health(Shape):
 
 @router.get("/health/live", dependencies=[Depends(let_anybody)])
 async def tell_live() -> Health:
-    """Whether the process answers: restart it where this fails."""
+    """Tell whether the process is alive; restart it when this fails."""
     return Health(status="ok")
 
 
@@ -30,7 +30,7 @@ async def tell_live() -> Health:
     responses={503: {"model": Health, "description": "The store does not serve, or the server is stopping."}},
 )
 async def tell_ready(runtime: Context, response: Response) -> Health:
-    """Whether requests may be sent here: the store answers, and the server is not stopping."""
+    """Tell whether the server is ready: the store answers, and the server is not stopping."""
     if not runtime.stopping.is_set():
         try:
             await runtime.engine.get_user()

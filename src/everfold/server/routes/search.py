@@ -6,8 +6,9 @@ from fastapi import Query
 
 from everfold.server.access import OfSearch
 from everfold.server.routing import make_router
-from everfold.server.shapes.search import Hits, read_places, show_hits
-from everfold.services.search import MOST_HITS
+from everfold.server.schemas.search import HitsSchema, read_places
+from everfold.services.sessions.search import MOST_HITS
+from everfold.services.sessions.search_all import Found
 
 router = make_router("search")
 
@@ -24,9 +25,9 @@ PlacesQuery = Annotated[
 HitLimit = Annotated[int, Query(ge=1, le=MOST_HITS, description="How many of each at most.")]
 
 
-@router.get("/api/search")
+@router.get("/api/search", response_model=HitsSchema)
 async def search(
     memory: OfSearch, q: Question, places: PlacesQuery = "messages,items,topics", limit: HitLimit = 10
-) -> Hits:
-    """Find messages, items and topics of one user that answer a question, as the key may see them."""
-    return show_hits(await memory.search_all(q, places=read_places(places), limit=limit))
+) -> Found:
+    """Find messages, items and topics of one user that answer a question and are visible to the API key."""
+    return await memory.search_all(q, places=read_places(places), limit=limit)

@@ -7,11 +7,11 @@ from fastapi import Depends, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from everfold.server.access import AnyKey, Context
-from everfold.server.happenings import watch_happenings
 from everfold.server.owners import Owner
 from everfold.server.routing import make_router
+from everfold.server.schemas.streams import OPENED, show_seen
 from everfold.server.scoping import AskedAgent, AskedUser, find_session, read_owner
-from everfold.server.shapes.streams import OPENED, show_happening
+from everfold.server.watching import watch_events
 
 router = make_router("stream")
 
@@ -21,7 +21,7 @@ AskedSession = Annotated[str | None, Query(description="Only what is about this 
 async def choose_watched(
     caller: AnyKey, runtime: Context, user: AskedUser = None, agent: AskedAgent = None, session: AskedSession = None
 ) -> Owner:
-    """Whose happenings are asked for, decided before the stream begins.
+    """Whose events are asked for, decided before the stream begins.
 
     Raises:
         ForbiddenError: the key is of another user or agent.
@@ -33,18 +33,15 @@ async def choose_watched(
 
 
 @router.get("/api/stream", response_class=EventSourceResponse)
-async def stream_happenings(
+async def stream_events(
     _: AnyKey, runtime: Context, owner: Annotated[Owner, Depends(choose_watched)], session: AskedSession = None
 ) -> AsyncIterator[ServerSentEvent]:
-    """What the engine does in the sessions that the key sees, from now on, as server-sent events.
+    """Stream the engine's events in the sessions that the API key may see, from now on, as server-sent events.
 
-    The name of an event is the kind of what happened, its data says in which session and of whom. `messages_appended`
-    and `message_erased` tell of the log, `memory_changed` which parts of a user's memory are others now; no event holds
-    a word of them. `lost` tells that a reader was too slow, and how many it has missed. The stream ends when the server
-    stops.
+    The name of an event is its kind; its data names the session and the user. `messages_appended` and `message_erased`
+    report changes of the log, `memory_changed` the changed parts of a user's memory. No event holds text of messages or
+    memory. `lost` reports how many events a slow reader has missed. The stream ends when the server stops.
     """
     yield OPENED
-    async for seen in watch_happenings(
-        runtime.engine, runtime.owners, runtime.stopping, owner=owner, session_id=session
-    ):
-        yield show_happening(seen)
+    async for seen in watch_events(runtime.engine, runtime.owners, runtime.stopping, owner=owner, session_id=session):
+        yield show_seen(seen)

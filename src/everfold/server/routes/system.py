@@ -3,17 +3,17 @@
 from fastapi import Response
 
 from everfold.server.access import AsAdmin, Context
-from everfold.server.measures import MEDIA_TYPE
+from everfold.server.metrics import MEDIA_TYPE
 from everfold.server.overview import show_system
-from everfold.server.routing import make_router
-from everfold.server.shapes.system import SystemShape
+from everfold.server.routing import Fields, make_router
+from everfold.server.schemas.system import SystemSchema
 
 router = make_router("system")
 
 
-@router.get("/api/system")
-async def read_system(_: AsAdmin, runtime: Context) -> SystemShape:
-    """What waits and what failed, what was spent today, and every setting with where it came from."""
+@router.get("/api/system", response_model=SystemSchema)
+async def read_system(_: AsAdmin, runtime: Context) -> Fields:
+    """Read pending and failed work, today's spend, and every setting with its origin."""
     return await show_system(runtime)
 
 
@@ -23,5 +23,5 @@ async def read_system(_: AsAdmin, runtime: Context) -> SystemShape:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus text."}},
 )
 async def read_metrics(_: AsAdmin, runtime: Context) -> Response:
-    """The figures that a monitor scrapes, in the text form of Prometheus."""
-    return Response(await runtime.measures.show(runtime.engine, runtime.clock), media_type=MEDIA_TYPE)
+    """Read the metrics in the text format of Prometheus."""
+    return Response(await runtime.metrics.show(runtime.engine, runtime.clock), media_type=MEDIA_TYPE)

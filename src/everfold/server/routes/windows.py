@@ -4,54 +4,65 @@ from typing import Annotated
 
 from fastapi import Query
 
+from everfold.core.windows.window import Window
 from everfold.server.access import OfSession, OfTurn
 from everfold.server.answers import LargeAnswer
-from everfold.server.routing import make_router
-from everfold.server.shapes.windows import (
+from everfold.server.routing import Fields, make_router
+from everfold.server.schemas.schema import Schema
+from everfold.server.schemas.windows import (
     AskedCompaction,
     AskedWindow,
-    Folds,
-    RefreshedShape,
-    ReportShape,
-    WindowShape,
-    show_folds,
-    show_refreshed,
-    show_report,
-    show_window,
+    FoldsSchema,
+    RefreshedSchema,
+    ReportSchema,
+    ShownWindow,
+    WindowSchema,
 )
+from everfold.services.compaction.refresh import Refreshed
+from everfold.services.inspection.inspect_session import Standing
+from everfold.session import Session
 
 router = make_router("windows")
 
 
-@router.get("/api/sessions/{session}/window", response_model=WindowShape)
+@router.get("/api/sessions/{session}/window", response_model=WindowSchema)
 async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query()]) -> LargeAnswer:
-    """What the model would be shown next, exactly as it would be sent; nothing is written."""
-    window = await opened.window(limit=asked.limit, volatile=asked.volatile, preview=True)
-    return LargeAnswer(show_window(window, opened, asked))
+    """Preview the next request exactly as it would be sent; nothing is written."""
+    window = await opened.window(limit=asked.limit, suffix=asked.suffix, preview=True)
+    return LargeAnswer(_show(window, opened, asked))
 
 
-@router.post("/api/sessions/{session}/window", response_model=WindowShape)
+@router.post("/api/sessions/{session}/window", response_model=WindowSchema)
 async def take_window(turn: OfTurn, asked: AskedWindow) -> LargeAnswer:
-    """What the model is shown next, compacted first when that is due."""
+    """Get the next request, compacted first when a compaction is due."""
     async with turn as session:
-        window = await session.window(limit=asked.limit, volatile=asked.volatile)
-        return LargeAnswer(show_window(window, session, asked))
+        window = await session.window(limit=asked.limit, suffix=asked.suffix)
+        return LargeAnswer(_show(window, session, asked))
 
 
-@router.get("/api/sessions/{session}/report")
-async def get_report(opened: OfSession) -> ReportShape:
-    """What fills the window now, slice by slice, before anything that is due is folded."""
-    standing = await opened.inspector.standing()
-    return show_report(standing.report, standing.room, standing.calibration.factor)
+@router.get("/api/sessions/{session}/report", response_model=ReportSchema)
+async def get_report(opened: OfSession) -> Standing:
+    """Read the report of the window now, slice by slice, before a due compaction."""
+    return await opened.inspect.standing()
 
 
-@router.post("/api/sessions/{session}/compact")
-async def compact_session(opened: OfSession, asked: AskedCompaction) -> Folds:
-    """Compact now, whatever is due; waits for the digest, the extractive one after the time-out."""
-    return show_folds(await opened.compact(keep_recent=asked.keep_recent, focus=asked.focus, dry_run=asked.dry_run))
+@router.post("/api/sessions/{session}/compact", response_model=FoldsSchema)
+async def compact_session(opened: OfSession, asked: AskedCompaction) -> Fields:
+    """Compact now, due or not; waits for the digest, and uses the extractive one after the timeout."""
+    return {"folds": await opened.compact(keep_recent=asked.keep_recent, focus=asked.focus, dry_run=asked.dry_run)}
 
 
-@router.post("/api/sessions/{session}/refresh")
-async def refresh_session(opened: OfSession) -> RefreshedShape:
-    """Ask the context sources now, and store what they say."""
-    return show_refreshed(await opened.refresh())
+@router.post("/api/sessions/{session}/refresh", response_model=RefreshedSchema)
+async def refresh_session(opened: OfSession) -> Refreshed:
+    """Ask the context sources now, and store their answers."""
+    return await opened.refresh()
+
+
+def _show(window: Window, session: Session, asked: AskedWindow) -> Schema:
+    standing = Standing(
+        figures=session.inspect.figures,
+        report=window.report,
+        budget=session.inspect.budget(window.report.limit_tokens),
+        calibration=session.inspect.calibration,
+    )
+    return WindowSchema.model_validate(ShownWindow(window, standing, asked))

@@ -19,7 +19,7 @@ from everfold.errors import (
     RateLimitedError,
 )
 from everfold.ports.embedders import Embedder
-from everfold.testing.model_server import Answer, ModelServer, openai_error
+from everfold.testing.kit.model_server import Answer, ModelServer, openai_error
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-not-a-real-key-7431"

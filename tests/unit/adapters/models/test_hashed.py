@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from everfold.adapters.models.hashed import LEAST_DIMENSIONS, MOST_DIMENSIONS, HashedEmbedder
-from everfold.core.vectors import Vector, compare
+from everfold.core.recall.vectors import Vector, compare
 from everfold.errors import InvalidInputError
 
 pytestmark = pytest.mark.anyio

@@ -21,7 +21,7 @@ from everfold.errors import (
     RateLimitedError,
 )
 from everfold.ports.models import Finish, ModelReply, ModelRequest
-from everfold.testing.model_server import (
+from everfold.testing.kit.model_server import (
     Answer,
     ModelServer,
     anthropic_answer,

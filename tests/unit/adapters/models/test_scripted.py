@@ -9,7 +9,7 @@ import pytest
 
 from everfold.adapters.models.scripted import Fault, ScriptedModel, Step, load_script
 from everfold.adapters.models.scripted_digests import DigestKind, write_scripted_digest
-from everfold.core.tokens import estimate_text_tokens
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import (
     ContextLengthError,
     EverfoldError,

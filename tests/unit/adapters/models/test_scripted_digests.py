@@ -5,14 +5,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from bench.material.demo import demo_log
+from bench.material.logs import chat_log, coding_log, endless_log
 
 from everfold.adapters.models.scripted_digests import DigestKind, write_scripted_digest
-from everfold.core.digest_requests import DigestRequest, FoldedMessage, plan_digest_requests
-from everfold.core.origins import choose_origin
-from everfold.core.tokens import estimate_text_tokens
-from everfold.core.verification import Fault, verify_reply
+from everfold.core.digests.requests import DigestRequest, FoldedMessage, plan_digest_requests
+from everfold.core.digests.verification import Fault, verify_stepwise
+from everfold.core.primitives.origins import choose_origin
+from everfold.core.primitives.stepwise import finish
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.ports.models import ModelRequest
-from everfold.testing import chat_log, coding_log, demo_log, endless_log
 
 STARTED_AT = datetime(2031, 3, 3, 8, 0, tzinfo=UTC)
 
@@ -45,8 +47,8 @@ def requests_of(wires: Sequence[Mapping[str, object]]) -> list[DigestRequest]:
     found: list[DigestRequest] = []
     for first in range(0, len(messages), 30):
         stretch = messages[first : first + 30]
-        room = min(sum(message.tokens for message in stretch) // 6, 600)
-        found += plan_digest_requests(stretch, key="ses_1", input_cap_tokens=12_000, output_tokens=room)
+        budget = min(sum(message.tokens for message in stretch) // 6, 600)
+        found += plan_digest_requests(stretch, key="ses_1", input_cap_tokens=12_000, output_tokens=budget)
     return found
 
 
@@ -66,15 +68,17 @@ def verify(kind: DigestKind, request: DigestRequest) -> tuple[Fault, ...]:
         prompt=request.prompt,
         max_output_tokens=request.max_output_tokens,
     )
-    return verify_reply(
-        write_scripted_digest(kind, asked),
-        "complete",
-        input_text=request.input_text,
-        source_tokens=request.source_tokens,
-        cap_tokens=request.cap_tokens,
-        first_seq=request.first_seq,
-        last_seq=request.last_seq,
-        estimate=estimate_text_tokens,
+    return finish(
+        verify_stepwise(
+            write_scripted_digest(kind, asked),
+            "complete",
+            input_text=request.input_text,
+            source_tokens=request.source_tokens,
+            cap_tokens=request.cap_tokens,
+            first_seq=request.first_seq,
+            last_seq=request.last_seq,
+            estimate=estimate_text_tokens,
+        )
     )
 
 

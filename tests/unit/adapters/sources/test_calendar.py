@@ -11,11 +11,12 @@ import pytest
 import recurring_ical_events
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.sizes import examples
 
 from everfold.adapters.sources.building import build_source
 from everfold.adapters.sources.calendar_events import read_calendar
 from everfold.adapters.sources.calendar_text import prepare_calendar
-from everfold.core.frames import fence_untrusted
+from everfold.core.text.frames import fence_untrusted
 from everfold.errors import SourceError
 
 pytestmark = pytest.mark.anyio
@@ -307,7 +308,7 @@ RULES = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     rule=RULES,
     begun=st.dates(date(2015, 1, 1), date(2026, 10, 30)),
@@ -327,7 +328,7 @@ def test_bounded_series_are_those_of_the_plain_expansion(rule: str, begun: date,
         from_at - timedelta(3), to_at + timedelta(3)
     )
     expected = [it.start for it in plain if it.start < to_at and it.end > from_at]
-    assert [it.start for it in view.happenings] == sorted(expected)
+    assert [it.start for it in view.entries] == sorted(expected)
 
 
 ODD = st.sampled_from(
@@ -358,7 +359,7 @@ ODD = st.sampled_from(
 CHANGES = st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 20), ODD), max_size=6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(name=st.sampled_from(["google", "outlook", "apple"]), changes=CHANGES)
 def test_a_damaged_calendar_is_read_or_refused(name: str, changes: list[tuple[int, int, bytes]]) -> None:
     """Whatever befell a file, there is a view of it or an error of ours."""
@@ -370,7 +371,7 @@ def test_a_damaged_calendar_is_read_or_refused(name: str, changes: list[tuple[in
         view = read_calendar(
             bytes(raw), from_at=at, to_at=at + timedelta(days=3), zone=BERLIN, source="calendar://work"
         )
-        assert all(it.start <= it.end for it in view.happenings)
+        assert all(it.start <= it.end for it in view.entries)
 
 
 DAYS = st.integers(-60, 60).map(lambda days: datetime(2026, 11, 22, 9, tzinfo=UTC) + timedelta(days=days))

@@ -6,9 +6,9 @@ import pytest
 
 import everfold
 from everfold.config import Overrides
-from everfold.core.frames import name_refresh
-from everfold.testing.builders import assistant, user
-from everfold.testing.fakes import FakeClock
+from everfold.core.text.frames import name_refresh
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.fakes import FakeClock
 
 from .conftest import PASSWORD, USERNAME, Compose, ImapServer
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from everfold.adapters.sources.building import build_source
 from everfold.adapters.sources.mail_messages import RawMail, parse_header_date, read_mail
-from everfold.core.frames import fence_untrusted
+from everfold.core.text.frames import fence_untrusted
 from everfold.errors import SourceError
 
 from .conftest import Compose

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import apsw
 import pytest
+from bench.material.logs import endless_log
 
 import everfold
 from everfold.adapters.sqlite.connection import Database, open_database
 from everfold.adapters.sqlite.housekeeping import CHECKPOINT_PAGES, PILED_UP, Housekeeping
-from everfold.testing import endless_log
 
 PAGE_BYTES = 4096
 
@@ -170,5 +170,5 @@ async def test_a_check_beside_merging_finds_no_damage(tmp_path: Path) -> None:
         for turn in range(10):
             for number in range(20):  # of 16 segments SQLite merges some itself
                 await session.append({"role": "user", "content": f"The harbour at number {number} of {turn}."})
-            assert await engine.check_store() == []
+            assert await engine.admin.check_store() == []
             assert await session.search("harbour")

@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-import sys
-import time
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -16,11 +15,12 @@ import apsw
 import pytest
 
 from everfold.adapters.sqlite.connection import translated
-from everfold.adapters.sqlite.lane import HELD_SECS, SLOW_SECS, WARY_COUNT, Job, Lane
+from everfold.adapters.sqlite.lane import Job, Lane
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.sessions import SessionId
+from everfold.core.log.appending import AppendPlan
+from everfold.core.primitives.ids import SessionId
 from everfold.errors import StoreUnavailableError
-from everfold.testing.builders import open_session
+from everfold.testing.kit.builders import open_session
 
 
 @asynccontextmanager
@@ -139,73 +139,40 @@ def test_a_call_that_was_let_in_is_answered(tmp_path: Path, monkeypatch: pytest.
     assert lane.is_closed
 
 
-def test_brief_work_that_is_alone_is_done_where_it_is_asked_for(tmp_path: Path) -> None:
-    """Brief work runs in the caller's thread while no other call of the lane is on its way, and on the lane's beside one."""
+def test_a_store_touches_its_file_on_its_own_threads_only(tmp_path: Path) -> None:
+    """No statement of an append, of a small write or of a read of the state runs on the event loop's thread."""
+    threads: set[int] = set()
 
-    async def run() -> tuple[int, int, int]:
-        async with open_lane(tmp_path) as lane:
-            alone = await lane.call_briefly(get_ident)
-            gate = Event()
-            other = asyncio.create_task(lane.call(gate.wait))
-            await asyncio.sleep(0)
-            beside = asyncio.create_task(lane.call_briefly(get_ident))
-            await asyncio.sleep(0)
-            gate.set()
-            await other
-            return alone, await beside, await lane.call_briefly(get_ident)
+    def note(_statement: object) -> None:
+        threads.add(get_ident())
 
-    alone, beside, alone_again = asyncio.run(run())
-    assert alone == alone_again == get_ident()
-    assert beside != get_ident()
+    async def run() -> None:
+        store = await SqliteStore.open(str(tmp_path / "store.db"))
+        for lane in (store._writer, store._reader):
+            lane.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, note)
+        session_id = (await open_session(store)).id
+        state = await store.read_state(session_id)
+        await store.write_state(session_id, replace(state, revision=1), expected_revision=0)
+        await store.append(
+            session_id,
+            AppendPlan(appended=(), settled=(), state=replace(state, revision=2)),
+            expected_revision=1,
+        )
+        await store.close()
 
-
-def test_after_work_that_was_not_brief_the_thread_does_the_next(tmp_path: Path) -> None:
-    """Work that takes longer than brief work may is followed by so many on the thread, then by work in the caller's."""
-
-    async def run() -> list[int]:
-        async with open_lane(tmp_path) as lane:
-            await lane.call_briefly(partial(time.sleep, 2 * SLOW_SECS))
-            return [await lane.call_briefly(get_ident) for _ in range(WARY_COUNT + 1)]
-
-    threads = asyncio.run(run())
-    assert get_ident() not in threads[:WARY_COUNT]
-    assert threads[WARY_COUNT] == get_ident()
+    asyncio.run(run())
+    assert len(threads) == 2
+    assert get_ident() not in threads
 
 
-def test_brief_work_one_after_the_other_lets_other_tasks_have_their_turn(tmp_path: Path) -> None:
-    """Brief work of one task, one piece after the other, never holds the loop for longer than it may."""
-
-    async def run() -> tuple[int, float]:
-        turns_count, held_secs = 0, 0.0
-
-        async def tick() -> None:
-            nonlocal turns_count
-            while True:
-                turns_count += 1
-                await asyncio.sleep(0)
-
-        async with open_lane(tmp_path) as lane:
-            ticking = asyncio.create_task(tick())
-            for _ in range(50):
-                begun = time.monotonic()
-                await lane.call_briefly(partial(time.sleep, HELD_SECS / 4))
-                held_secs += time.monotonic() - begun
-            ticking.cancel()
-            return turns_count, held_secs
-
-    turns_count, held_secs = asyncio.run(run())
-    assert turns_count >= 50 // 4
-    assert held_secs >= 50 * HELD_SECS / 4
-
-
-def test_nobody_waits_for_another_process_in_the_event_loop(tmp_path: Path) -> None:
-    """Brief work that finds the file locked waits on the thread, while the loop goes on, and is done once it is free."""
+def test_a_write_waits_for_another_process_beside_the_event_loop(tmp_path: Path) -> None:
+    """A write that finds the file locked waits on the thread, while the loop goes on, and is done once it is free."""
 
     async def run() -> tuple[int, int]:
         async with open_lane(tmp_path) as lane:
             other = apsw.Connection(lane.path)
             other.execute("BEGIN IMMEDIATE")
-            writing = asyncio.create_task(lane.call_briefly(partial(add_user, lane, "late")))
+            writing = asyncio.create_task(lane.call(partial(add_user, lane, "late")))
             beats_count = 0
             for _ in range(20):
                 await asyncio.sleep(0.005)
@@ -218,8 +185,8 @@ def test_nobody_waits_for_another_process_in_the_event_loop(tmp_path: Path) -> N
     assert asyncio.run(run()) == (20, 1)
 
 
-def test_an_error_of_brief_work_is_raised_and_leaves_the_lane_as_it_was(tmp_path: Path) -> None:
-    """Brief work that fails in the middle of its transaction raises its own error, leaves no row, and the next is done."""
+def test_an_error_within_a_transaction_leaves_the_lane_as_it_was(tmp_path: Path) -> None:
+    """Work that fails in the middle of its transaction raises its own error, leaves no row, and the next is done."""
 
     async def run() -> int:
         async with open_lane(tmp_path) as lane:
@@ -230,8 +197,8 @@ def test_an_error_of_brief_work_is_raised_and_leaves_the_lane_as_it_was(tmp_path
                     raise ZeroDivisionError
 
             with pytest.raises(ZeroDivisionError):
-                await lane.call_briefly(fail)
-            await lane.call_briefly(partial(add_user, lane, "kept"))
+                await lane.call(fail)
+            await lane.call(partial(add_user, lane, "kept"))
             return count_users(lane)
 
     assert asyncio.run(run()) == 1
@@ -239,14 +206,12 @@ def test_an_error_of_brief_work_is_raised_and_leaves_the_lane_as_it_was(tmp_path
 
 @pytest.mark.parametrize("among", [1, 4])
 def test_event_loops_of_several_threads_share_a_lane(tmp_path: Path, among: int) -> None:
-    """Brief and other calls from several threads at once are all done, each once, whoever does them."""
+    """Calls from several threads at once are all done, each once."""
     lane = Lane("test", str(tmp_path / "lane.db"))
 
     async def write(thread: int) -> None:
-        calls: list[Callable[[Callable[[], None]], object]] = [lane.call_briefly, lane.call]
         for number in range(60):
-            name = f"{thread}-{number}"
-            await calls[number % 3 == 0](partial(add_user, lane, name))  # type: ignore[misc]
+            await lane.call(partial(add_user, lane, f"{thread}-{number}"))
 
     threads = [Thread(target=asyncio.run, args=(write(number),)) for number in range(among)]
     for thread in threads:
@@ -257,67 +222,21 @@ def test_event_loops_of_several_threads_share_a_lane(tmp_path: Path, among: int)
     lane.close()
 
 
-class Interrupted(BaseException):
-    """What a signal's handler raises."""
-
-
-@contextmanager
-def interrupting(moment: int) -> Iterator[None]:
-    """Raise at the so-manieth moment at which Python would call a signal's handler: a call begins, or one to C has ended."""
-    count = 0
-
-    def watch(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_return"}
-        if count == moment:
-            sys.setprofile(None)
-            raise Interrupted
-
-    sys.setprofile(watch)
-    try:
-        yield
-    finally:
-        sys.setprofile(None)
-
-
-def test_an_interrupt_at_any_moment_leaves_the_lane_as_it_was(tmp_path: Path) -> None:
-    """Wherever brief work in the main thread is interrupted, its row is there or not, and the next work is done."""
-
-    async def run() -> tuple[int, int]:
-        async with open_lane(tmp_path) as lane:
-            moment, is_through = 0, False
-            while not is_through:
-                moment += 1
-                lane._wary_count = 0  # else a slow disk sends it to the thread
-                with suppress(Interrupted), interrupting(moment):
-                    await lane.call_briefly(partial(add_user, lane, f"during {moment}"))
-                    is_through = True
-                before_count = count_users(lane)
-                await asyncio.wait_for(lane.call(partial(add_user, lane, f"after {moment}")), 5)
-                assert count_users(lane) == before_count + 1
-            return moment, count_users(lane)
-
-    moments_count, users_count = asyncio.run(run())
-    assert moments_count > 20
-    assert moments_count < users_count < 2 * moments_count
-
-
 def test_a_fork_is_refused(tmp_path: Path) -> None:
     """In a fork of the process that opened it a lane refuses all work, though it has its connection; the parent goes on."""
     with closing(Lane("test", str(tmp_path / "lane.db"))) as lane:
         with warnings.catch_warnings(action="ignore"):
             child = os.fork()
         if not child:
-            refused_count = 0
-            for call in (lane.call_briefly, lane.call):
-                try:
-                    asyncio.run(asyncio.wait_for(call(partial(add_user, lane, "child")), 5))
-                except StoreUnavailableError as error:
-                    refused_count += "forked" in str(error)
+            is_refused = False
+            try:
+                asyncio.run(asyncio.wait_for(lane.call(partial(add_user, lane, "child")), 5))
+            except StoreUnavailableError as error:
+                is_refused = "forked" in str(error)
             lane.close()
-            os._exit(refused_count)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
-        asyncio.run(lane.call_briefly(partial(add_user, lane, "parent")))
+            os._exit(is_refused)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+        asyncio.run(lane.call(partial(add_user, lane, "parent")))
         assert count_users(lane) == 1
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-import everfold.core.searching
+import everfold.core.text.searching
 from everfold.adapters.sqlite.matching import key_words, write_item_match, write_item_scope, write_match, write_scope
-from everfold.core.searching import BEFORE_WEIGHT, plan_query
-from everfold.core.words import read_matter
+from everfold.core.text.searching import BEFORE_WEIGHT, plan_query
+from everfold.core.text.words import read_matter
 
-ADAPTER = Path(everfold.core.searching.__file__).parent.parent / "adapters" / "sqlite"
+ADAPTER = Path(everfold.core.text.searching.__file__).parents[2] / "adapters" / "sqlite"
 
 
 def _read_queries() -> dict[str, str]:

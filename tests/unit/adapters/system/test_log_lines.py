@@ -1,13 +1,22 @@
-"""Log lines: one for each happening, in figures, at a level that says whether somebody should look."""
+"""Log lines: one for each event, in figures, at a level that says whether somebody should look."""
 
 import logging
 
 import pytest
 
 from everfold.adapters.system.log_lines import LogLines
-from everfold.core.folding import CompactionReport
-from everfold.core.happenings import CompactionCommitted, Happening, HookFailed, LatchSet, Swept
-from everfold.core.sessions import EventId, SessionId
+from everfold.core.compaction.folding import CompactionReport
+from everfold.core.observation.events import (
+    BreakerOpened,
+    CompactionCommitted,
+    Event,
+    HookFailed,
+    MessagesAppended,
+    Recovered,
+    WorkFailed,
+)
+from everfold.core.primitives.ids import CompactionId, SessionId
+from everfold.errors import StoreUnavailableError
 
 SESSION = SessionId("ses_1")
 SECRET = "the door code is 4711"
@@ -21,14 +30,18 @@ REPORT = CompactionReport(
     joined_through=0,
     tokens_before=5000,
     tokens_after=3000,
-    fine_tokens=400,
-    coarse_tokens=0,
+    own_digest_tokens=400,
+    rollup_tokens=0,
     standing_tokens=60,
-    break_after_tokens=0,
-    break_cost_tokens=3000,
+    cache_break_after_tokens=0,
+    resent_tokens=3000,
 )
 COMMITTED = CompactionCommitted(
-    session_id=SESSION, event_id=EventId("evt_1"), generator="abstractive", report=REPORT, elapsed_secs=1.23456789
+    session_id=SESSION,
+    compaction_id=CompactionId("evt_1"),
+    generator="abstractive",
+    report=REPORT,
+    elapsed_secs=1.23456789,
 )
 FAILED = HookFailed(
     session_id=SESSION, plugin="Notes", hook="on_turn_start", error_name="ValueError", error=ValueError(SECRET)
@@ -41,7 +54,7 @@ def test_a_line_is_the_kind_and_its_figures(caplog: pytest.LogCaptureFixture) ->
     LogLines().take(COMMITTED)
     (record,) = caplog.records
     assert record.getMessage().startswith(
-        "compaction_committed session_id=ses_1 event_id=evt_1 generator=abstractive trigger=tokens first_seq=1"
+        "compaction_committed session_id=ses_1 compaction_id=evt_1 generator=abstractive trigger=tokens first_seq=1"
     )
     figures = record.__dict__["everfold"]
     assert figures["kind"] == "compaction_committed"
@@ -50,20 +63,18 @@ def test_a_line_is_the_kind_and_its_figures(caplog: pytest.LogCaptureFixture) ->
 
 
 @pytest.mark.parametrize(
-    ("happening", "level"),
+    ("event", "level"),
     [
         (COMMITTED, logging.INFO),
-        (Swept(found_count=0, sessions_count=0), logging.INFO),
+        (Recovered(found_count=0, sessions_count=0), logging.INFO),
         (FAILED, logging.WARNING),
-        (LatchSet(session_id=SESSION, window_tokens=900, trigger_tokens=800), logging.WARNING),
+        (BreakerOpened(session_id=SESSION, window_tokens=900, trigger_tokens=800), logging.WARNING),
     ],
 )
-def test_a_warning_is_what_somebody_should_look_at(
-    caplog: pytest.LogCaptureFixture, happening: Happening, level: int
-) -> None:
+def test_a_warning_is_what_somebody_should_look_at(caplog: pytest.LogCaptureFixture, event: Event, level: int) -> None:
     """A failed hook and a set latch are warnings, the ordinary course of things is information."""
     caplog.set_level(logging.INFO, logger="everfold")
-    LogLines().take(happening)
+    LogLines().take(event)
     assert [record.levelno for record in caplog.records] == [level]
 
 
@@ -90,3 +101,24 @@ def test_nobody_hears_anything_unasked(capsys: pytest.CaptureFixture[str]) -> No
     assert any(isinstance(it, logging.NullHandler) for it in logging.getLogger("everfold").handlers)
     LogLines().take(FAILED)
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_heard_follows_the_level(caplog: pytest.LogCaptureFixture) -> None:
+    """Information is heard where it is written, what may be a warning always, and a change never."""
+    lines = LogLines()
+    caplog.set_level(logging.WARNING, logger="everfold")
+    assert [lines.hears(kind) for kind in (Recovered, HookFailed, MessagesAppended)] == [False, True, False]
+    caplog.set_level(logging.INFO, logger="everfold")
+    assert [lines.hears(kind) for kind in (Recovered, HookFailed, MessagesAppended)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("error", "level"), [(StoreUnavailableError("busy"), logging.WARNING), (KeyError("mast"), logging.ERROR)]
+)
+def test_failed_work_is_a_line(caplog: pytest.LogCaptureFixture, error: Exception, level: int) -> None:
+    """Work that ended with an error of ours is a warning; any other is an error, with its traceback."""
+    LogLines().take(WorkFailed(name="evt_1", reason="busy", error=error))
+    (record,) = caplog.records
+    assert (record.getMessage(), record.levelno) == ("work_failed name=evt_1 reason=busy", level)
+    assert record.__dict__["everfold"] == {"kind": "work_failed", "name": "evt_1", "reason": "busy"}
+    assert bool(record.exc_info) is (level == logging.ERROR)

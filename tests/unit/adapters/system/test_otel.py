@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -11,10 +12,11 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 import everfold
 from everfold import OtelTracer
-from everfold.core.spans import describe_reply, describe_request, name_model_call
+from everfold.core.observation.events import ModelCalled
+from everfold.core.observation.spans import describe_reply, describe_request, name_model_call
 from everfold.errors import BudgetUnsatisfiableError, ModelUnavailableError
 from everfold.ports.tracing import NO_TRACER
-from everfold.testing.builders import talk, user
+from everfold.testing.kit.builders import talk, user
 
 SECRET = "marmalade"
 
@@ -43,7 +45,7 @@ async def test_a_window_is_a_span_in_figures(exporter: InMemorySpanExporter, tra
     async with everfold.open("memory://", tracer=tracer) as engine:
         session = await engine.session(limit=4000, system=f"Speak of {SECRET}.")
         await session.append([*talk(30, topic=SECRET), user(SECRET)])
-        window = await session.window(volatile=SECRET)
+        window = await session.window(suffix=SECRET)
         await session.window(preview=True)
     spans = exporter.get_finished_spans()
     windows = [span for span in spans if span.name == "everfold.window"]
@@ -74,12 +76,18 @@ async def test_an_error_is_told_by_its_code(exporter: InMemorySpanExporter, trac
 
 def test_a_model_call_follows_the_conventions(exporter: InMemorySpanExporter, tracer: OtelTracer) -> None:
     """A call of a model is a client span inside the step that made it, in the attributes of the conventions."""
+    called = ModelCalled(
+        session_id=None,
+        compaction_id=None,
+        purpose="digest",
+        model="openai:gpt-5-mini",
+        elapsed_secs=1.0,
+        input_tokens=9,
+    )
     with tracer.span("everfold.compaction.digest"):
-        request = describe_request("openai:gpt-5-mini", purpose="digest", max_output_tokens=700)
-        with tracer.span(name_model_call("openai:gpt-5-mini"), request, kind="client") as span:
-            span.set_attributes(
-                describe_reply("gpt-5-mini-1", finish="length", input_tokens=9, cached_tokens=0, output_tokens=3)
-            )
+        request = describe_request(called, max_output_tokens=700)
+        with tracer.span(name_model_call(called.model), request, kind="client") as span:
+            span.set_attributes(describe_reply(replace(called, model="gpt-5-mini-1"), finish="length"))
     call, step = exporter.get_finished_spans()
     assert (call.name, call.kind, step.kind) == ("chat gpt-5-mini", SpanKind.CLIENT, SpanKind.INTERNAL)
     assert call.parent == step.get_span_context()

@@ -3,7 +3,7 @@
 import re
 
 from everfold.adapters.system.random_secrets import RandomSecrets
-from everfold.core.access import SECRET_CHARS, SECRET_PREFIX
+from everfold.core.access.api_keys import SECRET_CHARS, SECRET_PREFIX
 from everfold.ports.system import Secrets
 
 

@@ -1,5 +1,5 @@
 -- name: insert_access_key
-INSERT INTO access_keys (
+INSERT INTO api_keys (
     id, name, scope_kind, scope_name, is_read_only, secret_hash, created_at, expires_at, revoked_at, last_used_at
 )
 VALUES (
@@ -8,43 +8,43 @@ VALUES (
 );
 
 -- name: find_access_key_place
-SELECT key FROM access_keys WHERE id = :id;
+SELECT key FROM api_keys WHERE id = :id;
 
 -- name: get_access_key
 SELECT
     id, name, scope_kind, scope_name, is_read_only, secret_hash, created_at, expires_at, revoked_at, last_used_at
-FROM access_keys
+FROM api_keys
 WHERE id = :id;
 
 -- name: find_access_key
 SELECT
     id, name, scope_kind, scope_name, is_read_only, secret_hash, created_at, expires_at, revoked_at, last_used_at
-FROM access_keys
+FROM api_keys
 WHERE secret_hash = :secret_hash;
 
 -- name: find_access_key_named
-SELECT id FROM access_keys WHERE name = :key_name AND revoked_at IS NULL;
+SELECT id FROM api_keys WHERE name = :key_name AND revoked_at IS NULL;
 
 -- name: list_access_keys
 SELECT
     id, name, scope_kind, scope_name, is_read_only, secret_hash, created_at, expires_at, revoked_at, last_used_at
-FROM access_keys
+FROM api_keys
 WHERE key > :after
 ORDER BY key
 LIMIT :limit_count;
 
 -- name: find_other_admin_key
-SELECT id FROM access_keys
+SELECT id FROM api_keys
 WHERE
     id <> :id AND scope_kind = 'admin' AND NOT is_read_only AND revoked_at IS NULL
     AND (expires_at IS NULL OR expires_at > :at)
 LIMIT 1;
 
 -- name: revoke_access_key
-UPDATE access_keys SET revoked_at = :revoked_at WHERE id = :id AND revoked_at IS NULL;
+UPDATE api_keys SET revoked_at = :revoked_at WHERE id = :id AND revoked_at IS NULL;
 
 -- name: touch_access_key
-UPDATE access_keys SET last_used_at = :used_at
+UPDATE api_keys SET last_used_at = :used_at
 WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :used_at);
 
 -- name: forget_old_requests

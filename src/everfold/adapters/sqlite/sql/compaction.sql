@@ -1,9 +1,9 @@
--- name: insert_event
-INSERT INTO events (id, session_key, ordinal, state, begun_at, plan, digest, extraction)
+-- name: insert_compaction
+INSERT INTO compactions (id, session_key, ordinal, state, begun_at, plan, digest, extraction)
 VALUES (:id, :session_key, :ordinal, 'pending', :begun_at, :plan, :digest, :extraction);
 
 -- name: insert_revision
-INSERT INTO events (
+INSERT INTO compactions (
     id, session_key, ordinal, state, begun_at, ended_at, plan, digest, revises, certificate, report, layout
 )
 VALUES (
@@ -11,95 +11,95 @@ VALUES (
 );
 
 -- name: move_up_held
-UPDATE events SET ordinal = ordinal + 1
+UPDATE compactions SET ordinal = ordinal + 1
 WHERE session_key = :session_key AND state IN ('pending', 'running', 'ready') AND certificate IS NULL;
 
--- name: commit_event
-UPDATE events SET certificate = :certificate, report = :report, layout = :layout
-WHERE id = :event_id AND state IN ('pending', 'running', 'ready') AND certificate IS NULL;
+-- name: commit_compaction
+UPDATE compactions SET certificate = :certificate, report = :report, layout = :layout
+WHERE id = :compaction_id AND state IN ('pending', 'running', 'ready') AND certificate IS NULL;
 
 -- name: settle_digest
-UPDATE events SET digest = 'done', draft = NULL, state = 'pending'
-WHERE id = :event_id AND state IN ('pending', 'running', 'ready') AND certificate IS NOT NULL;
+UPDATE compactions SET digest = 'done', draft = NULL, state = 'pending'
+WHERE id = :compaction_id AND state IN ('pending', 'running', 'ready') AND certificate IS NOT NULL AND digest = 'pending';
 
--- name: end_event
-UPDATE events
+-- name: end_compaction
+UPDATE compactions
 SET state = :state, ended_at = :ended_at, lease_until = NULL, digest = :digest, extraction = :extraction,
     problem = :problem, draft = NULL
-WHERE id = :event_id AND state IN ('pending', 'running', 'ready');
+WHERE id = :compaction_id AND state IN ('pending', 'running', 'ready') AND (certificate IS NULL) = (:state = 'cancelled');
 
--- name: reopen_event
-UPDATE events
+-- name: reopen_compaction
+UPDATE compactions
 SET state = 'pending', ended_at = NULL, attempts = 0, digest = 'pending', problem = '',
     extraction = CASE extraction WHEN 'failed' THEN 'pending' ELSE extraction END
-WHERE id = :event_id AND state = 'degraded';
+WHERE id = :compaction_id AND state = 'degraded';
 
--- name: claim_event
-UPDATE events SET state = 'running', attempts = attempts + 1, lease_until = :lease_until
-WHERE id = :event_id AND state IN ('pending', 'running') AND (lease_until IS NULL OR lease_until < :now);
+-- name: claim_compaction
+UPDATE compactions SET state = 'running', attempts = attempts + 1, lease_until = :lease_until
+WHERE id = :compaction_id AND state IN ('pending', 'running') AND (lease_until IS NULL OR lease_until < :now);
 
 -- name: renew_lease
-UPDATE events SET lease_until = :lease_until WHERE id = :event_id AND state = 'running' AND attempts = :attempt;
+UPDATE compactions SET lease_until = :lease_until WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 
 -- name: keep_draft
-UPDATE events SET state = 'ready', draft = :draft, extraction = :extraction, problem = ''
-WHERE id = :event_id AND state = 'running' AND attempts = :attempt;
+UPDATE compactions SET state = 'ready', draft = :draft, extraction = :extraction, problem = ''
+WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 
--- name: release_event
-UPDATE events SET state = 'pending', lease_until = :not_before, problem = :problem
-WHERE id = :event_id AND state = 'running' AND attempts = :attempt;
+-- name: release_compaction
+UPDATE compactions SET state = 'pending', lease_until = :not_before, problem = :problem
+WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 
 -- name: drop_drafts
-UPDATE events
+UPDATE compactions
 SET draft = NULL, state = CASE state WHEN 'ready' THEN 'pending' ELSE state END,
     lease_until = CASE state WHEN 'ready' THEN NULL ELSE lease_until END
 WHERE session_key = :session_key AND state IN ('pending', 'running', 'ready');
 
 -- name: find_event_session
 SELECT sessions.id
-FROM events
-JOIN sessions ON sessions.key = events.session_key
-WHERE events.id = :event_id;
+FROM compactions
+JOIN sessions ON sessions.key = compactions.session_key
+WHERE compactions.id = :compaction_id;
 
--- name: find_event
+-- name: find_compaction
 SELECT
-    events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
+    compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft,
     sessions.key
-FROM events
-JOIN sessions ON sessions.key = events.session_key
-WHERE events.id = :event_id;
+FROM compactions
+JOIN sessions ON sessions.key = compactions.session_key
+WHERE compactions.id = :compaction_id;
 
--- name: list_events
+-- name: list_compactions
 SELECT
-    events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
+    compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
-FROM events
-JOIN sessions ON sessions.key = events.session_key
+FROM compactions
+JOIN sessions ON sessions.key = compactions.session_key
 WHERE sessions.id = :session_id AND ordinal > :after_ordinal AND ordinal <= :last_ordinal
-ORDER BY ordinal, events.key
+ORDER BY ordinal, compactions.key
 LIMIT :limit_count;
 
 -- name: list_waiting
 SELECT
-    events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
+    compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
-FROM events
-JOIN sessions ON sessions.key = events.session_key
+FROM compactions
+JOIN sessions ON sessions.key = compactions.session_key
 WHERE state IN ('pending', 'running', 'ready') AND begun_at > :begun_after
     AND (state = 'ready' OR lease_until IS NULL OR lease_until < :now)
-ORDER BY begun_at, events.key
+ORDER BY begun_at, compactions.key
 LIMIT :limit_count;
 
 -- name: read_layout
-SELECT layout FROM events WHERE id = :event_id;
+SELECT layout FROM compactions WHERE id = :compaction_id;
 
 -- name: insert_digest
-INSERT INTO digests (id, event_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool)
-VALUES (:id, :event_id, :kind, :generator, :first_seq, :last_seq, :tokens, :content_hash, :reads, :text, :pool);
+INSERT INTO digests (id, compaction_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool)
+VALUES (:id, :compaction_id, :kind, :generator, :first_seq, :last_seq, :tokens, :content_hash, :reads, :text, :pool);
 
 -- name: read_digest
-SELECT id, event_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool
+SELECT id, compaction_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool
 FROM digests
 WHERE id = :digest_id;
 
@@ -109,17 +109,17 @@ SET generator = :generator, tokens = :tokens, content_hash = :content_hash, read
 WHERE id = :id;
 
 -- name: replace_record
-UPDATE events SET certificate = :certificate, layout = :layout WHERE id = :event_id;
+UPDATE compactions SET certificate = :certificate, layout = :layout WHERE id = :compaction_id;
 
 -- name: peek_layout
-SELECT substr(layout, 1, :bytes_count) FROM events WHERE id = :event_id;
+SELECT substr(layout, 1, :bytes_count) FROM compactions WHERE id = :compaction_id;
 
 -- name: find_revision
 SELECT
-    events.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
+    compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
-FROM events
-JOIN sessions ON sessions.key = events.session_key
-WHERE revises = :event_id
-ORDER BY events.key DESC
+FROM compactions
+JOIN sessions ON sessions.key = compactions.session_key
+WHERE revises = :compaction_id
+ORDER BY compactions.key DESC
 LIMIT 1;

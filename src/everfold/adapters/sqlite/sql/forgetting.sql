@@ -27,18 +27,18 @@ DELETE FROM message_index WHERE rowid IN (SELECT id FROM messages WHERE session_
 DELETE FROM messages WHERE session_key = :session_key;
 
 -- name: erase_session_digests
-DELETE FROM digests WHERE event_id IN (SELECT id FROM events WHERE session_key = :session_key);
+DELETE FROM digests WHERE compaction_id IN (SELECT id FROM compactions WHERE session_key = :session_key);
 
 -- name: anonymise_session_calls
-UPDATE model_calls SET user_id = '', session_id = NULL, event_id = NULL
+UPDATE model_calls SET user_id = '', session_id = NULL, compaction_id = NULL
 WHERE session_id = :session_id
-    OR event_id IN (SELECT events.id FROM events JOIN sessions ON sessions.key = session_key WHERE sessions.id = :session_id);
+    OR compaction_id IN (SELECT compactions.id FROM compactions JOIN sessions ON sessions.key = session_key WHERE sessions.id = :session_id);
 
 -- name: anonymise_user_calls
-UPDATE model_calls SET user_id = '', session_id = NULL, event_id = NULL WHERE user_id = :user_id;
+UPDATE model_calls SET user_id = '', session_id = NULL, compaction_id = NULL WHERE user_id = :user_id;
 
 -- name: erase_session_events
-DELETE FROM events WHERE session_key = :session_key;
+DELETE FROM compactions WHERE session_key = :session_key;
 
 -- name: erase_session_state
 DELETE FROM session_states WHERE session_key = :session_key;
@@ -56,7 +56,7 @@ SELECT count(*) FROM session_memory WHERE user_key = :user_key AND has_snapshot 
 -- After a wipe: what was said before it is not extracted again, and that a snapshot was taken away is known.
 INSERT INTO session_memory (
     session_key, user_key, extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision,
-    snapshot_event, has_snapshot
+    snapshot_compaction, has_snapshot
 )
 SELECT key, user_key, last_seq, last_seq, 0, 0, x'', :revision, '', 0
 FROM (
@@ -75,7 +75,7 @@ SELECT
     + (SELECT count(*) FROM extractions WHERE user_key = :user_key);
 
 -- name: put_ordinal
-UPDATE memory_heads SET last_ordinal = :ordinal WHERE user_key = :user_key;
+UPDATE memory_versions SET last_ordinal = :ordinal WHERE user_key = :user_key;
 
 -- name: raise_ordinal
-UPDATE memory_heads SET last_ordinal = max(last_ordinal, :ordinal) WHERE user_key = :user_key;
+UPDATE memory_versions SET last_ordinal = max(last_ordinal, :ordinal) WHERE user_key = :user_key;

@@ -1,8 +1,7 @@
 -- name: read_state
-SELECT revision, state FROM session_states WHERE session_key = :session_key;
-
--- name: read_revision
-SELECT revision FROM session_states WHERE session_key = :session_key;
+SELECT revision, CASE WHEN revision IS :known_revision THEN NULL ELSE state END
+FROM session_states
+WHERE session_key = :session_key;
 
 -- name: write_state
 UPDATE session_states SET revision = :revision, state = :state

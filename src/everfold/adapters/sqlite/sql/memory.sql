@@ -1,14 +1,14 @@
--- name: read_memory_head
-SELECT revision, epoch, erased_revision, last_ordinal FROM memory_heads WHERE user_key = :user_key;
+-- name: read_version_of_memory
+SELECT revision, epoch, erased_revision, last_ordinal FROM memory_versions WHERE user_key = :user_key;
 
 -- name: write_memory_head
-INSERT INTO memory_heads (user_key, revision, epoch, erased_revision)
+INSERT INTO memory_versions (user_key, revision, epoch, erased_revision)
 VALUES (:user_key, :revision, :epoch, :erased_revision)
 ON CONFLICT (user_key) DO UPDATE
 SET revision = :revision, epoch = :epoch, erased_revision = max(erased_revision, :erased_revision);
 
 -- name: count_extraction
-UPDATE memory_heads SET last_ordinal = last_ordinal + 1 WHERE user_key = :user_key;
+UPDATE memory_versions SET last_ordinal = last_ordinal + 1 WHERE user_key = :user_key;
 
 -- name: find_item
 SELECT key, user_key, revision, status FROM items WHERE id = :item_id;
@@ -158,11 +158,11 @@ LIMIT :limit_count;
 
 -- name: insert_extraction
 INSERT INTO extractions (user_key, ordinal, agent_key, id, session_id, content)
-SELECT user_key, last_ordinal, :agent_key, :id, :session_id, :content FROM memory_heads WHERE user_key = :user_key;
+SELECT user_key, last_ordinal, :agent_key, :id, :session_id, :content FROM memory_versions WHERE user_key = :user_key;
 
 -- name: note_waiting
 INSERT INTO memory_cursors (user_key, agent_key, last_ordinal, made_at)
-SELECT user_key, :agent_key, last_ordinal, :made_at FROM memory_heads WHERE user_key = :user_key
+SELECT user_key, :agent_key, last_ordinal, :made_at FROM memory_versions WHERE user_key = :user_key
 ON CONFLICT (user_key, agent_key)
 DO UPDATE SET last_ordinal = excluded.last_ordinal, made_at = max(made_at, excluded.made_at);
 
@@ -251,21 +251,21 @@ DELETE FROM dream_leases WHERE user_key = :user_key AND agent_key = :agent_key A
 
 -- name: read_session_memory
 SELECT
-    extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_event, has_snapshot
+    extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_compaction, has_snapshot
 FROM session_memory
 WHERE session_key = :session_key;
 
 -- name: write_session_memory
 INSERT OR REPLACE INTO session_memory (
     session_key, user_key, extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision,
-    snapshot_event, has_snapshot
+    snapshot_compaction, has_snapshot
 ) VALUES (
     :session_key, :user_key, :extracted_seq, :model_seq, :tokens_count, :calls_count, :snapshot, :snapshot_revision,
-    :snapshot_event, :has_snapshot
+    :snapshot_compaction, :has_snapshot
 );
 
 -- name: forget_snapshots
-UPDATE session_memory SET snapshot = x'', snapshot_revision = 0, snapshot_event = '', has_snapshot = 0
+UPDATE session_memory SET snapshot = x'', snapshot_revision = 0, snapshot_compaction = '', has_snapshot = 0
 WHERE user_key = :user_key AND has_snapshot = 1;
 
 -- name: insert_audit

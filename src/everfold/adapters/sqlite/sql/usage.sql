@@ -1,10 +1,10 @@
 -- name: insert_call
 INSERT INTO model_calls (
-    id, user_id, session_id, event_id, purpose, model, answered_by, attempt, started_at, duration_ms, outcome,
+    id, user_id, session_id, compaction_id, purpose, model, answered_by, attempt, started_at, duration_ms, outcome,
     input_tokens, cached_tokens, output_tokens, cost_usd, is_uncounted
 )
 VALUES (
-    :id, :user_id, :session_id, :event_id, :purpose, :model, :answered_by, :attempt, :started_at, :duration_ms, :outcome,
+    :id, :user_id, :session_id, :compaction_id, :purpose, :model, :answered_by, :attempt, :started_at, :duration_ms, :outcome,
     :input_tokens, :cached_tokens, :output_tokens, :cost_usd, :is_uncounted
 );
 
@@ -13,7 +13,7 @@ SELECT key FROM model_calls WHERE id = :id;
 
 -- name: sum_event_cost
 SELECT total(cost_usd) FROM model_calls
-WHERE event_id = :event_id AND (:since IS NULL OR started_at >= :since);
+WHERE compaction_id = :compaction_id AND (:since IS NULL OR started_at >= :since);
 
 -- name: sum_cost
 SELECT total(cost_usd) FROM model_calls WHERE started_at >= :since;
@@ -23,12 +23,12 @@ SELECT total(cost_usd) FROM model_calls;
 
 -- name: list_calls
 SELECT
-    id, user_id, session_id, event_id, purpose, model, answered_by, attempt, started_at, duration_ms, outcome,
+    id, user_id, session_id, compaction_id, purpose, model, answered_by, attempt, started_at, duration_ms, outcome,
     input_tokens, cached_tokens, output_tokens, cost_usd, is_uncounted
 FROM model_calls
 WHERE key > :after
     AND (:user_id IS NULL OR user_id = :user_id)
     AND (:session_id IS NULL OR session_id = :session_id)
-    AND (:event_id IS NULL OR event_id = :event_id)
+    AND (:compaction_id IS NULL OR compaction_id = :compaction_id)
 ORDER BY key
 LIMIT :limit_count;

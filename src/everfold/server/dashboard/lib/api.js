@@ -1,5 +1,5 @@
-// The HTTP API as functions. Every answer that is no success is an ApiProblem; a lost connection is noticed here, once
-// for all pages, and looked for until it is back.
+// The HTTP API as functions. Every answer without success is an ApiProblem. A lost connection is noticed here, once
+// for all pages, and retried until it is back.
 
 /** What failed: status 0 means that the server could not be reached. */
 export class ApiProblem extends Error {
@@ -17,7 +17,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Listeners that hear every value; gives what ends hearing. */
+/** Listeners that get every value; `on` gives the function that removes the listener. */
 export function makeSignal() {
   const listeners = new Set();
   return {
@@ -35,7 +35,7 @@ export const connection = {
   get isOnline() { return isOnline; },
   onChange: changed.on,
   onBack: back.on,
-  /** Somebody could not reach the server: ask for it until it answers. */
+  /** A request could not reach the server: try again until it answers. */
   lose() {
     if (!isOnline) return;
     isOnline = false;
@@ -44,7 +44,7 @@ export const connection = {
   },
   retryNow: () => ask(),
 };
-/** Hears that the server knows us no more. */
+/** Called when the server no longer accepts the API key. */
 export const onSignedOut = signedOut.on;
 
 let looking = 0;
@@ -61,7 +61,7 @@ async function ask() {
     return false;
   }
 }
-/** The server has answered, whatever it was asked. */
+/** Note that the server has answered, with success or not. */
 function noteAnswer() {
   if (isOnline) return;
   clearTimeout(looking);
@@ -70,7 +70,7 @@ function noteAnswer() {
   back.tell();
 }
 
-/** The address of an API path (with its parts already encoded), below wherever the dashboard itself is served. */
+/** The address of an API path (with its parts already encoded), relative to the address of the dashboard. */
 function address(path, params) {
   const url = new URL(path.replace(/^\//, ""), document.baseURI.split("#")[0]);
   for (const [name, value] of Object.entries(params || {})) {
@@ -90,7 +90,7 @@ async function request(url, options) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     connection.lose();
-    throw new ApiProblem(0, { detail: "The server cannot be reached. This page goes on by itself when it is back." });
+    throw new ApiProblem(0, { detail: "The server cannot be reached. This page reconnects automatically." });
   }
   if (answer.status < 500) noteAnswer();
   if (answer.ok || answer.status === 304) return answer;
@@ -136,7 +136,7 @@ export async function streamPost(path, body, { onEvent, signal } = {}) {
   }
 }
 
-/** Hear a stream of happenings; resolves when it ends. Unlike EventSource it hears kinds that nobody named. */
+/** Hear a stream of events; resolves when it ends. Unlike EventSource it also hears kinds without a listener. */
 export async function streamGet(path, params, { onEvent, onOpen, signal } = {}) {
   const options = { headers: { Accept: "text/event-stream" }, signal, credentials: "same-origin" };
   const answer = await fetch(address(path, params), options);

@@ -9,7 +9,7 @@ export const compact = value => (value == null ? "–" : SHORT.format(value));
 export const plural = (count, noun, many = `${noun}s`) => `${number(count)} ${count === 1 ? noun : many}`;
 export const percent = ratio => (ratio == null || !isFinite(ratio) ? "–" : `${Math.round(ratio * 100)} %`);
 
-/** Dollars: small amounts keep the digits that tell them from nothing. */
+/** Dollars: small amounts keep two significant digits. */
 export function usd(value) {
   if (value == null) return "–";
   if (value === 0) return "$0";
@@ -57,7 +57,7 @@ export function cut(text, size) {
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? size - 1 : size);
 }
 
-/** An id, short enough for a line: its end is what tells it from its neighbours. */
+/** An id, short enough for a line, with its end, which differs between neighbours. */
 export function shortId(value) {
   const text = String(value ?? "");
   return text.length <= 14 ? text : `${cut(text, 6)}…${text.slice(-5)}`;

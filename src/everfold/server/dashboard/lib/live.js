@@ -1,10 +1,10 @@
-// What happens on the server, as it happens: one stream for the whole dashboard.
+// The server's events as they happen: one stream for the whole dashboard.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, makeSignal, streamGet } from "./api.js";
 
 const RETRY_MS = [300, 1000, 2000, 4000], LOOK_MS = 15_000;
-/** What changes with every turn, told beside what the engine does. */
+/** Changes of every turn, sent beside the engine's own events. */
 export const CHANGES = ["messages_appended", "message_erased", "memory_changed"];
 const happened = makeSignal(), changed = makeSignal();
 let state = "connecting", stopper = null;
@@ -34,7 +34,7 @@ async function run(signal) {
       const onOpen = () => {
         become("connected");
         attempt = 0;
-        if (!isFirst) happened.tell({ kind: "lost" }); // what happened meanwhile nobody told us
+        if (!isFirst) happened.tell({ kind: "lost" }); // events of the meantime are missing
         isFirst = false;
       };
       const onEvent = ({ event, data }) => happened.tell({ kind: event, ...(typeof data === "object" ? data : {}) });
@@ -53,19 +53,19 @@ const pause = ms => new Promise(resolve => {
   const timer = setTimeout(end, ms), stop = connection.onBack(end);
 });
 
-/** Hear happenings of one kind, of several (an array), or of all (null); `lost` (some were missed) is always heard. */
-export function onHappening(kinds, listener) {
+/** Hear events of one kind, of several (an array), or of all (null); `lost` (some were missed) is always heard. */
+export function onEngineEvent(kinds, listener) {
   const isWanted = kind => kinds === null || kind === "lost" || kind === kinds || (Array.isArray(kinds) && kinds.includes(kind));
   return happened.on(one => isWanted(one.kind) && listener(one));
 }
 
-/** In a page: call `listener` soon after happenings of these kinds that `filter` lets through, many as one. */
-export function useHappenings(kinds, listener, { filter = null, waitMs = 400 } = {}) {
+/** In a page: call `listener` soon after events of these kinds that pass `filter`, once for many. */
+export function useEngineEvents(kinds, listener, { filter = null, waitMs = 400 } = {}) {
   const latest = useRef();
   latest.current = { listener, filter };
   useLayoutEffect(() => {
     let timer = 0;
-    const stop = onHappening(kinds, one => {
+    const stop = onEngineEvent(kinds, one => {
       if (one.kind !== "lost" && latest.current.filter && !latest.current.filter(one)) return;
       timer ||= setTimeout(() => { timer = 0; latest.current.listener(one); }, waitMs);
     });
@@ -73,7 +73,7 @@ export function useHappenings(kinds, listener, { filter = null, waitMs = 400 } =
   }, [JSON.stringify(kinds), waitMs]);
 }
 
-/** In a page: call `look` now and then for as long as no stream tells what happens. */
+/** In a page: call `look` at intervals while the event stream is down. */
 export function useLooks(look, everyMs = LOOK_MS) {
   const latest = useRef();
   latest.current = look;

@@ -1,5 +1,5 @@
-// The parts that pages are made of. Every text of the API goes through `Text` or `Line`, and so is never markup, never
-// wider than its place, and never more at once than a browser lays out in no time.
+// The components of all pages. Every text of the API goes through `Text` or `Line`: it is never markup, never wider than
+// its place, and never longer than a browser can lay out at once.
 
 import { createContext, html, useContext, useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, makeSignal } from "./api.js";
@@ -7,7 +7,7 @@ import { ago, cut, exact, number, shortId } from "./format.js";
 
 export { html };
 
-/** What the signed-in key may do: {key, version, default_user_id}. */
+/** What the API key in use may do: {key, version, default_user_id}. */
 export const Who = createContext(null);
 export const useWho = () => useContext(Who);
 
@@ -35,7 +35,7 @@ export function hrefTo(...parts) {
   const tail = params.length ? `?${new URLSearchParams(params)}` : "";
   return `#${parts.map(part => encodeURIComponent(part)).join("/")}${tail}`;
 }
-/** Go to an address of ours; `replace` leaves no entry in the history. */
+/** Go to an address of the dashboard; `replace` adds no entry to the browser's history. */
 export function goTo(href, { replace = false } = {}) {
   if (!replace) location.hash = href;
   else {
@@ -56,8 +56,8 @@ export function useUrl() {
 
 // Loading
 
-/** Load with `fn({signal})` when `deps` change, on `reload()`, and when the server is back after it was away. Data that
- *  is there stays while it is loaded anew; `setData` puts what a write gave in its place. */
+/** Load with `fn({signal})` when `deps` change, on `reload()`, and when the connection is back. The old data stays
+ *  while it loads again; `setData` replaces it with the result of a write. */
 export function useLoad(fn, deps = []) {
   const [state, setState] = useState({ data: null, problem: null, isLoading: true, key: null });
   const latest = useRef({ turn: 0 });
@@ -116,7 +116,7 @@ export function useAction(fn) {
   return { ...state, run, clear: () => setState({ isBusy: false, problem: null }) };
 }
 
-/** A ref for what is to have the focus as soon as it is there. */
+/** A ref for the element that gets the focus when it is mounted. */
 export function useFocus() {
   const ref = useRef();
   useLayoutEffect(() => ref.current?.focus(), []);
@@ -141,7 +141,7 @@ export const Loading = ({ lines = 4, label = "Loading" }) => html`
 export const Empty = ({ title, hint, children }) => html`
   <div class="empty"><b>${title}</b>${hint && html`<p>${hint}</p>`}${children}</div>`;
 
-export const Failure = ({ problem, retry, title = "This did not work" }) => problem && html`
+export const Failure = ({ problem, retry, title = "The request failed" }) => problem && html`
   <div class="card failure stack tight" role="alert">
     <h3 class="bad">${title}</h3>
     <${Text} value=${problem.detail || problem.message || String(problem)} />
@@ -149,7 +149,7 @@ export const Failure = ({ problem, retry, title = "This did not work" }) => prob
     ${retry && html`<div><button type="button" onClick=${() => retry()}>Try again</button></div>`}
   </div>`;
 
-/** Data, or what stands for it: `children` is called with the data when it is there. */
+/** The loaded data, through `children(data)`; before that a placeholder or the problem. */
 export function Loaded({ load, lines, children }) {
   if (load.data !== null) return html`${load.problem && load.problem.status !== 0 && html`<${Failure} problem=${load.problem} retry=${load.reload} />`}${children(load.data)}`;
   if (load.problem && load.problem.status !== 0) return html`<${Failure} problem=${load.problem} retry=${load.reload} />`;
@@ -158,7 +158,7 @@ export function Loaded({ load, lines, children }) {
 
 export const Spinner = ({ label = "Working" }) => html`<i class="spinner" role="img" aria-label=${label}></i>`;
 
-/** A button that shows that its work goes on. */
+/** A button that shows a spinner while its action runs. */
 export const Busy = ({ isBusy, className = "", disabled, children, type = "button", onClick, ...rest }) => html`
   <button type=${type} class=${className} disabled=${disabled || isBusy} aria-busy=${isBusy ? "true" : undefined} onClick=${onClick} ...${rest}>
     ${isBusy && html`<${Spinner} />`}${children}
@@ -168,7 +168,7 @@ export const Busy = ({ isBusy, className = "", disabled, children, type = "butto
 
 const MOST_CHARS = 20000;
 
-/** A text of any length and make: the first 20,000 characters, as high as `maxHeight` pixels; both can be opened. */
+/** A text of any length and content: the first 20,000 characters, as high as `maxHeight` pixels; both can be opened. */
 export function Text({ value, className = "", maxHeight = 300, as = "div" }) {
   const text = String(value ?? "");
   const [shown, setShown] = useState(MOST_CHARS);
@@ -207,7 +207,7 @@ export const Id = ({ value, label = "id" }) => value ? html`
 
 export const Tag = ({ kind = "", title, children }) => html`<span class=${`tag ${kind}`} title=${title} dir="auto">${children}</span>`;
 
-/** Put a text on the clipboard, and say so. */
+/** Copy a text to the clipboard and show a toast. */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -224,7 +224,7 @@ export async function copy(text) {
 
 // Bars
 
-/** Parts of a whole as a bar: parts [{label, value, className}], total; what is over the total is shown as full. */
+/** Parts of a whole as a bar: parts [{label, value, className}], total; a sum above the total fills the bar. */
 export function Bar({ parts, total, label, format = number, hasLegend = true }) {
   const sum = parts.reduce((all, part) => all + (part.value || 0), 0);
   const whole = Math.max(total ?? sum, sum, 1);
@@ -284,11 +284,11 @@ export function Dialog({ title, onClose, children, size = "" }) {
     </dialog>`;
 }
 
-/** What `onConfirm` gives to keep its dialog open. */
+/** Returned by `onConfirm` to keep its dialog open. */
 export const KEEP = Symbol("keep");
 
-/** Asks before something that cannot be taken back; with `typed`, that text has to be typed first (a string or several
- *  that are all right). `onConfirm` may be async: its problem is shown here; its success closes the dialog, unless it
+/** Asks before an action that cannot be undone; with `typed`, that text must be typed first (a string, or several accepted
+ *  ones). `onConfirm` may be async: its problem is shown here; its success closes the dialog, unless it
  *  gives KEEP. */
 export function Confirm({ title, text, typed = null, danger = true, confirmLabel = "Delete", onConfirm, onClose, children }) {
   const [given, setGiven] = useState("");
@@ -305,7 +305,7 @@ export function Confirm({ title, text, typed = null, danger = true, confirmLabel
       <form class="form" onSubmit=${submit}>
         <p>${text}</p>
         ${children}
-        ${typed !== null && html`<${Field} label="Type this to go on" hint=${html`<${Line} value=${wanted[0]} className="mono" />`}>${attrs => html`
+        ${typed !== null && html`<${Field} label="Type this to confirm" hint=${html`<${Line} value=${wanted[0]} className="mono" />`}>${attrs => html`
           <input ...${attrs} autofocus autocomplete="off" spellcheck=${false} value=${given} onInput=${event => setGiven(event.target.value)} />`}<//>`}
         <${Failure} problem=${action.problem} />
         <div class="actions end">
@@ -343,7 +343,7 @@ export function Search({ value, onInput, label, placeholder = label }) {
 
 const toasted = makeSignal();
 let toastId = 0;
-/** Say something in passing: kind "" or "bad". */
+/** Show a short notice: kind "" or "bad". */
 export const toast = (text, kind = "") => toasted.tell({ id: ++toastId, text: cut(String(text), 300), kind });
 
 export function Toasts() {
@@ -360,7 +360,7 @@ export function Toasts() {
 
 // The frame of pages with a rail
 
-/** A rail beside a detail; on a phone one of both, with a way back. */
+/** A rail beside a detail; on a phone one of the two, with a link back. */
 export const RailPage = ({ label, rail, hasDetail, backHref, backLabel = "All", isWide = false, children }) => html`
   <div class=${`rail-page ${hasDetail ? "with-detail" : ""}`}>
     <section class="rail" aria-label=${label}>${rail}</section>

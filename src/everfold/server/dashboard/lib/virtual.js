@@ -1,9 +1,9 @@
-// A list of any length: only the rows in sight exist, pages are loaded as they come into sight.
+// A list of any length: only visible rows exist, and pages are loaded as they become visible.
 //
-// Two ways to be fed. By cursor: `loadPage(cursor, {signal})` gives {items, nextCursor}, from the start on; the list grows
+// Two ways to load. By cursor: `loadPage(cursor, {signal})` gives {items, nextCursor}, from the start on; the list grows
 // as it is scrolled. By place: with `count`, `loadPage(first, limit, {signal})` gives the items from a place on; any place
 // can be jumped to. Browsers cap how high an element can be (about 16 to 33 million pixels), so a list that would be higher
-// is scrolled in proportion: the scroll bar tells the place, and a wheel or a key moves by rows.
+// is scrolled in proportion: the scroll bar shows the place, and a wheel or a key moves by rows.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection } from "./api.js";
@@ -14,15 +14,15 @@ const SPARE_ROWS = 8;
 
 /**
  * Args:
- *   count: How many rows there are; undefined feeds by cursor.
+ *   count: How many rows there are; undefined loads by cursor.
  *   rowHeight: In pixels, the same for all.
  *   loadPage: See above. A new list begins when `listKey` changes.
  *   renderRow(item, index): What is in a row.
  *   keyOf(item): Tells items apart; `selected` is the key of the chosen one.
  *   onSelect(item, index): A row was chosen by a click or by Enter.
  *   reloadKey: When it changes, what is shown is loaded again, in place.
- *   scrollTo: A place to bring into sight when it changes (fed by place).
- *   empty: What stands where there is no row. `onCount(count)` hears how many rows are known, and whether that is all.
+ *   scrollTo: A place to make visible when it changes (loading by place).
+ *   empty: Shown where there is no row. `onCount(count, isAll)` gets how many rows are loaded, and whether that is all.
  */
 export function VirtualList(props) {
   const { count, rowHeight, renderRow, keyOf = item => item.id, selected, onSelect, label, pageSize = 100, listKey = "", reloadKey = "", scrollTo, empty = null, className = "", onCount } = props;
@@ -65,7 +65,7 @@ export function VirtualList(props) {
   }
   async function loadAt(page, isAgain = false) {
     if (store.pages.has(page) && !isAgain) return;
-    const turn = store.turn, ask = (store.asks.get(page) || 0) + 1; // what was asked for last counts, in whatever order answers come
+    const turn = store.turn, ask = (store.asks.get(page) || 0) + 1; // the latest request counts, in whatever order the answers come
     store.asks.set(page, ask);
     if (!store.pages.has(page)) store.pages.set(page, undefined);
     try {
@@ -79,7 +79,7 @@ export function VirtualList(props) {
     }
     redraw(n => n + 1);
   }
-  /** Load what is shown once more, without the rows going away meanwhile. */
+  /** Load the visible rows again; the old ones stay until then. */
   async function reload() {
     if (isPlaced) {
       const wanted = new Set([Math.floor(first / pageSize), Math.floor(Math.max(last, 0) / pageSize)]);

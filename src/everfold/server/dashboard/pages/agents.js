@@ -1,4 +1,4 @@
-// Agents: what each is, how it remembers, and when its sessions fold.
+// Agents: model, instructions, memory system and compaction settings of each.
 
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../lib/api.js";
@@ -6,8 +6,8 @@ import { number, words } from "../lib/format.js";
 import { Busy, Empty, Failure, Field, hrefTo, html, Line, Loaded, RailPage, Tag, toast, useAction, useLoad, useWho } from "../lib/ui.js";
 
 const SYSTEMS = [
-  ["summarization", "Summarization", "A long conversation folds into digests, and everything said stays readable and searchable. Nothing is carried from one session to the next."],
-  ["structured", "Structured", "What folds is also read for facts, preferences, decisions, tasks and open items. They live on in the user's memory, are made into topics by dreams, and are shown to the model in later sessions."],
+  ["summarization", "Summarization", "A long conversation folds into digests, and every message stays readable and searchable. Sessions share no memory."],
+  ["structured", "Structured", "Facts, preferences, decisions, tasks and open items are also extracted from folded messages into the user's memory. Dreams make topics of them. The model sees them in later sessions."],
 ];
 const SUMMARY = Object.fromEntries(SYSTEMS.map(([name, title]) => [name, title]));
 
@@ -18,11 +18,11 @@ export default function Page({ path }) {
   const rail = html`
     <div class="rail-head"><h1 class="rail-title">Agents</h1></div>
     <nav class="agent-list" aria-label="Agents"><${Loaded} load=${load}>${({ agents }) => agents.length === 0
-      ? html`<${Empty} title="No agents" hint="An [agents.NAME] in everfold.toml makes one; the first message to one makes it known." />`
+      ? html`<${Empty} title="No agents" hint="Add an [agents.NAME] to everfold.toml, or send a message to a new agent." />`
       : agents.map(agent => html`<${AgentRow} key=${agent.id} agent=${agent} isChosen=${agent.id === name} />`)}<//></nav>`;
   return html`
     <${RailPage} label="Agents" hasDetail=${Boolean(name)} backHref="#agents" backLabel="All agents" rail=${rail}>
-      ${name ? html`<${AgentDetail} key=${name} name=${name} onSaved=${saved} />` : html`<${Empty} title="Choose an agent" hint="Its model, its instructions, how it remembers, and when its sessions fold." />`}
+      ${name ? html`<${AgentDetail} key=${name} name=${name} onSaved=${saved} />` : html`<${Empty} title="Choose an agent" hint="See its model, instructions, memory system and compaction settings." />`}
     <//>`;
 }
 
@@ -36,7 +36,7 @@ function AgentDetail({ name, onSaved }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/agents/${name}`, null, { signal }), [name]);
   return html`<${Loaded} load=${load} lines=${8}>${agent => html`
     <header class="user-head"><div class="grow"><h1><${Line} value=${agent.name || agent.id} /></h1>
-      <p class="small soft row wrap">${agent.is_configured ? html`<span>configured in the settings file</span>` : html`<span>as the settings for all agents say; saving writes an [agents.${String(agent.id).slice(0, 60)}] of its own</span>`}</p></div>
+      <p class="small soft row wrap">${agent.is_configured ? html`<span>configured in the settings file</span>` : html`<span>uses the settings for all agents; saving adds [agents.${String(agent.id).slice(0, 60)}] to the settings file</span>`}</p></div>
       <div class="actions"><a class="button" href=${hrefTo("chat", agent.id)}>Chat</a><a class="button" href=${hrefTo("sessions", { agent: agent.id })}>Sessions</a></div></header>
     <${AgentForm} key=${JSON.stringify(agent)} agent=${agent} onSaved=${changed => { load.setData(changed); onSaved(changed); }} />
     <${Effective} agent=${agent} />`}<//>`;
@@ -44,12 +44,12 @@ function AgentDetail({ name, onSaved }) {
 
 const FIRST_OVERRIDES = ["trigger_ratio", "target_ratio", "keep_recent", "gap_secs", "continuous_interval"];
 
-/** What the form holds: an own setting's value, else "" (text) or the value for all (what is chosen). */
+/** The values of the form: the agent's own setting, else "" (texts) or the setting for all agents (choices). */
 function begin(agent) {
   const isOwn = name => !agent.own || agent.own.includes(name);
   return {
     memory_system: agent.memory_system,
-    memory_inject: agent.memory_inject,
+    recall_enabled: agent.recall_enabled,
     memory_review: agent.memory_review,
     model: isOwn("model") && agent.model ? agent.model : "",
     context_limit: isOwn("context_limit") && agent.context_limit ? String(agent.context_limit) : "",
@@ -58,17 +58,17 @@ function begin(agent) {
   };
 }
 
-/** What is different from the agent, as PATCH wants it; null goes back to the setting for all. */
+/** The changes as the body of PATCH; null goes back to the setting for all agents. */
 function changesOf(agent, form) {
   const old = begin(agent), changes = {};
-  for (const name of ["memory_system", "memory_inject", "memory_review", "instructions"]) if (form[name] !== old[name]) changes[name] = form[name];
+  for (const name of ["memory_system", "recall_enabled", "memory_review", "instructions"]) if (form[name] !== old[name]) changes[name] = form[name];
   if (form.model.trim() !== old.model) changes.model = form.model.trim() || null;
   if (form.context_limit.trim() !== old.context_limit) changes.context_limit = form.context_limit.trim() === "" ? null : readValue(form.context_limit);
   const overrides = Object.fromEntries(form.compaction.filter(one => one.key.trim()).map(one => [one.key.trim(), readValue(one.value)]));
   if (JSON.stringify(overrides) !== JSON.stringify(agent.compaction || {})) changes.compaction = overrides;
   return changes;
 }
-/** A number, true, a list: what is JSON is that; all else is text. */
+/** A JSON value where the text is JSON, else the text. */
 function readValue(text) {
   try { return JSON.parse(text); } catch { return text; }
 }
@@ -86,7 +86,7 @@ function AgentForm({ agent, onSaved }) {
     onSaved(data);
   });
   const errors = errorsByField(save.problem);
-  const isPlaced = Object.keys(errors).some(field => ["memory_system", "model", "context_limit", "instructions", "memory_inject", "memory_review"].includes(field) || field.startsWith("compaction"));
+  const isPlaced = Object.keys(errors).some(field => ["memory_system", "model", "context_limit", "instructions", "recall_enabled", "memory_review"].includes(field) || field.startsWith("compaction"));
   return html`
     <form class="stack" onSubmit=${event => { event.preventDefault(); if (isChanged) save.run(); }} aria-label="Configuration">
       <fieldset disabled=${isLocked} class="plain stack">
@@ -98,14 +98,14 @@ function AgentForm({ agent, onSaved }) {
           <${ForAll} agent=${agent} form=${form} name="memory_system" onChange=${setForm} />
           ${errors.memory_system && html`<p class="bad small" role="alert">${errors.memory_system}</p>`}
           <div class="stack tight checks">
-            <label class="check"><input type="checkbox" checked=${form.memory_inject} onChange=${set("memory_inject")} /> <span>Recall for each message <span class="small soft">– search messages and items for what fits the newest user message, and show it at the end of the request</span></span></label>
-            <label class="check"><input type="checkbox" checked=${form.memory_review} onChange=${set("memory_review")} /> <span>Dreams wait for approval <span class="small soft">– topics change only when a person approves</span></span></label>
+            <label class="check"><input type="checkbox" checked=${form.recall_enabled} onChange=${set("recall_enabled")} /> <span>Recall for each message <span class="small soft">– search messages and items related to the newest user message, and add them at the end of the request</span></span></label>
+            <label class="check"><input type="checkbox" checked=${form.memory_review} onChange=${set("memory_review")} /> <span>Dreams need approval <span class="small soft">– topics change only after a person approves</span></span></label>
           </div>
         </section>
         <section class="card"><h2>Model</h2>
           <div class="form-row">
-            <${Field} label="Model" hint="provider:name; empty is the model for all." error=${errors.model}>${attrs => html`<input ...${attrs} name="model" autocomplete="off" placeholder=${agent.own?.includes("model") ? "" : agent.model || "none"} spellcheck=${false} value=${form.model} onInput=${set("model")} />`}<//>
-            <${Field} label="Context limit" hint="In tokens; empty is the limit for all." error=${errors.context_limit}>${attrs => html`<input ...${attrs} name="context_limit" inputmode="numeric" placeholder=${agent.own?.includes("context_limit") ? "" : agent.context_limit} value=${form.context_limit} onInput=${set("context_limit")} />`}<//>
+            <${Field} label="Model" hint="provider:name. Empty: the model for all agents." error=${errors.model}>${attrs => html`<input ...${attrs} name="model" autocomplete="off" placeholder=${agent.own?.includes("model") ? "" : agent.model || "none"} spellcheck=${false} value=${form.model} onInput=${set("model")} />`}<//>
+            <${Field} label="Context limit" hint="In tokens. Empty: the limit for all agents." error=${errors.context_limit}>${attrs => html`<input ...${attrs} name="context_limit" inputmode="numeric" placeholder=${agent.own?.includes("context_limit") ? "" : agent.context_limit} value=${form.context_limit} onInput=${set("context_limit")} />`}<//>
           </div>
           <${Field} className="spaced" label="Instructions" hint="The system prompt." error=${errors.instructions}>${attrs => html`
             <textarea ...${attrs} name="instructions" dir="auto" rows="7" value=${form.instructions} onInput=${set("instructions")}></textarea>`}<//>
@@ -113,35 +113,35 @@ function AgentForm({ agent, onSaved }) {
         </section>
         <${Overrides} agent=${agent} rows=${form.compaction} errors=${errors} onChange=${compaction => setForm({ ...form, compaction })} />
       </fieldset>
-      ${save.problem && !isPlaced && html`<${Failure} problem=${save.problem} title="It was not saved" />`}
+      ${save.problem && !isPlaced && html`<${Failure} problem=${save.problem} title="Not saved" />`}
       <div class="actions save-bar">
         <${Busy} type="submit" className="primary" isBusy=${save.isBusy} disabled=${!isChanged || isLocked}>Save<//>
         <button type="button" disabled=${!isChanged} onClick=${() => { setForm(begin(agent)); save.clear(); }}>Discard changes</button>
-        ${isLocked && html`<span class="small soft">This key may not change agents.</span>`}
+        ${isLocked && html`<span class="small soft">This API key may not change agents.</span>`}
         ${isPlaced && html`<span class="small bad" role="status">Not saved: see the marked field.</span>`}
       </div>
     </form>`;
 }
 
-/** Whether a choice is the agent's own, and the way back to what holds for all. */
+/** Whether a choice is the agent's own, and a button that goes back to the setting for all agents. */
 function ForAll({ agent, form, name, onChange }) {
-  if (form[name] === null) return html`<p class="small soft spaced">Saving goes back to what holds for all agents.</p>`;
-  if (!agent.own?.includes(name)) return form[name] === agent[name] && html`<p class="small soft spaced">As for all agents.</p>`;
-  return html`<p class="small soft spaced">Its own choice. <button type="button" class="link" onClick=${() => onChange({ ...form, [name]: null })}>Go back to what holds for all</button></p>`;
+  if (form[name] === null) return html`<p class="small soft spaced">Saving goes back to the setting for all agents.</p>`;
+  if (!agent.own?.includes(name)) return form[name] === agent[name] && html`<p class="small soft spaced">Same as for all agents.</p>`;
+  return html`<p class="small soft spaced">Set for this agent. <button type="button" class="link" onClick=${() => onChange({ ...form, [name]: null })}>Use the setting for all agents</button></p>`;
 }
 
-/** Settings of compaction for this agent alone: a key and a value a row. */
+/** The compaction settings of this agent alone: one name and value a row. */
 function Overrides({ agent, rows, errors, onChange }) {
   const effective = agent.effective?.compaction || {};
   const known = [...new Set([...FIRST_OVERRIDES, ...Object.keys(effective)])];
   const setRow = (index, change) => onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
-  // What contradicts another setting is told of the section: it belongs to the rows that it names.
+  // An error about two settings has the section as its field: it belongs to the rows that it names.
   const errorOf = key => key && (errors[`compaction.${key}`] || (errors.compaction?.includes(key) ? errors.compaction : null));
   const loose = Object.entries(errors).filter(([field, message]) => field.split(".")[0] === "compaction" && !rows.some(row => errorOf(row.key) === message));
   return html`
-    <section class="card"><div class="card-head"><h2>Compaction</h2><span class="small soft">What differs from the settings for all</span></div>
+    <section class="card"><div class="card-head"><h2>Compaction</h2><span class="small soft">Differences from the settings for all agents</span></div>
       <datalist id="compaction-keys">${known.map(key => html`<option key=${key} value=${key} />`)}</datalist>
-      ${rows.length === 0 && html`<p class="soft small">Nothing differs.</p>`}
+      ${rows.length === 0 && html`<p class="soft small">No differences.</p>`}
       <div class="stack tight">${rows.map((row, index) => html`
         <div key=${index} class="override">
           <${Field} label="Setting">${attrs => html`<input ...${attrs} list="compaction-keys" spellcheck=${false} autocomplete="off" value=${row.key} onInput=${event => setRow(index, { key: event.target.value })} />`}<//>
@@ -156,7 +156,7 @@ function Overrides({ agent, rows, errors, onChange }) {
 const show = value => (value === null || value === undefined ? "–" : typeof value === "number" ? number(value) : typeof value === "string" ? value : JSON.stringify(value));
 
 const Effective = ({ agent }) => html`
-  <details class="card effective"><summary>What holds for this agent</summary>
+  <details class="card effective"><summary>Effective settings</summary>
     ${["compaction", "memory"].map(section => html`<div key=${section}><h3>${section}</h3><dl class="facts small">${Object.entries(agent.effective?.[section] || {}).map(([key, value]) => html`
       <dt key=${key}>${words(key)}</dt><dd class="mono">${show(value)}</dd>`)}</dl></div>`)}
   </details>`;

@@ -1,8 +1,8 @@
-// Chat: a playground with an agent. What is said streams in; the window that the model sees is beside it.
+// Chat: a playground with an agent. Answers stream in beside the window that the model sees.
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useHappenings, useLooks } from "../lib/live.js";
+import { useEngineEvents, useLooks } from "../lib/live.js";
 import { Empty, Failure, goTo, hrefTo, html, Id, Loading, toast, useLoad, useWho } from "../lib/ui.js";
 import { Entry } from "./chat_entries.js";
 import { useTurn } from "./chat_turn.js";
@@ -20,10 +20,10 @@ export default function Chat({ path, params }) {
     const next = { agent, user, model, ...change };
     goTo(hrefTo("chat", next.agent || "default", { user: next.user === own ? "" : next.user, model: next.model }), { replace: true });
   };
-  return html`<${Room} key=${`${agent}|${user}`} agent=${agent} user=${user} model=${model} turnTo=${turnTo} />`;
+  return html`<${Talk} key=${`${agent}|${user}`} agent=${agent} user=${user} model=${model} turnTo=${turnTo} />`;
 }
 
-/** The session that is talked in; null where there is none yet. */
+/** The current session of a user and an agent; null where there is none yet. */
 async function findCurrent(user, agent) {
   let cursor;
   do {
@@ -35,7 +35,7 @@ async function findCurrent(user, agent) {
   return null;
 }
 
-async function loadRoom(user, agent) {
+async function loadTalk(user, agent) {
   const session = await findCurrent(user, agent);
   if (!session) return { session: null, messages: [], lastSeq: 0 };
   const page = await readLast(session.id, Infinity);
@@ -51,29 +51,29 @@ async function readLast(id, before) {
   return { messages: page.messages, lastSeq: page.last_seq ?? last };
 }
 
-function Room({ agent, user, model, turnTo }) {
+function Talk({ agent, user, model, turnTo }) {
   const key = useWho()?.key, isAdmin = key?.scope === "admin", mayWrite = !key?.read_only; // only an admin chooses the model
-  const room = useLoad(() => loadRoom(user, agent), [user, agent]);
+  const talk = useLoad(() => loadTalk(user, agent), [user, agent]);
   const [hasWindow, showWindow] = useState(innerWidth > 1000);
   const [tick, setTick] = useState(0);
-  const session = room.data?.session || null;
-  const turn = useTurn({ mayWrite, agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => room.reload() });
+  const session = talk.data?.session || null;
+  const turn = useTurn({ mayWrite, agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => talk.reload() });
   useLayoutEffect(() => connection.onBack(() => turn.settle()), []);
-  const look = async () => { // somebody else may talk in the same session
+  const look = async () => { // another client may use the same session
     if (turn.isOn || !session) return;
     const found = await get(pathOf`/api/sessions/${session.id}`).catch(() => null);
-    if (found && (found.messages_count !== room.data.lastSeq || !found.is_current)) { room.reload(); setTick((old) => old + 1); }
+    if (found && (found.messages_count !== talk.data.lastSeq || !found.is_current)) { talk.reload(); setTick((old) => old + 1); }
   };
-  useHappenings(["messages_appended", "session_switched"], look, { filter: (one) => [one.session_id, one.previous_id].includes(session?.id) });
+  useEngineEvents(["messages_appended", "session_switched"], look, { filter: (one) => [one.session_id, one.previous_id].includes(session?.id) });
   useLooks(look);
   const begin = async () => {
     if (turn.isOn) return;
     try {
       await send("POST", "/api/sessions", { user, agent, new: true });
       turn.clear();
-      room.reload();
+      talk.reload();
       setTick((old) => old + 1);
-      toast("A new session was begun; the old one stays as it is.");
+      toast("A new session was started. The old one is unchanged.");
     } catch (problem) { toast(problem.detail, "bad"); }
   };
   return html`<div class=${`chat-page${hasWindow ? " with-window" : ""}`}>
@@ -91,15 +91,15 @@ function Room({ agent, user, model, turnTo }) {
           <button type="button" aria-expanded=${String(hasWindow)} title="What the model sees" class=${hasWindow ? "is-on" : ""} onClick=${() => showWindow(!hasWindow)}>Window</button>
         </div>
       </header>
-      ${room.problem && !room.data ? html`<${Failure} problem=${room.problem} retry=${room.reload} />`
-        : !room.data ? html`<div class="card-pad"><${Loading} /></div>`
-        : html`<${Conversation} room=${room.data} turn=${turn} agent=${agent} />`}
-      ${mayWrite ? html`<${Composer} turn=${turn} isReady=${room.data !== null} />` : html`<p class="composer soft">This key may only read: it cannot talk.</p>`}
+      ${talk.problem && !talk.data ? html`<${Failure} problem=${talk.problem} retry=${talk.reload} />`
+        : !talk.data ? html`<div class="card-pad"><${Loading} /></div>`
+        : html`<${Conversation} talk=${talk.data} turn=${turn} agent=${agent} />`}
+      ${mayWrite ? html`<${Composer} turn=${turn} isReady=${talk.data !== null} />` : html`<p class="composer soft">This API key is read-only. It cannot send messages.</p>`}
     </section>
     ${hasWindow && html`<aside class="beside-window" aria-label="What the model sees">
       <h2>What the model sees</h2>
       ${session ? html`<${WindowInspector} key=${session.id} sessionId=${session.id} userId=${session.user_id} isNarrow=${true} tick=${tick} onJump=${(seq) => goTo(sessionHref(session.id, "log", seq))} />`
-        : html`<${Empty} title="No window yet" hint="It fills with the first message." />`}
+        : html`<${Empty} title="No window yet" hint="The window appears with the first message." />`}
     </aside>`}
   </div>`;
 }
@@ -108,17 +108,17 @@ function ModelField({ value, onPick }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return html`<form class="picker" onSubmit=${(event) => { event.preventDefault(); onPick(text.trim()); }}>
-    <label>Model<input value=${text} spellcheck=${false} autocomplete="off" placeholder="the agent's own" title="Such as openai:gpt-5-mini, ollama:llama3.2 or script:FILE; the agent's own where it is empty"
+    <label>Model<input value=${text} spellcheck=${false} autocomplete="off" placeholder="the agent's own" title="For example openai:gpt-5-mini, ollama:llama3.2 or script:FILE. Empty: the agent's own model"
       onInput=${(event) => setText(event.target.value)} onChange=${() => onPick(text.trim())} /></label>
   </form>`;
 }
 
-function Conversation({ room, turn, agent }) {
+function Conversation({ talk, turn, agent }) {
   const [earlier, setEarlier] = useState([]), [isLoading, setLoading] = useState(false);
   const box = useRef(), isAtEnd = useRef(true);
-  const id = room.session?.id;
+  const id = talk.session?.id;
   useEffect(() => setEarlier([]), [id]);
-  const stored = [...earlier, ...room.messages];
+  const stored = [...earlier, ...talk.messages];
   const first = stored.length ? stored[0].seq : 1;
   const entries = turn.join(stored);
   useLayoutEffect(() => {
@@ -138,7 +138,7 @@ function Conversation({ room, turn, agent }) {
   return html`<div class="flow" role="log" aria-label="Conversation" aria-busy=${String(turn.isOn)} tabindex="0" ref=${box}
       onScroll=${(event) => { const node = event.currentTarget; isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 60; }}>
     ${first > 1 && html`<p class="earlier"><button type="button" disabled=${isLoading} onClick=${more}>${isLoading ? "Loading…" : `Show earlier messages (${number(first - 1)})`}</button></p>`}
-    ${!entries.length && html`<${Empty} title=${`Talk to ${agent}`} hint="What you say and what it answers is stored as it happens. The model's window is shown beside it." />`}
+    ${!entries.length && html`<${Empty} title=${`Talk to ${agent}`} hint="Messages are stored as they are sent. The model's window is shown beside the chat." />`}
     ${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} sessionId=${id} turn=${turn} />`)}
     ${turn.isOn && html`<p class="soft small at-work" role="status"><i class="spinner" aria-hidden="true"></i> ${turn.doing}</p>`}
   </div>`;
@@ -157,13 +157,13 @@ function Composer({ turn, isReady }) {
   };
   return html`<form class="composer" onSubmit=${say}>
     <label class="unseen" for="say">Message</label>
-    <textarea id="say" name="message" ref=${area} rows="2" dir="auto" data-search placeholder="Say something …" title="Enter sends, Shift+Enter breaks the line, Esc cuts the answer" value=${text} disabled=${!isReady}
+    <textarea id="say" name="message" ref=${area} rows="2" dir="auto" data-search placeholder="Say something …" title="Enter sends, Shift+Enter adds a line, Esc stops the answer" value=${text} disabled=${!isReady}
       onInput=${(event) => setText(event.target.value)}
       onKeyDown=${(event) => {
         if (event.key === "Enter" && !event.shiftKey && !event.isComposing) say(event);
-        else if (event.key === "Escape" && turn.isOn) { event.preventDefault(); turn.cut(); }
+        else if (event.key === "Escape" && turn.isOn) { event.preventDefault(); turn.stop(); }
       }}></textarea>
-    ${turn.isOn ? html`<button type="button" class="danger" onClick=${turn.cut} title="Esc">Cut</button>`
+    ${turn.isOn ? html`<button type="button" class="danger" onClick=${turn.stop} title="Esc">Stop</button>`
       : html`<button type="submit" class="primary" disabled=${!isReady || !text.trim()}>Send</button>`}
     ${text.length > 20000 && html`<p class="soft small">${plural(text.length, "character")}</p>`}
   </form>`;

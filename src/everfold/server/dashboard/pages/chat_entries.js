@@ -1,4 +1,4 @@
-// What a conversation is made of: messages, tools at work, notes in the flow, and problems.
+// The entries of a conversation: messages, tool calls, notes and problems.
 import { number } from "../lib/format.js";
 import { Failure, html, Text, Time } from "../lib/ui.js";
 import { describeNote, interruptionOf, partsOf, wordsOf } from "./chat_turn.js";
@@ -12,7 +12,7 @@ export function Entry({ entry, sessionId, turn }) {
   if (entry.kind === "tool") return html`<${Tool} call=${entry.call} answer=${entry.answer} />`;
   if (entry.kind === "note") return html`<p class=${`note note-${entry.event}`} role="status" dir="auto">${describeNote(entry.event, entry.data)}</p>`;
   if (entry.kind === "open") return html`<${Open} missing=${entry.missing} turn=${turn} />`;
-  if (entry.kind === "lost") return html`<p class="note note-cut" role="status">The connection was lost in the middle of the answer. What was said until then is stored; this page goes on when the server is back.</p>`;
+  if (entry.kind === "lost") return html`<p class="note note-cut" role="status">The connection was lost during the answer. The text up to then is stored. This page reconnects automatically.</p>`;
   return html`<${Failure} problem=${entry.problem} title="The answer failed" retry=${turn.isOn ? null : turn.again} />`;
 }
 
@@ -23,7 +23,7 @@ const Bubble = ({ side, name, seq, sessionId, at, isCut, children }) => html`<ar
   ${children}
 </article>`;
 
-/** A stored message. A result stands with its call; where that is further up than what is loaded, on its own. */
+/** A stored message. A result is shown with its call, or on its own where the call is not loaded. */
 function Stored({ message, answers, sessionId }) {
   if (message.is_erased) return html`<p class="note" role="note">Message ${number(message.seq)} was erased.</p>`;
   if (message.source === "refresh") {
@@ -34,7 +34,7 @@ function Stored({ message, answers, sessionId }) {
   const said = calls.length ? wordsOf(message) : message.text;
   return html`${(said || !calls.length) && html`<${Bubble} side=${message.role === "user" ? "user" : message.role === "assistant" ? "assistant" : "other"} name=${message.role} seq=${message.seq} sessionId=${sessionId} at=${message.said_at} isCut=${reason !== null}>
       <${Text} value=${said || "no text"} maxHeight=${600} />
-      ${reason !== null && html`<p class="small cut-reason" dir="auto">Cut: ${reason}</p>`}
+      ${reason !== null && html`<p class="small cut-reason" dir="auto">Stopped: ${reason}</p>`}
     <//>`}
     ${calls.map((part) => html`<${Tool} key=${part.id} call=${part} answer=${answers.get(part.id) || null} seq=${message.seq} sessionId=${sessionId} isStored=${true} />`)}`;
 }
@@ -42,7 +42,7 @@ function Stored({ message, answers, sessionId }) {
 function Tool({ call, answer, seq, sessionId, isStored = false }) {
   const isError = answer && answer.is_error;
   const title = call.name === "result" ? "Tool result" : html`Calls <b dir="auto">${call.name}</b>`;
-  const state = answer === null ? (isStored ? "no answer" : "at work") : isError ? "failed" : "answered";
+  const state = answer === null ? (isStored ? "no result" : "running") : isError ? "failed" : "done";
   return html`<details class=${`tool${isError ? " failed" : ""}`}>
     <summary>${title} ${state && html`<span class=${`tag ${isError ? "bad" : answer ? "" : "accent"}`}>${!answer && !isStored && html`<i class="spinner" aria-hidden="true"></i>`}${state}</span>`} <${Seq} seq=${seq || answer?.seq} sessionId=${sessionId} /></summary>
     ${call.arguments && html`<${Text} value=${call.arguments} className="code" maxHeight=${200} />`}
@@ -51,6 +51,6 @@ function Tool({ call, answer, seq, sessionId, isStored = false }) {
 }
 
 const Open = ({ missing, turn }) => html`<div class="note note-cut open-turn" role="status">
-  <p>${missing.length ? html`The answer was cut: answers of ${missing.join(", ")} are missing.` : "What was said last was cut before it was answered."}</p>
+  <p>${missing.length ? html`The answer was stopped. Tool results are missing: ${missing.join(", ")}.` : "The last message has no answer: the turn was stopped."}</p>
   ${turn.mayWrite && html`<button type="button" class="primary" onClick=${() => turn.answer()}>Answer</button>`}
 </div>`;

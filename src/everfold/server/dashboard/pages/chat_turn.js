@@ -1,16 +1,16 @@
-// A turn as it streams: entries that stand after what is stored, until the stored messages take their place.
+// A turn while it streams: entries after the stored messages, until the stored messages replace them.
 import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { pathOf, send, streamPost } from "../lib/api.js";
-import { plural } from "../lib/format.js";
+import { number, plural } from "../lib/format.js";
 import { toast } from "../lib/ui.js";
 
-/** Why an answer was cut, as the stored message says it. */
+/** Why an answer was stopped, from the stored message. */
 export const interruptionOf = (message) => {
   const reason = message.wire && message.wire.interrupted;
   return typeof reason === "string" ? reason : null;
 };
 
-/** Stored messages as entries: an answer of a tool stands with its call where both are there. */
+/** Stored messages as entries: a tool's result is part of its call's entry where both are loaded. */
 function listStored(messages) {
   const called = new Set(messages.flatMap((message) => partsOf(message, "call").map((part) => part.id)));
   const answers = new Map(messages.flatMap((message) => partsOf(message, "result").map((part) => [part.call_id, { ...part, text: answerOf(message, part), seq: message.seq }])));
@@ -22,7 +22,7 @@ function listStored(messages) {
 
 export const partsOf = (message, kind) => (message.parts || []).filter((part) => part.kind === kind);
 
-/** What a message says in words, without its calls and results. */
+/** The text of a message, without its calls and results. */
 export function wordsOf(message) {
   const content = message.wire?.content;
   if (typeof content === "string") return content;
@@ -30,14 +30,14 @@ export function wordsOf(message) {
   return content.filter((part) => typeof part?.text === "string" && part.type !== "thinking").map((part) => part.text).join("\n");
 }
 
-/** What a tool answered: of a message that carries several answers, its own. */
+/** The result of one tool, also from a message with several results. */
 function answerOf(message, part) {
   const block = Array.isArray(message.wire?.content) ? message.wire.content.find((one) => one?.tool_use_id === part.call_id) : null;
   if (!block) return message.text;
   return typeof block.content === "string" ? block.content : (block.content || []).map((one) => one?.text ?? "").join("\n");
 }
 
-/** What waits for an answer at the end of a log: the last user message, or tools whose answers are missing. */
+/** The open end of a log: a user message without an answer, or tools without results. */
 function findOpen(messages, answers) {
   const said = messages.filter((message) => ["user", "assistant", "result", "late"].includes(message.kind));
   const last = said[said.length - 1];
@@ -48,10 +48,10 @@ function findOpen(messages, answers) {
 }
 
 /**
- * The turn that is on its way in a room.
+ * The turn in progress in a chat.
  *
- * isOn: whether it goes on, also before a picture shows it. join(messages): stored messages and what streams, as entries
- * in their order. say(text), answer(), cut(), settle() (the connection is back: let go of what streamed), clear().
+ * isOn: whether the turn goes on, also before the next frame. join(messages): stored and streamed messages as entries
+ * in their order. say(text), answer(), stop(), settle() (the connection is back: drop streamed entries), clear().
  */
 export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd }) {
   const [, redraw] = useState(0);
@@ -89,12 +89,12 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
       latest.current.onStored();
       show();
     } else if (event === "problem") {
-      it.entries = it.entries.filter((entry) => !(entry.event === "cut" && entry.data.reason === data.detail)); // it says the same
+      it.entries = it.entries.filter((entry) => !(entry.event === "cut" && entry.data.reason === data.detail)); // both have the same reason
       add({ kind: "problem", problem: data });
     }
     else if (event === "done") it.isDone = true;
     else {
-      if (event === "refreshing") it.doing = "Asking the context sources";
+      if (event === "refreshing") it.doing = "Querying the context sources";
       if (event === "cut" && draft) Object.assign(draft, { kind: "said", seq: data.seq, isCut: true });
       add({ kind: "note", event, data });
       if (event === "compacted" || event === "refreshed") latest.current.onStored();
@@ -123,13 +123,13 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
     return run({ message: text });
   };
   const answer = () => { it.entries = []; return run({ message: null }); };
-  const cut = async () => {
+  const stop = async () => {
     const id = it.sessionId || latest.current.session?.id;
     if (!id) { it.abort?.abort(); return; }
     try { await send("POST", pathOf`/api/agents/${agent}/chat/cut`, { session_id: id }); } catch (problem) { toast(problem.detail, "bad"); }
   };
   const again = () => (it.isStored ? answer() : say(it.said));
-  /** Stored messages first; of what streamed only what is not among them. */
+  /** Stored messages first, then the streamed entries that are not among them. */
   const join = (messages) => {
     const last = messages.length ? messages[messages.length - 1].seq : 0;
     const isShown = (entry) => {
@@ -144,15 +144,15 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
     return [...stored.filter((entry) => !(entry.kind === "open" && hasOwnWord)), ...streamed];
   };
   const settle = () => { it.entries = it.entries.filter((entry) => entry.kind === "note" || entry.kind === "pending" && !it.isStored); show(); };
-  return { mayWrite, get isOn() { return it.isOn; }, doing: it.doing, join, say, answer, again, cut, settle, clear: () => { it.entries = []; show(); } };
+  return { mayWrite, get isOn() { return it.isOn; }, doing: it.doing, join, say, answer, again, stop, settle, clear: () => { it.entries = []; show(); } };
 }
 
-/** What happened beside the words, in a sentence. */
+/** An event of a turn as a sentence. */
 export function describeNote(event, data) {
-  if (event === "compacted") return `Messages ${data.first_seq}–${data.last_seq} were folded by ${data.trigger}: ${plural(data.folded_count, "message")}, ${plural(data.tokens_before, "token")} became ${plural(data.tokens_after, "token")}.`;
-  if (event === "refreshing") return `${plural(data.sources_count, "context source")} asked (${data.cause}).`;
+  if (event === "compacted") return `Messages ${data.first_seq}–${data.last_seq} compacted (trigger ${data.trigger}): ${plural(data.folded_count, "message")} folded, ${number(data.tokens_before)} → ${plural(data.tokens_after, "token")}.`;
+  if (event === "refreshing") return `Querying ${plural(data.sources_count, "context source")} (${data.cause}).`;
   if (event === "refreshed") return `${plural(data.sources_count, "context source")} answered: message ${data.seq}, ${plural(data.tokens, "token")}.`;
-  if (event === "retried") return `The model found the request too long, and is asked once more with a smaller window: ${data.reason}`;
-  if (event === "cut") return `The answer was cut: ${data.reason}${data.calls?.length ? ` Answers of ${data.calls.join(", ")} are missing.` : ""}`;
+  if (event === "retried") return `The request was too long for the model. Retrying with a smaller window: ${data.reason}`;
+  if (event === "cut") return `The answer was stopped: ${data.reason}${data.calls?.length ? ` Tool results are missing: ${data.calls.join(", ")}.` : ""}`;
   return event;
 }

@@ -1,29 +1,29 @@
-// What became of a message, in words and as a colour. The fates are those of `everfold.core.strips`; `--<fate>` is the
-// colour of each in style/tokens.css.
+// What became of a message, in words and as a colour. The fates are those of `everfold.core.compaction.strips`; `--<fate>` is
+// the colour of each in style/tokens.css.
 import { html } from "../lib/ui.js";
 
 export const FATES = {
   fixed: ["system", "part of the system prompt, always shown"],
   head: ["head", "the first user message, always shown"],
-  kept: ["kept", "shown word for word"],
+  kept: ["kept", "kept verbatim"],
   running: ["running", "the user message of the running turn, shown"],
-  refresh: ["context refresh", "what the context sources said last, shown"],
-  tail: ["tail", "newest messages, shown as they are"],
-  note: ["continuity note", "folded: a digest of quotes has read it, a better one is on its way"],
-  fine: ["fine digest", "folded: the digest of its own range has read it"],
-  coarse: ["coarse digest", "folded earlier: the digest of all old ranges has read it"],
-  quote: ["standing quote", "folded, and what binds is quoted in the standing block"],
-  left: ["left", "was kept until this compaction; now the coarse digest has read it"],
-  replaced: ["replaced", "a context refresh; a newer one has taken its place"],
+  refresh: ["context refresh", "the latest answers of the context sources, shown"],
+  tail: ["tail", "newest messages, kept verbatim"],
+  note: ["continuity note", "folded into a provisional digest of quotes until the model's digest is ready"],
+  digest: ["digest", "folded into the digest of its range"],
+  rollup: ["rollup", "folded into the rollup of all older ranges"],
+  quote: ["standing instructions", "folded, and quoted in the standing instructions"],
+  left: ["folded later", "was kept verbatim until this compaction; now in the rollup"],
+  replaced: ["replaced", "a context refresh that a newer one has replaced"],
   open: ["open step", "waits for tool results"],
-  erased: ["erased", "erased on request; only its number is left"],
+  erased: ["erased", "erased on request; only its number remains"],
 };
 
-/** Fates whose messages must be seen in a strip however thin they are: what is shown or quoted word for word. */
+/** Fates whose messages stay visible in a strip however thin they are: those kept or quoted verbatim. */
 export const THIN = new Set(["head", "kept", "running", "refresh", "quote", "left", "erased"]);
 
-/** Fates of messages that the window does not show, but a digest that is shown has read. */
-export const READ = new Set(["note", "fine", "coarse", "quote", "left"]);
+/** Fates of messages that are not in the window themselves but in a digest there. */
+export const READ = new Set(["note", "digest", "rollup", "quote", "left"]);
 
 export const fateName = (fate) => (FATES[fate] || [fate])[0];
 export const fateMeaning = (fate) => (FATES[fate] || ["", ""])[1];

@@ -1,16 +1,16 @@
-// Names of users, asked for once each: sessions carry ids only.
+// Names of users, loaded once each: sessions carry ids only.
 import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 
 const SEEN_MS = 120;
 const known = new Map();
 
-/** The name of a user as soon as it is known; until then, and where it may not be read, what `given` says or the id. */
+/** The name of a user once it is loaded; before that, or where it may not be read, `given` or the id. */
 export function useUserName(id, given = null) {
   const [, redraw] = useState(0);
   useEffect(() => {
     if (!id || given || known.has(id)) return undefined;
-    const timer = setTimeout(async () => { // rows that only pass by ask nothing
+    const timer = setTimeout(async () => { // no request for rows that only scroll past
       known.set(id, null);
       try { known.set(id, (await get(pathOf`/api/users/${id}`)).name || null); } catch { known.set(id, null); }
       redraw((old) => old + 1);

@@ -1,4 +1,4 @@
-// Choosing a user among ten thousand, and an agent: what Sessions and Chat ask for at their top.
+// Pickers of a user and of an agent, for the pages Sessions and Chat.
 import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { html } from "../lib/ui.js";
@@ -7,7 +7,7 @@ const TYPED_MS = 180;
 const ROWS = 12;
 let countOfPickers = 0;
 
-/** A combobox over all users, searched as one types. `value` is a user's id, empty for all. */
+/** A combobox over all users, searched while typing. `value` is a user's id, empty for all. */
 export function UserPicker({ value, onPick, allLabel = null }) {
   const [text, setText] = useState(""), [users, setUsers] = useState([]), [at, setAt] = useState(-1);
   const [isOpen, setOpen] = useState(false), [problem, setProblem] = useState(null);
@@ -46,18 +46,18 @@ export function UserPicker({ value, onPick, allLabel = null }) {
         onInput=${(event) => { const typed = event.target.value; setText(typed); setOpen(true); clearTimeout(timer.current); timer.current = setTimeout(() => look(typed.trim()), TYPED_MS); }}
         onBlur=${() => setTimeout(() => setOpen(false), 150)} onKeyDown=${onKeyDown} />
     </label>
-    ${isOpen && html`<ul class="choices" role="listbox" id=${name} aria-label="Users">
+    ${isOpen && html`<ul class="suggestions" role="listbox" id=${name} aria-label="Users">
       ${problem ? html`<li class="bad" role="option" aria-selected="false">${problem.detail || problem.message}</li>` : ""}
       ${choices.map((user, index) => html`<li key=${user ? user.id : "all"} id=${`${name}-${index}`} role="option" aria-selected=${index === at ? "true" : "false"}
         onMouseDown=${(event) => { event.preventDefault(); pick(user); }}>
         <span dir="auto">${user ? user.name || user.id : allLabel}</span>${user && user.is_default ? html` <span class="tag">default</span>` : ""}
       </li>`)}
-      ${!users.length && !problem ? html`<li class="soft" role="option" aria-selected="false">Nobody of that name</li>` : ""}
+      ${!users.length && !problem ? html`<li class="soft" role="option" aria-selected="false">No matching user</li>` : ""}
     </ul>`}
   </div>`;
 }
 
-/** The agents that there are, or a field where the key may not list them. */
+/** A select of all agents, or a text field where the API key may not list them. */
 export function AgentPicker({ value, onPick, allLabel = null }) {
   const [agents, setAgents] = useState(null);
   useEffect(() => { get("/api/agents").then((page) => setAgents(page.agents), () => setAgents([])); }, []);

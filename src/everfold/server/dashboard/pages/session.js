@@ -1,25 +1,25 @@
-// One session: what it is, what can be done with it, and its four views.
+// One session: its facts, its actions and its four views.
 import { useCallback, useEffect, useMemo, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
 import { Confirm, Empty, Failure, goTo, hrefTo, html, Id, Loading, Tabs, Time, toast, useLoad, useWho } from "../lib/ui.js";
 import { FateChip } from "./fates.js";
 import { useUserName } from "./names.js";
-import { EventsTab, loadEvents } from "./session_events.js";
+import { CompactionsTab, loadCompactions } from "./session_compactions.js";
 import { LogTab } from "./session_log.js";
 import { MessagePanel, describeCounts } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
 import { WindowInspector } from "./session_window.js";
 
-const TABS = [["strips", "Strips"], ["log", "Log"], ["events", "Events"], ["window", "Window"]];
+const TABS = [["strips", "Strips"], ["log", "Log"], ["compactions", "Compactions"], ["window", "Window"]];
 const POINTED_MS = 120;
 const NEAR = 20;
 
 /** The address of a session, of one of its views, and of a message there. */
 export const sessionHref = (id, tab = "strips", seq = null) => (tab === "strips" ? hrefTo("sessions", id, { seq }) : hrefTo("sessions", id, tab, { seq }));
 
-export function SessionPage({ id, tab, seq, openEvent }) {
+export function SessionPage({ id, tab, seq, openCompaction }) {
   const session = useLoad(() => get(pathOf`/api/sessions/${id}`), [id]);
   const [tick, setTick] = useState(0);
   useNews(id, session.reload);
@@ -37,7 +37,7 @@ export function SessionPage({ id, tab, seq, openEvent }) {
       ${chosen === "strips" && html`<${StripsTab} key=${id} sessionId=${id} seq=${seq} tick=${tick} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
       ${chosen === "log" && html`<${LogTab} key=${id} session=${session.data} seq=${seq} count=${size} tick=${tick} onJump=${(to) => jump(to, "log")}
         onClose=${() => goTo(sessionHref(id, "log"))} onChanged=${changed} onSession=${(made) => made && goTo(sessionHref(made.id))} />`}
-      ${chosen === "events" && html`<${EventsTab} key=${id} sessionId=${id} tick=${tick} openEvent=${openEvent} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
+      ${chosen === "compactions" && html`<${CompactionsTab} key=${id} sessionId=${id} tick=${tick} openCompaction=${openCompaction} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
       ${chosen === "window" && html`<${WindowInspector} key=${id} sessionId=${id} userId=${session.data.user_id} tick=${tick} onJump=${(to) => jump(to, "log")} />`}
     </div>
   </div>`;
@@ -55,13 +55,15 @@ function SessionHead({ session, onChanged }) {
     <p class="inline-facts">
       <span><span class="soft">user</span><a href=${hrefTo("users", session.user_id, "memory")} dir="auto">${name}</a></span>
       <span><span class="soft">agent</span><a href=${hrefTo("agents", session.agent)} dir="auto">${session.agent}</a></span>
-      <span><span class="soft">begun</span><${Time} at=${session.created_at} /></span>
-      <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<span class="soft">, decided up to ${number(session.watermark ?? state.watermark ?? 0)}</span></span>
+      <span><span class="soft">started</span><${Time} at=${session.created_at} /></span>
+      <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<${CompactedThrough} seq=${session.watermark ?? state.watermark ?? 0} /></span>
       <span><span class="soft">limit</span>${number(session.limit_tokens)} tokens</span>
-      ${session.parent_id && html`<span><a href=${sessionHref(session.parent_id)}>the session before</a></span>`}
+      ${session.parent_id && html`<span><a href=${sessionHref(session.parent_id)}>previous session</a></span>`}
     </p>
   </header>`;
 }
+
+const CompactedThrough = ({ seq }) => seq > 0 && html` <span class="soft">(1–${number(seq)} compacted)</span>`;
 
 function SessionActions({ session, onChanged }) {
   const [isBusy, setBusy] = useState(false), [asked, setAsked] = useState(null), who = useWho();
@@ -81,60 +83,60 @@ function SessionActions({ session, onChanged }) {
   const chat = html`<a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>`;
   if (who?.key.read_only) return html`<p class="actions">${chat}</p>`;
   return html`<p class="actions">
-    ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "It is the current session again.")}>Resume</button>`}
-    <button type="button" disabled=${isBusy} title="A new, empty session follows this one" onClick=${() => act("new", "A new session was begun.")}>New</button>
-    <button type="button" disabled=${isBusy} title="A new, empty session, which learns anew how the provider counts" onClick=${() => act("reset", "A new session was begun, and what was learnt of token counts is learnt anew.")}>Reset</button>
+    ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "This is the current session again.")}>Resume</button>`}
+    <button type="button" disabled=${isBusy} title="Start an empty session after this one" onClick=${() => act("new", "A new session was started.")}>New</button>
+    <button type="button" disabled=${isBusy} title="Start an empty session and reset the token calibration" onClick=${() => act("reset", "A new session was started, and the token calibration was reset.")}>Reset</button>
     ${chat}
     <button type="button" class="danger" disabled=${isBusy} onClick=${() => setAsked("erase")}>Erase…</button>
     ${asked === "erase" && html`<${Confirm} title="Erase this session?" danger=${true} typed=${session.id.slice(-6)} confirmLabel="Erase the session"
-      text="Every message of it goes, with its digests and what memory learnt from it alone. This cannot be undone." onConfirm=${erase} onClose=${() => setAsked(null)} />`}
+      text="This deletes every message, the digests, and all memory that rests on this session alone. This cannot be undone." onConfirm=${erase} onClose=${() => setAsked(null)} />`}
   </p>`;
 }
 
-/** The strips with the message that is read below or beside them. */
+/** The strips, with the chosen message below or beside them. */
 function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
   const [limit, setLimit] = useState(20);
   const strips = useLoad(() => get(pathOf`/api/sessions/${sessionId}/strips`, { limit }), [sessionId, limit]);
-  const events = useLoad(() => loadEvents(sessionId), [sessionId]);
+  const compactions = useLoad(() => loadCompactions(sessionId), [sessionId]);
   const under = useUnder(sessionId);
   const [row, setRow] = useState(null);
   const panel = useRef(null);
-  useNews(sessionId, () => { strips.reload(); events.reload(); }, tick);
+  useNews(sessionId, () => { strips.reload(); compactions.reload(); }, tick);
   const list = strips.data ? strips.data.strips : null;
-  const ranges = useMemo(() => new Map((events.data || []).map((event) => [event.id, Object.assign([event.first_seq, event.last_seq], { isRevision: Boolean(event.revises) })])), [events.data]);
+  const ranges = useMemo(() => new Map((compactions.data || []).map((compaction) => [compaction.id, Object.assign([compaction.first_seq, compaction.last_seq], { isLateDigest: Boolean(compaction.revises) })])), [compactions.data]);
   const strip = useMemo(() => {
     if (!list || !list.length) return null;
-    const found = (row && list.find((it) => it.event_id === row)) || list.find((it) => it.event_id === null) || list[list.length - 1];
+    const found = (row && list.find((it) => it.compaction_id === row)) || list.find((it) => it.compaction_id === null) || list[list.length - 1];
     return indexStrip(found);
   }, [list, row]);
   const choose = useCallback((chosen, to) => {
-    setRow(chosen.event_id);
+    setRow(chosen.compaction_id);
     onJump(to);
     if (innerWidth <= 720) requestAnimationFrame(() => panel.current?.scrollIntoView({ block: "start", behavior: "auto" }));
   }, [onJump]);
-  const failed = [strips, events].find((it) => it.problem && !it.data);
+  const failed = [strips, compactions].find((it) => it.problem && !it.data);
   if (failed) return html`<${Failure} problem=${failed.problem} retry=${failed.reload} />`;
   if (!list) return html`<${Loading} />`;
-  if (!strip || strip.count === 0) return html`<${Empty} title="Nothing was said yet" hint="Strips grow with the log: one cell a message." />`;
+  if (!strip || strip.count === 0) return html`<${Empty} title="No messages yet" hint="Each message adds one cell to the strips." />`;
   return html`<div class="strips-tab">
     <${StripBoard} strips=${list} ranges=${ranges} chosen=${seq} under=${under.text} onPoint=${under.point} onChoose=${choose} />
-    ${strips.data.next_cursor || (events.data || []).length > limit ? html`<p><button type="button" onClick=${() => setLimit(Math.min(1000, limit * 4))}>Show older compactions</button> <span class="soft">${number(Math.min(limit, list.length))} newest of ${number((events.data || []).length)}</span></p>` : ""}
+    ${strips.data.next_cursor || (compactions.data || []).length > limit ? html`<p><button type="button" onClick=${() => setLimit(Math.min(1000, limit * 4))}>Show older compactions</button> <span class="soft">${number(Math.min(limit, list.length))} newest of ${number((compactions.data || []).length)}</span></p>` : ""}
     <div ref=${panel}>
-      ${seq && seq <= strip.count ? html`<${MessagePanel} sessionId=${sessionId} seq=${seq} strip=${strip} fate=${fateAt(strip, seq)} events=${events.data} onJump=${onJump}
+      ${seq && seq <= strip.count ? html`<${MessagePanel} sessionId=${sessionId} seq=${seq} strip=${strip} fate=${fateAt(strip, seq)} compactions=${compactions.data} onJump=${onJump}
           onClose=${() => goTo(sessionHref(sessionId))} onErased=${onChanged} onSession=${(made) => made && goTo(sessionHref(made.id))} />`
-        : html`<p class="soft hint-read">Choose a message to read it beside the digest that read it.</p>`}
+        : html`<p class="soft hint-read">Choose a message to compare it with its digest.</p>`}
     </div>
   </div>`;
 }
 
-/** What is under the pointer, in words: its fate at once, and who said what as soon as it is loaded. */
+/** The message under the pointer in words: its fate at once, its text once it is loaded. */
 function useUnder(sessionId) {
   const [text, setText] = useState(null);
   const known = useRef(new Map()), timer = useRef(0), last = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   const say = (strip, seq) => {
     const fate = fateAt(strip, seq), message = known.current.get(seq);
-    setText(html`<b>#${number(seq)}</b> <${FateChip} fate=${fate} /> <span class="soft">${strip.event_id === null ? "now" : `compaction ${strip.ordinal}`}</span>${" "}
+    setText(html`<b>#${number(seq)}</b> <${FateChip} fate=${fate} /> <span class="soft">${strip.compaction_id === null ? "now" : `compaction ${strip.ordinal}`}</span>${" "}
       ${message ? html`<span class="under-text" dir="auto">${message.is_erased ? "erased" : `${message.role}: ${(message.text || "").replace(/\s+/g, " ").slice(0, 200) || "no text"}`}</span>` : ""}`);
   };
   const point = useCallback((strip, seq) => {
@@ -147,7 +149,7 @@ function useUnder(sessionId) {
         const page = await get(pathOf`/api/sessions/${sessionId}/messages`, { around: seq, before: NEAR, after: NEAR });
         for (const message of page.messages) known.current.set(message.seq, message);
         if (last.current === seq) say(strip, seq);
-      } catch { /* the panel tells of it when the message is chosen */ }
+      } catch { /* the panel shows the problem when the message is chosen */ }
     }, POINTED_MS);
   }, [sessionId]);
   return { text, point };

@@ -1,4 +1,4 @@
-// The log as a list: a row a message, of any length of log; the chosen message is read beside it.
+// The log as a list of any length, one row a message, with the chosen message beside it.
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { number } from "../lib/format.js";
@@ -19,7 +19,7 @@ export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, 
   const [question, setQuestion] = useState("");
   useNews(id, () => { strips.reload(); setVersion((old) => old + 1); }, tick);
   const now = useMemo(() => {
-    const found = strips.data?.strips.find((strip) => strip.event_id === null);
+    const found = strips.data?.strips.find((strip) => strip.compaction_id === null);
     return found ? indexStrip(found) : null;
   }, [strips.data]);
   const loadPage = async (first, limit) => {
@@ -32,7 +32,7 @@ export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, 
   const list = html`<${VirtualList} count=${count} rowHeight=${ROW_PX} pageSize=${PAGE} listKey=${id} reloadKey=${`${version}:${count}`} loadPage=${loadPage}
     keyOf=${(message) => message.seq} selected=${seq} scrollTo=${seq ? Math.min(seq, count) - 1 : null} onSelect=${(message) => onJump(message.seq)}
     label="Messages of the log" renderRow=${(message) => html`<${LogRow} message=${message} fate=${now && fateAt(now, message.seq)} />`}
-    empty=${html`<${Empty} title="Nothing was said yet" hint="Messages appear here as soon as they are stored." />`} />`;
+    empty=${html`<${Empty} title="No messages yet" hint="Messages appear here as soon as they are stored." />`} />`;
   return html`<div class=${`log-tab${seq ? " with-message" : ""}`}>
     <div class="log-side">
       <div class="log-tools">
@@ -42,9 +42,9 @@ export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, 
       <div class="log-list card">${question.trim() ? html`<${Found} session=${session} question=${question.trim()} onJump=${(to) => { setQuestion(""); onJump(to); }} />` : list}</div>
     </div>
     <div class="log-read">
-      ${seq && seq <= count ? html`<${MessagePanel} key=${seq} sessionId=${id} seq=${seq} strip=${now} fate=${now && fateAt(now, seq)} events=${[]} version=${version} isStacked=${true}
+      ${seq && seq <= count ? html`<${MessagePanel} key=${seq} sessionId=${id} seq=${seq} strip=${now} fate=${now && fateAt(now, seq)} compactions=${[]} version=${version} isStacked=${true}
           onJump=${onJump} onClose=${onClose} onErased=${erased} onSession=${onSession} />`
-        : html`<div class="card card-pad wide-only"><${Empty} title="Choose a message" hint="It is shown here whole, with what was noted of it and the digest that read it." /></div>`}
+        : html`<div class="card card-pad wide-only"><${Empty} title="Choose a message" hint="The full message appears here with its extract lines and its digest." /></div>`}
     </div>
   </div>`;
 }
@@ -54,10 +54,10 @@ const LogRow = ({ message, fate }) => html`<div class="log-row">
   <div class="log-head"><b>#${number(message.seq)}</b> <span class=${`role role-${message.origin || message.role}`}>${message.is_erased ? "erased" : roleOf(message)}</span>
     <span class="grow"></span>${!message.is_erased && html`<span class="soft small">${number(message.tokens)} tok</span>`}
     ${message.said_at && html`<span class="soft small"><${Time} at=${message.said_at} /></span>`}${fate && html`<span class="unseen">${fateName(fate)}</span>`}</div>
-  <${Line} className="log-text" value=${message.is_erased ? "It was erased; its number stays." : message.text} empty=${message.parts?.length ? message.parts.map((part) => part.kind).join(", ") : "no text"} max=${400} as="div" />
+  <${Line} className="log-text" value=${message.is_erased ? "Erased. Only its number remains." : message.text} empty=${message.parts?.length ? message.parts.map((part) => part.kind).join(", ") : "no text"} max=${400} as="div" />
 </div>`;
 
-/** Who spoke: the role, with the origin where it is another, and what it came for. */
+/** The role of a message, with its origin and source where they differ. */
 export function roleOf(message) {
   const origin = message.origin && message.origin !== message.role ? ` (${message.origin})` : "";
   const source = message.source && message.source !== "said" ? `, ${message.source}` : "";
@@ -67,7 +67,7 @@ export function roleOf(message) {
 function GoTo({ count, onJump }) {
   const [wanted, setWanted] = useState("");
   return html`<form class="go-to" onSubmit=${(event) => { event.preventDefault(); const to = Number(wanted); if (to >= 1) { onJump(Math.min(to, count)); setWanted(""); } }}>
-    <input type="number" min="1" max=${count} inputmode="numeric" aria-label="Number of a message" placeholder="#" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
+    <input type="number" min="1" max=${count} inputmode="numeric" aria-label="Message number" placeholder="#" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
     <button type="submit">Go</button>
     <button type="button" onClick=${() => onJump(1)}>First</button>
     <button type="button" onClick=${() => onJump(count)}>Last</button>
@@ -80,7 +80,7 @@ function Found({ session, question, onJump }) {
   if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
   if (!found.data) return html`<div class="card-pad"><${Loading} /></div>`;
   const hits = found.data.messages.filter((hit) => hit.session_id === session.id);
-  if (!hits.length) return html`<${Empty} title="Nothing found" hint="No message of this session answers that." />`;
+  if (!hits.length) return html`<${Empty} title="Nothing found" hint="No message of this session matches." />`;
   return html`<ul class="hits" aria-label="Messages found">${hits.map((hit) => html`<li key=${hit.seq}><button type="button" onClick=${() => onJump(hit.seq)}>
     <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>
     <${Line} value=${hit.excerpt} max=${300} as="div" /></button></li>`)}</ul>`;

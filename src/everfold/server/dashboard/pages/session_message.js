@@ -1,4 +1,4 @@
-// One message: the original, whole, beside the digest that has read it, with that digest's lines of this message marked.
+// One message in full beside its digest, in which the lines about this message are marked.
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
@@ -8,30 +8,30 @@ import { FateChip, READ, fateMeaning } from "./fates.js";
 const AUTHORITIES = ["0, from outside", "1 of 4", "2 of 4", "3 of 4", "4, the system"];
 const NUMBERED = /#(\d+)/g;
 
-/** The digest that had read a message by the time of a strip; null where it cannot be found any more. */
-export async function findDigest(sessionId, { strip, seq, fate, events }) {
+/** The digest that a message was in at the time of a strip; null where it is no longer stored. */
+export async function findDigest(sessionId, { strip, seq, fate, compactions }) {
   if (!READ.has(fate)) return null;
-  if (strip.event_id === null) return findShown(sessionId, seq);
-  const past = events.filter((event) => event.ordinal <= strip.ordinal && event.is_committed !== false);
-  const joined = past.findLast((event) => event.joined_through >= seq);
-  const own = past.findLast((event) => event.first_seq <= seq && seq <= event.last_seq);
+  if (strip.compaction_id === null) return findShown(sessionId, seq);
+  const past = compactions.filter((compaction) => compaction.ordinal <= strip.ordinal && compaction.is_committed !== false);
+  const joined = past.findLast((compaction) => compaction.joined_through >= seq);
+  const own = past.findLast((compaction) => compaction.first_seq <= seq && seq <= compaction.last_seq);
   const maker = joined || own;
   if (!maker) return findShown(sessionId, seq);
-  const detail = await get(pathOf`/api/sessions/${sessionId}/events/${maker.id}`);
-  const kind = joined ? "coarse" : "fine", found = (detail.digests || []).filter((digest) => digest.kind === kind);
-  // A model's digest that came later was not there yet: then the provisional one had read it.
-  const isLater = events.some((event) => event.revises === maker.id && event.ordinal > strip.ordinal);
+  const detail = await get(pathOf`/api/sessions/${sessionId}/compactions/${maker.id}`);
+  const kind = joined ? "rollup" : "digest", found = (detail.digests || []).filter((digest) => digest.kind === kind);
+  // Before the model's late digest the provisional one was in force.
+  const isLater = compactions.some((compaction) => compaction.revises === maker.id && compaction.ordinal > strip.ordinal);
   return (isLater && found.find((digest) => digest.maker === "extractive")) || found[0] || findShown(sessionId, seq);
 }
 
-/** The digest of the window as it is now that has read a message. */
+/** The digest of the current window that a message is in. */
 async function findShown(sessionId, seq) {
   const { digests } = await get(pathOf`/api/sessions/${sessionId}/digests`);
   const isOfIt = (digest) => digest.first_seq <= seq && seq <= digest.last_seq;
-  return digests.find((digest) => isOfIt(digest) && (digest.kind === "coarse" || digest.read_seqs.includes(seq))) || digests.find(isOfIt) || null;
+  return digests.find((digest) => isOfIt(digest) && (digest.kind === "rollup" || digest.read_seqs.includes(seq))) || digests.find(isOfIt) || null;
 }
 
-/** A digest's text, line by line. Lines that come from the message `seq` are marked; numbers of messages can be followed. */
+/** A digest's text, line by line. Lines about the message `seq` are marked; message numbers are links. */
 export function DigestText({ text, seq, onJump, id }) {
   const [isWhole, setWhole] = useState(false);
   const lines = useMemo(() => text.split("\n"), [text]);
@@ -41,7 +41,7 @@ export function DigestText({ text, seq, onJump, id }) {
       const numbers = [...line.matchAll(NUMBERED)].map((match) => Number(match[1]));
       const isOfIt = seq !== undefined && numbers.includes(seq);
       return html`<div key=${index} class=${`digest-line${isOfIt ? " of-it" : ""}`}>
-        ${isOfIt && html`<span class="unseen">of this message: </span>`}${linkNumbers(line, onJump)}
+        ${isOfIt && html`<span class="unseen">about this message: </span>`}${linkNumbers(line, onJump)}
       </div>`;
     })}
     ${lines.length > bound && !isWhole && html`<button type="button" onClick=${() => setWhole(true)}>Show all ${number(lines.length)} lines</button>`}
@@ -61,14 +61,14 @@ function linkNumbers(line, onJump) {
   return [...parts, line.slice(at)].filter((part) => part !== "").length ? [...parts, line.slice(at)] : "\u00a0";
 }
 
-/** The panel beside the strips, or under a row of the log. `events` is null until they are loaded; the window as it is
- *  now needs none. */
-export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0, isStacked = false, onJump, onClose, onErased, onSession }) {
+/** The panel beside the strips, or under a row of the log. `compactions` is null until they are loaded; the current
+ *  window needs none. */
+export function MessagePanel({ sessionId, seq, strip, fate, compactions, version = 0, isStacked = false, onJump, onClose, onErased, onSession }) {
   const message = useLoad(() => get(pathOf`/api/sessions/${sessionId}/messages/${seq}`), [sessionId, seq, version]);
-  const isPast = Boolean(strip) && strip.event_id !== null, isWaiting = isPast && events === null;
+  const isPast = Boolean(strip) && strip.compaction_id !== null, isWaiting = isPast && compactions === null;
   const digest = useLoad(
-    () => (strip && !isWaiting ? findDigest(sessionId, { strip, seq, fate, events }) : Promise.resolve(null)),
-    [sessionId, seq, strip && strip.event_id, fate, version, isWaiting],
+    () => (strip && !isWaiting ? findDigest(sessionId, { strip, seq, fate, compactions }) : Promise.resolve(null)),
+    [sessionId, seq, strip && strip.compaction_id, fate, version, isWaiting],
   );
   const isErased = message.data?.seq === seq && message.data.is_erased, shownFate = isErased ? "erased" : fate;
   const when = isPast ? `after compaction ${strip.ordinal}` : "now";
@@ -79,18 +79,18 @@ export function MessagePanel({ sessionId, seq, strip, fate, events, version = 0,
       ${onClose && html`<button type="button" class="quiet icon close" aria-label="Close the message" onClick=${onClose}><${Icon} name="close" /></button>`}
     </header>
     <div class=${`beside${isStacked ? " stacked" : ""}`}>
-      <article aria-label="The original">
-        <h4>The original</h4>
+      <article aria-label="Original">
+        <h4>Original</h4>
         ${message.problem ? html`<${Failure} problem=${message.problem} retry=${message.reload} />`
           : !message.data || message.data.seq !== seq ? html`<${Loading} />`
           : html`<${Original} sessionId=${sessionId} message=${message.data} onErased=${onErased} onSession=${onSession} />`}
       </article>
-      ${fate && READ.has(fate) && !isErased && html`<article aria-label="The digest that read it">
-        <h4>The digest that read it</h4>
+      ${fate && READ.has(fate) && !isErased && html`<article aria-label="Digest">
+        <h4>Digest</h4>
         ${digest.problem ? html`<${Failure} problem=${digest.problem} retry=${digest.reload} />`
           : digest.isLoading || isWaiting ? html`<${Loading} />`
           : digest.data ? html`<${ReadBy} digest=${digest.data} seq=${seq} onJump=${onJump} />`
-          : html`<p class="soft">The digest of that time has given way to a later one and is not shown any more.</p>`}
+          : html`<p class="soft">The digest of that time was replaced by a later one and is no longer stored.</p>`}
       </article>`}
     </div>
   </section>`;
@@ -100,20 +100,20 @@ function ReadBy({ digest, seq, onJump }) {
   const isMarked = useMemo(() => [...digest.text.matchAll(NUMBERED)].some((match) => Number(match[1]) === seq), [digest, seq]);
   return html`<div>
     <p class="soft small">${digest.kind} · messages ${number(digest.first_seq)}–${number(digest.last_seq)}${digest.tokens ? ` · ${plural(digest.tokens, "token")}` : ""}${digest.maker ? ` · ${digest.maker}` : ""}</p>
-    <p class="soft small">${isMarked ? "Its lines of this message are marked." : "It has read this message, and quotes no line of it."}</p>
+    <p class="soft small">${isMarked ? "The lines about this message are marked." : "This digest covers the message but has no line about it."}</p>
     <${DigestText} text=${digest.text} seq=${seq} onJump=${onJump} id="digest-text" />
   </div>`;
 }
 
-/** A message as it was said, with all that is known of it. */
+/** A message verbatim, with all that is stored about it. */
 export function Original({ sessionId, message, onErased, onSession }) {
   if (message.is_erased) {
-    return html`<p class="soft">It was erased${message.said_at ? html` (<${Time} at=${message.said_at} />)` : ""}; what stays is its number.</p>`;
+    return html`<p class="soft">This message was erased${message.said_at ? html` (<${Time} at=${message.said_at} />)` : ""}. Only its number remains.</p>`;
   }
   const facts = [
     ["role", message.role], ["origin", message.origin], ["source", message.source], ["authority", AUTHORITIES[message.authority] || message.authority],
     ["tokens", message.visible_tokens !== undefined && message.visible_tokens !== message.tokens
-      ? `${number(message.tokens)}, shows ${number(message.visible_tokens)}` : number(message.tokens || 0)],
+      ? `${number(message.tokens)}, ${number(message.visible_tokens)} in the window` : number(message.tokens || 0)],
   ].filter(([, value]) => value !== undefined && value !== null && value !== "");
   return html`<div class="original">
     <p class="inline-facts">
@@ -122,7 +122,7 @@ export function Original({ sessionId, message, onErased, onSession }) {
     </p>
     <${Parts} message=${message} />
     <${ExtractLines} lines=${message.extract_lines || []} />
-    <details class="wire"><summary>As it was stored</summary><${Text} value=${JSON.stringify(message.wire, null, 2)} className="code" /></details>
+    <details class="wire"><summary>Stored JSON</summary><${Text} value=${JSON.stringify(message.wire, null, 2)} className="code" /></details>
     <${MessageActions} sessionId=${sessionId} seq=${message.seq} onErased=${onErased} onSession=${onSession} />
   </div>`;
 }
@@ -131,7 +131,7 @@ function Parts({ message }) {
   const parts = (message.parts || []).filter((part) => part.kind !== "text");
   return html`<div class="parts">
     ${(message.text || "") !== "" ? html`<div class="said-text" id="message-text"><${Text} value=${message.text} maxHeight=${420} /></div>` : !parts.length && html`<p class="soft">No text.</p>`}
-    ${parts.length > 0 && html`<ul class="part-list" aria-label="Its parts">
+    ${parts.length > 0 && html`<ul class="part-list" aria-label="Parts of the message">
       ${parts.map((part, index) => html`<li key=${index}><span class="tag">${part.kind}</span> <span dir="auto">${describePart(part)}</span></li>`)}
     </ul>`}
   </div>`;
@@ -147,12 +147,12 @@ function describePart(part) {
 }
 
 function ExtractLines({ lines }) {
-  if (!lines.length) return html`<p class="soft small">Nothing of it was noted for digests.</p>`;
+  if (!lines.length) return html`<p class="soft small">No extract lines for digests.</p>`;
   return html`<details class="extracts" open>
-    <summary>Noted when it arrived (${number(lines.length)})</summary>
+    <summary>Extract lines for digests (${number(lines.length)})</summary>
     <ul>${lines.map((line, index) => html`<li key=${index}>
       <span class="tag">${line.kind}</span>${line.is_standing && html`<span class="tag standing">standing</span>`}
-      <q dir="auto">${line.quote}</q> <span class="soft small score" title="How much a careful person would want to keep it, 0 to 100">${line.score}</span>
+      <q dir="auto">${line.quote}</q> <span class="soft small score" title="Importance, 0 to 100">${line.score}</span>
     </li>`)}</ul>
   </details>`;
 }
@@ -163,7 +163,7 @@ function MessageActions({ sessionId, seq, onErased, onSession }) {
   const turn = async (verb) => {
     try {
       const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/${verb}`, { seq });
-      toast(verb === "branch" ? "A branch was made." : "The session was rewound: the branch is the current session now.");
+      toast(verb === "branch" ? "The branch was created." : "The session was rewound. The branch is now the current session.");
       onSession?.(data);
     } catch (problem) { toast(problem.detail || problem.message, "bad"); }
   };
@@ -177,16 +177,16 @@ function MessageActions({ sessionId, seq, onErased, onSession }) {
     <button type="button" onClick=${() => turn("rewind")}>Rewind to here</button>
     <button type="button" class="danger" onClick=${() => setAsked("erase")}>Erase…</button>
     ${asked === "erase" && html`<${Confirm} title=${`Erase message ${seq}?`} danger=${true} confirmLabel="Erase"
-      text="The message goes, and all that was derived from it: extract lines, items, search rows. Digests that read it are made again without it. This cannot be undone; the original stays in backups and exports."
+      text="This deletes the message and everything derived from it: extract lines, memory items and search entries. Its digests are written again without it. This cannot be undone. Backups and exports keep the original."
       onConfirm=${erase} onClose=${() => setAsked(null)} />`}
   </p>`;
 }
 
-/** The counts of an answer, in words: only what is not zero. */
+/** The counts of an answer in words, without zeros. */
 export function describeCounts(counts) {
   const said = Object.entries(counts || {}).flatMap(([name, value]) => {
     const size = Array.isArray(value) ? value.length : value;
     return typeof size === "number" && size > 0 && name !== "seq" ? [`${number(size)} ${name.replace(/_(count|ids)$/, "").replaceAll("_", " ")}`] : [];
   });
-  return said.length ? said.join(", ") : "nothing else hung on it";
+  return said.length ? said.join(", ") : "nothing else was affected";
 }

@@ -1,6 +1,6 @@
 // The log as strips: a row for the log as it is now and one for each compaction, newest first, in which each message has
 // the colour of what became of it. A row is drawn on a canvas of the width of the view, from runs `[fate, count]`, so that
-// the cost of a drawing is that of the runs in view and not that of the log. The canvas stays in view while the track
+// drawing costs as much as the runs in view, not the whole log. The canvas stays in view while the track
 // under it scrolls; only rows that are on the screen are drawn.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { number } from "../lib/format.js";
@@ -26,7 +26,7 @@ const runAt = (strip, seq) => {
   return low;
 };
 
-/** The fate of a message in a strip; null for one that was not there yet. */
+/** The fate of a message in a strip; null for one that did not exist yet. */
 export const fateAt = (strip, seq) => (seq < 1 || seq > strip.count ? null : strip.runs[runAt(strip, seq)][0]);
 
 function paint(canvas, { strip, range, fromPx, widePx, cellPx, colours }) {
@@ -68,16 +68,16 @@ const readColours = () => {
   return Object.fromEntries([...Object.keys(FATES), "ink"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 };
 
-const rowName = (strip) => (strip.event_id === null ? "now" : `compaction ${strip.ordinal}`);
+const rowName = (strip) => (strip.compaction_id === null ? "now" : `compaction ${strip.ordinal}`);
 const describe = (strip, seq) => {
   const fate = fateAt(strip, seq);
-  return fate === null ? `message ${seq} was not there yet` : `message ${seq}, ${rowName(strip)}: ${fateName(fate)}`;
+  return fate === null ? `message ${seq} did not exist yet` : `message ${seq}, ${rowName(strip)}: ${fateName(fate)}`;
 };
 
 /**
  * The board of strips.
  *
- * strips: as the API gives them, newest last. ranges: the first and last message of each event, by its id. chosen: {row,
+ * strips: as the API gives them, newest last. ranges: the first and last message of each compaction, by its id. chosen: {row,
  * seq}. onPoint(strip, seq) is called while the pointer or the keys move, onChoose(strip, seq) for a click or Enter.
  */
 export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose }) {
@@ -98,7 +98,7 @@ export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose })
       const colours = readColours(), fromPx = Math.min(board.current?.scrollLeft || 0, Math.max(0, count * cellPx - viewPx));
       for (const index of visible.current) {
         const canvas = tracks.current[index], strip = rows[index];
-        if (canvas && strip) paint(canvas, { strip, range: ranges.get(strip.event_id), fromPx, widePx: viewPx, cellPx, colours });
+        if (canvas && strip) paint(canvas, { strip, range: ranges.get(strip.compaction_id), fromPx, widePx: viewPx, cellPx, colours });
       }
     });
   }, [rows, ranges, cellPx, viewPx, count]);
@@ -192,8 +192,8 @@ export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose })
       </span>
     </div>
     <div class="strips" ref=${board} onScroll=${redraw}>
-      ${rows.map((strip, index) => html`<div key=${strip.event_id || "now"} class=${`strip-row${index === row ? " on" : ""}`}>
-        <${RowLabel} strip=${strip} range=${ranges.get(strip.event_id)} />
+      ${rows.map((strip, index) => html`<div key=${strip.compaction_id || "now"} class=${`strip-row${index === row ? " on" : ""}`}>
+        <${RowLabel} strip=${strip} range=${ranges.get(strip.compaction_id)} />
         <div class="strip-track" style=${{ width: `${Math.round(Math.max(count * cellPx, viewPx))}px` }}>
           <canvas ref=${(node) => { tracks.current[index] = node; }} data-row=${index} style=${{ width: `${viewPx}px`, height: `${HIGH_PX}px` }}
             role="slider" tabindex=${index === row ? "0" : "-1"} aria-label=${`The log, ${rowName(strip)}`}
@@ -209,16 +209,16 @@ export function StripBoard({ strips, ranges, chosen, under, onPoint, onChoose })
     </div>
     <p class="strip-under" aria-live="polite">
       ${under || (fate ? html`<b>#${number(seq)}</b> <${FateChip} fate=${fate} /> <span class="soft">${fateMeaning(fate)}</span>`
-        : html`<span class="soft">Point at a message, or walk with the arrow keys (Ctrl: to the next colour, Up and Down: to another compaction); Enter or a click reads it.</span>`)}
+        : html`<span class="soft">Point at a message or use the arrow keys: Left and Right move by message (with Ctrl, to the next colour), Up and Down by compaction. Click or press Enter to read a message.</span>`)}
     </p>
   </section>`;
 }
 
 function RowLabel({ strip, range }) {
-  if (strip.event_id === null) {
+  if (strip.compaction_id === null) {
     return html`<div class="strip-label"><b>now</b><span>${number(strip.count)} messages</span></div>`;
   }
   return html`<div class="strip-label">
-    <b>${strip.ordinal}</b><span>${range && range[1] >= range[0] ? `${number(range[0])}–${number(range[1])}` : range?.isRevision ? "new digest" : "older leave"} <em>${strip.trigger}</em></span>
+    <b>${strip.ordinal}</b><span>${range && range[1] >= range[0] ? `${number(range[0])}–${number(range[1])}` : range?.isLateDigest ? "late digest" : "older ones"} <em>by ${strip.trigger}</em></span>
   </div>`;
 }

@@ -1,4 +1,4 @@
-// The window inspector: what the model sees now, part by part, in its order, and exactly as it would be sent.
+// The window inspector: the parts of the window in their order, and the request exactly as it would be sent.
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
@@ -6,26 +6,26 @@ import { Empty, Failure, html, Loading, Text, useLoad } from "../lib/ui.js";
 import { DigestText } from "./session_message.js";
 import { useNews } from "./session_news.js";
 
-/** The colour of each slice and kind of part; slices without a fate of their own have a class of their own. */
+/** The colour of each slice and kind of part; slices without a fate have a class of their own. */
 const SLICES = {
-  fixed: ["fixed part", "system prompt, tools, snapshot at its limit, reserve for the end"],
+  fixed: ["fixed part", "system prompt, tools, snapshot at its limit, reserve for the dynamic suffix"],
   head: ["head", "the first user message"],
-  kept: ["kept", "messages of the past, word for word"],
-  digest: ["digests", "what stands for the folded messages"],
-  standing: ["standing block", "exact quotes of what the user said that binds"],
-  snapshot: ["snapshot", "what is remembered of the user"],
-  refresh: ["context refresh", "what the context sources said last"],
+  kept: ["kept", "older messages, kept verbatim"],
+  digest: ["digests", "digests of the folded messages"],
+  standing: ["standing instructions", "exact quotes of the user's standing instructions"],
+  snapshot: ["snapshot", "memory of the user"],
+  refresh: ["context refresh", "the latest answers of the context sources"],
   running: ["running", "the user message of the running turn"],
   tail: ["tail", "the newest messages"],
-  volatile: ["volatile suffix", "the end of this request only; never stored"],
+  suffix: ["dynamic suffix", "added at the end of this request only; never stored"],
 };
-const SWATCH = { digest: "fine", standing: "quote", snapshot: "snapshot", volatile: "volatile" };
+const SWATCH = { digest: "digest", standing: "quote", snapshot: "snapshot", suffix: "suffix" };
 export const swatchOf = (name) => `is-${SWATCH[name] || name}`;
 const sliceName = (name) => (SLICES[name] || [name.replaceAll("_", " ")])[0];
 
 const VIEWS = [["parts", "Parts"], ["openai", "OpenAI"], ["anthropic", "Anthropic"]];
 
-/** What the model sees now. `compact` is the narrow form beside a chat. */
+/** What the model sees now. `isNarrow` is the form beside a chat. */
 export function WindowInspector({ sessionId, userId, isNarrow = false, tick = 0, onJump }) {
   const [view, setView] = useState("parts");
   const [limit, setLimit] = useState("");
@@ -46,10 +46,10 @@ export function WindowInspector({ sessionId, userId, isNarrow = false, tick = 0,
       <form class="try-limit" onSubmit=${(event) => { event.preventDefault(); setTried(Number(limit) > 0 ? Number(limit) : null); }}>
         <label>Try a lower limit <input type="number" min="1" inputmode="numeric" placeholder=${data ? String(data.report.limit_tokens) : "tokens"} value=${limit} onInput=${(event) => setLimit(event.target.value)} /></label>
         <button type="submit">Preview</button>
-        ${tried && html`<button type="button" onClick=${() => { setTried(null); setLimit(""); }}>Back to its own</button>`}
+        ${tried && html`<button type="button" onClick=${() => { setTried(null); setLimit(""); }}>Reset the limit</button>`}
       </form>
     </div>
-    ${tried && html`<p class="notice" role="status">A preview at ${plural(tried, "token")}: nothing is written, the session stays as it is.</p>`}
+    ${tried && html`<p class="notice" role="status">A preview at ${plural(tried, "token")}. The session does not change.</p>`}
     ${window_.problem ? html`<${Failure} problem=${window_.problem} retry=${window_.reload} />`
       : !data ? html`<${Loading} />`
       : html`<${WindowReport} report=${data.report} isNarrow=${isNarrow} hasSlices=${view === "parts"} />
@@ -67,9 +67,9 @@ function WindowReport({ report, isNarrow, hasSlices }) {
   return html`<div class="window-report">
     <ul class="figures" aria-label="Figures of the window">
       <li><b>${number(report.tokens)}</b><span>tokens in the window</span><small>${Math.round((100 * report.tokens) / Math.max(total, 1))} % of the budget</small></li>
-      <li><b>${number(report.budget_tokens)}</b><span>budget</span><small>the limit less the room for the answer</small></li>
-      <li><b>${number(report.room_tokens)}</b><span>room</span><small>the budget less the fixed part of ${number(report.fixed_tokens)}</small></li>
-      <li><b>${number(report.limit_tokens)}</b><span>context limit</span><small>${report.calibration ? `calibrated × ${Number(report.calibration).toFixed(2)}` : "what the model can take"}</small></li>
+      <li><b>${number(report.budget_tokens)}</b><span>budget</span><small>context limit less the reserve for the answer</small></li>
+      <li><b>${number(report.usable_tokens)}</b><span>usable budget</span><small>budget less the fixed part of ${number(report.fixed_tokens)}</small></li>
+      <li><b>${number(report.limit_tokens)}</b><span>context limit</span><small>${report.calibration ? `calibrated × ${Number(report.calibration).toFixed(2)}` : "what the model accepts"}</small></li>
     </ul>
     <div class="window-bar" role="img" aria-label=${`The window: ${shown.map((slice) => `${sliceName(slice.name)} ${number(slice.tokens)}`).join(", ")}; ${number(free)} free of a budget of ${number(total)} tokens`}>
       ${shown.map((slice) => html`<span key=${slice.name} class=${swatchOf(slice.name)} title=${`${sliceName(slice.name)}: ${plural(slice.tokens, "token")}`} style=${{ width: percent(slice.tokens) }}></span>`)}
@@ -88,20 +88,20 @@ function WindowReport({ report, isNarrow, hasSlices }) {
           ${!isNarrow && html`<td class="wide">${slice.limit_tokens ? html`<span class="fill" title=${`${Math.round((100 * slice.tokens) / slice.limit_tokens)} %`}><i class=${swatchOf(slice.name)} style=${{ width: `${Math.min(100, (100 * slice.tokens) / slice.limit_tokens)}%` }}></i></span>` : ""}</td>`}
         </tr>`)}
       </tbody>
-      <tfoot><tr><th scope="row">together</th><td class="num" data-sum=${sum}>${number(sum)}</td><td></td>${!isNarrow && html`<td></td>`}</tr></tfoot>
+      <tfoot><tr><th scope="row">total</th><td class="num" data-sum=${sum}>${number(sum)}</td><td></td>${!isNarrow && html`<td></td>`}</tr></tfoot>
     </table></div>`}
-    <${Breaks} breaks=${report.breaks || []} />
-    ${(report.full_slices || []).length > 0 && html`<p class="notice">At their bound: ${report.full_slices.map(sliceName).join(", ")}. The window could not come below its trigger.</p>`}
-    ${report.standing_left_out?.count > 0 && html`<p class="notice">The standing block has no room for ${plural(report.standing_left_out.count, "statement")} of messages ${number(report.standing_left_out.first_seq)}–${number(report.standing_left_out.last_seq)}.</p>`}
-    ${(report.withheld_seqs || []).length > 0 && html`<p class="notice">Withheld until their tool results are there: ${report.withheld_seqs.map((seq) => `#${seq}`).join(", ")}.</p>`}
-    ${(report.memory || []).length > 0 && html`<details class="memory-lines"><summary>What of memory is in it</summary><ul>${report.memory.map((line, index) => html`<li key=${index} dir="auto">${line}</li>`)}</ul></details>`}
+    <${CacheBreaks} breaks=${report.cache_breaks || []} />
+    ${(report.full_slices || []).length > 0 && html`<p class="notice">Slices at their limit: ${report.full_slices.map(sliceName).join(", ")}. Compaction could not bring the window below its trigger.</p>`}
+    ${report.standing_left_out?.count > 0 && html`<p class="notice">The standing instructions are at their limit: ${plural(report.standing_left_out.count, "quote")} of messages ${number(report.standing_left_out.first_seq)}–${number(report.standing_left_out.last_seq)} left out.</p>`}
+    ${(report.withheld_seqs || []).length > 0 && html`<p class="notice">Withheld until their tool results arrive: ${report.withheld_seqs.map((seq) => `#${seq}`).join(", ")}.</p>`}
+    ${(report.memory || []).length > 0 && html`<details class="memory-lines"><summary>Memory in the window</summary><ul>${report.memory.map((line, index) => html`<li key=${index} dir="auto">${line}</li>`)}</ul></details>`}
   </div>`;
 }
 
-/** Why the beginning of a request differs from the one before, and what the provider reads again for it. */
-export function Breaks({ breaks }) {
-  if (!breaks.length) return html`<p class="soft small">No break: this request only grows at its end, and the provider's cache serves its beginning.</p>`;
-  return html`<ul class="breaks" aria-label="Prefix breaks">${breaks.map((broken, index) => html`<li key=${index}><b>Break</b> <span class="tag">${broken.reason}</span> ${plural(broken.cost_tokens, "token")} that the provider's cache reads again</li>`)}</ul>`;
+/** The cache breaks of a request: why its beginning differs from the previous one, and how many tokens are sent again. */
+export function CacheBreaks({ breaks }) {
+  if (!breaks.length) return html`<p class="soft small">No cache break: this request only adds to the end of the previous one.</p>`;
+  return html`<ul class="breaks" aria-label="Cache breaks">${breaks.map((broken, index) => html`<li key=${index}><b>Cache break</b> <span class="tag">${broken.reason}</span> ${plural(broken.resent_tokens, "token")} sent again</li>`)}</ul>`;
 }
 
 const rangeText = (part) => {
@@ -113,9 +113,9 @@ function Parts({ parts, onJump }) {
   const most = Math.max(1, ...parts.map((part) => part.tokens));
   const cached = useMemo(() => parts.filter((part) => part.is_cached).reduce((sum, part) => sum + part.tokens, 0), [parts]);
   const all = parts.reduce((sum, part) => sum + part.tokens, 0);
-  if (!parts.length) return html`<${Empty} title="The window is empty" hint="Nothing was said in this session yet." />`;
+  if (!parts.length) return html`<${Empty} title="The window is empty" hint="This session has no messages yet." />`;
   return html`<div class="window-parts">
-    <p class="soft small">${plural(parts.length, "part")} in the order of the request · <span class="cache-key cached">cached ${number(cached)}</span> <span class="cache-key">read anew ${number(all - cached)}</span></p>
+    <p class="soft small">${plural(parts.length, "part")} in the order of the request · <span class="cache-key cached">cached ${number(cached)}</span> <span class="cache-key">not cached ${number(all - cached)}</span></p>
     <ol class="part-rows">
       ${parts.map((part, index) => html`<${PartRow} key=${`${index}:${part.kind}:${part.first_seq}`} part=${part} most=${most} onJump=${onJump} />`)}
     </ol>
@@ -145,5 +145,5 @@ function PartRow({ part, most, onJump }) {
 
 function AsSent({ request }) {
   const text = useMemo(() => JSON.stringify(request, null, 2), [request]);
-  return html`<div class="as-sent"><p class="soft small">The request exactly as it would be sent, ${plural(text.length, "character")} as indented here.</p><div class="card"><${Text} value=${text} className="code" maxHeight=${640} /></div></div>`;
+  return html`<div class="as-sent"><p class="soft small">The request exactly as it would be sent: ${plural(text.length, "character")} with this indentation.</p><div class="card"><${Text} value=${text} className="code" maxHeight=${640} /></div></div>`;
 }

@@ -1,8 +1,8 @@
-// Sessions: all of them, newest first, or what was said in any of them; and one of them.
+// The list of sessions, the search over their messages, and the page of one session.
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useHappenings } from "../lib/live.js";
+import { useEngineEvents } from "../lib/live.js";
 import { Empty, Failure, goTo, hrefTo, html, Id, Line, Loading, Search, Time, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { useUserName } from "./names.js";
@@ -14,7 +14,7 @@ const MOST_HITS = 100;
 
 export default function Sessions({ path, params }) {
   const [id, tab] = path;
-  if (id) return html`<${SessionPage} key=${id} id=${id} tab=${tab} seq=${Number(params.seq) || null} openEvent=${params.event} />`;
+  if (id) return html`<${SessionPage} key=${id} id=${id} tab=${tab} seq=${Number(params.seq) || null} openCompaction=${params.compaction} />`;
   return html`<${SessionList} params=${params} />`;
 }
 
@@ -23,7 +23,7 @@ function SessionList({ params }) {
   const [question, setQuestion] = useState(params.q || "");
   const late = useDebounced(question.trim(), 250);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
-  useHappenings(["messages_appended", "session_switched", "compaction_committed", "compaction_revised"], () => setVersion((old) => old + 1), { waitMs: 1500 });
+  useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], () => setVersion((old) => old + 1), { waitMs: 1500 });
   const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...change }), { replace: true });
   const loadPage = async (cursor, { signal }) => {
     const page = await get("/api/sessions", { user, agent, order, limit: PAGE, cursor }, { signal });
@@ -37,16 +37,16 @@ function SessionList({ params }) {
         <${AgentPicker} value=${agent} allLabel="All agents" onPick=${(name) => turn({ agent: name })} />
         <div class="picker"><label>Order<select value=${order} onChange=${(event) => turn({ order: event.target.value === "newest" ? "" : event.target.value })}>
           <option value="newest">Newest first</option><option value="oldest">Oldest first</option></select></label></div>
-        <div class="picker grow"><span class="label">What was said</span><${Search} label="Search messages" placeholder="Search messages" value=${question} onInput=${setQuestion} /></div>
+        <div class="picker grow"><span class="label">Messages</span><${Search} label="Search messages" placeholder="Search messages" value=${question} onInput=${setQuestion} /></div>
       </div>
     </header>
     ${late ? html`<${Hits} question=${late} user=${user} agent=${agent} />` : html`
-      <p class="soft small count-line" aria-live="polite">${counted === null ? "" : counted.isAll ? plural(counted.count, "session") : `${number(counted.count)} of more sessions`}</p>
+      <p class="soft small count-line" aria-live="polite">${counted === null ? "" : counted.isAll ? plural(counted.count, "session") : `first ${number(counted.count)} sessions`}</p>
       <div class="session-list card">
         <${VirtualList} rowHeight=${innerWidth <= 720 ? 84 : 62} listKey=${`${user}|${agent}|${order}`} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
           label="Sessions" onSelect=${(session) => goTo(hrefTo("sessions", session.id))} onCount=${(count, isAll) => setCounted({ count, isAll })}
           renderRow=${(session) => html`<${SessionRow} session=${session} />`}
-          empty=${html`<${Empty} title="No sessions" hint=${user || agent ? "Nobody has talked here under these filters." : "A session begins when somebody talks to an agent."}>
+          empty=${html`<${Empty} title="No sessions" hint=${user || agent ? "No session matches these filters." : "The first message to an agent starts a session."}>
             ${user || agent ? html`<button type="button" onClick=${() => turn({ user: "", agent: "" })}>Show all</button>` : html`<a class="button" href="#chat">Open the chat</a>`}<//>`} />
       </div>`}
   </div>`;
@@ -63,11 +63,11 @@ function SessionRow({ session }) {
 </div>`;
 }
 
-/** How much of a session compaction has decided about. */
+/** How much of a session is compacted. */
 function Folded({ session }) {
-  const all = session.messages_count || 0, decided = session.watermark || 0;
-  return html`<div class="session-row-folded" title=${`Compaction has decided about ${number(decided)} of ${plural(all, "message")}`}>
-    <span class="bar-track" role="img" aria-label=${`decided about ${number(decided)} of ${number(all)}`}><i class="bar-part is-fine" style=${{ width: `${all ? (100 * decided) / all : 0}%` }}></i><i class="bar-part is-tail" style=${{ width: `${all ? (100 * (all - decided)) / all : 0}%` }}></i></span>
+  const all = session.messages_count || 0, compacted = session.watermark || 0;
+  return html`<div class="session-row-folded" title=${`${number(compacted)} of ${plural(all, "message")} compacted`}>
+    <span class="bar-track" role="img" aria-label=${`${number(compacted)} of ${number(all)} compacted`}><i class="bar-part is-digest" style=${{ width: `${all ? (100 * compacted) / all : 0}%` }}></i><i class="bar-part is-tail" style=${{ width: `${all ? (100 * (all - compacted)) / all : 0}%` }}></i></span>
   </div>`;
 }
 
@@ -84,6 +84,6 @@ function Hits({ question, user, agent }) {
       <a href=${hrefTo("sessions", hit.session_id, "log", { seq: hit.seq })}>
         <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span> <span class="soft small mono">${hit.session_id.slice(-8)}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>
         <${Line} value=${hit.excerpt} max=${400} as="div" />
-      </a></li>`)}</ul>` : html`<div class="card"><${Empty} title="Nothing found" hint="No message answers that. Search is by words, and by meaning where an embedder is set." /></div>`}
+      </a></li>`)}</ul>` : html`<div class="card"><${Empty} title="Nothing found" hint="No message matches. Search compares words, and also meaning when an embedder is configured." /></div>`}
   </div>`;
 }

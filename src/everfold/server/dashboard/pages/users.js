@@ -1,4 +1,4 @@
-// Users: a rail of all of them, and what is known of one.
+// Users: the list of all users, and the memory of one.
 
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { download, errorsByField, get, pathOf, send } from "../lib/api.js";
@@ -28,7 +28,7 @@ export default function Page({ path, params }) {
       rail=${html`<${Rail} selected=${id} changes=${changes} onAdd=${() => setAdding(true)} />`}>
       ${id
         ? html`<${UserDetail} key=${id} id=${id} tab=${tab} params=${params} onChanged=${() => setChanges(changes + 1)} />`
-        : html`<${Empty} title="Choose a user" hint="What is remembered of them, where it comes from, and what became of it. “/” searches." />`}
+        : html`<${Empty} title="Choose a user" hint="See what is remembered, where it comes from and how it changed. Press / to search." />`}
     <//>
     ${isAdding && html`<${UserForm} onClose=${() => setAdding(false)} onSaved=${added} />`}`;
 }
@@ -54,7 +54,7 @@ function Rail({ selected, changes, onAdd }) {
     <${VirtualList} label="Users" rowHeight=${58} loadPage=${loadPage} listKey=${asked} reloadKey=${changes} selected=${chosen}
       onSelect=${user => goTo(hrefTo("users", user.id))} onCount=${(count, isAll) => setKnown({ count, isAll })}
       renderRow=${user => html`<${UserRow} user=${user} />`}
-      empty=${asked ? html`<${Empty} title="Nobody by this name" hint="The search looks at display names." />` : html`<${Empty} title="No users yet" hint="The first message of somebody makes them known." />`} />`;
+      empty=${asked ? html`<${Empty} title="No user with this name" hint="The search compares display names." />` : html`<${Empty} title="No users yet" hint="A user is added with their first message." />`} />`;
 }
 
 const UserRow = ({ user }) => html`
@@ -75,7 +75,7 @@ function UserTabs({ user, id, tab, params }) {
   const tabs = TABS.map(([name, title]) => ({ id: name, label: title, href: hrefTo("users", id, name) }));
   return html`
     <${Tabs} label="About this user" current=${tab} tabs=${tabs} />
-    ${Shown ? html`<div role="tabpanel" aria-label=${label}><${Shown} user=${user} id=${id} params=${params} /></div>` : html`<${Empty} title="There is no such tab" />`}`;
+    ${Shown ? html`<div role="tabpanel" aria-label=${label}><${Shown} user=${user} id=${id} params=${params} /></div>` : html`<${Empty} title="Tab not found" />`}`;
 }
 
 function UserHead({ user, onChanged }) {
@@ -88,9 +88,9 @@ function UserHead({ user, onChanged }) {
   return html`
     <header class="user-head">
       <div class="grow">
-        <h1 class="row"><${Line} value=${user.name} empty="No name" />${user.is_default && html`<span class="tag accent" title="Whom “default” names">default</span>`}</h1>
+        <h1 class="row"><${Line} value=${user.name} empty="No name" />${user.is_default && html`<span class="tag accent" title="The user named “default” in the API">default</span>`}</h1>
         <div class="row wrap small soft"><${Id} value=${user.id} label="user id" /><span>since <${Time} at=${user.created_at} /></span>
-          ${user.bindings.slice(0, 8).map(binding => html`<${Tag} key=${binding} title="Where they are reached">${binding.slice(0, 80)}<//>`)}
+          ${user.bindings.slice(0, 8).map(binding => html`<${Tag} key=${binding} title="A binding: the address of this user on a channel">${binding.slice(0, 80)}<//>`)}
           ${user.bindings.length > 8 && html`<span>and ${user.bindings.length - 8} more</span>`}</div>
       </div>
       <div class="actions">
@@ -104,7 +104,7 @@ function UserHead({ user, onChanged }) {
     ${open === "wipe" && html`<${WipeDialog} user=${user} onClose=${() => setOpen("")} />`}`;
 }
 
-/** Make a user known, or change one: name and bindings. */
+/** Add a user, or change their name and bindings. */
 function UserForm({ user = null, onClose, onSaved }) {
   const [name, setName] = useState(user?.name || "");
   const [bindings, setBindings] = useState((user?.bindings || []).join("\n"));
@@ -112,7 +112,7 @@ function UserForm({ user = null, onClose, onSaved }) {
     const given = { bindings: bindings.split("\n").map(one => one.trim()).filter(Boolean) };
     if (!user || name !== user.name) given.name = name;
     const answer = user ? await send("PATCH", pathOf`/api/users/${user.id}`, given) : await send("POST", "/api/users", given);
-    toast(user ? "Saved" : "The user is known now");
+    toast(user ? "Saved" : "The user was added");
     onSaved(answer.data);
   });
   const errors = errorsByField(save.problem);
@@ -121,7 +121,7 @@ function UserForm({ user = null, onClose, onSaved }) {
     <${Dialog} title=${user ? "Name and bindings" : "New user"} onClose=${onClose} size="narrow">
       <form class="form" onSubmit=${event => { event.preventDefault(); save.run(); }}>
         <${Field} label="Name" error=${errors.name}>${attrs => html`<input ...${attrs} name="name" dir="auto" autofocus required maxlength="2000" value=${name} onInput=${event => setName(event.target.value)} />`}<//>
-        <${Field} label="Bindings" hint="Where they are reached, one a line: channel:id, such as telegram:12345." error=${bindingError}>${attrs => html`
+        <${Field} label="Bindings" hint="Addresses of this user, one per line, as channel:id. For example telegram:12345." error=${bindingError}>${attrs => html`
           <textarea ...${attrs} name="bindings" rows="3" spellcheck=${false} value=${bindings} onInput=${event => setBindings(event.target.value)}></textarea>`}<//>
         ${save.problem && !errors.name && !bindingError && html`<${Failure} problem=${save.problem} />`}
         <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${save.isBusy}>Save<//></div>

@@ -1,4 +1,4 @@
-// Sources that a context refresh may ask, each with a test.
+// The sources of context refreshes, each with a test.
 
 import { get, pathOf, send } from "../../lib/api.js";
 import { number, plural, secs } from "../../lib/format.js";
@@ -9,9 +9,9 @@ export function Sources() {
   const load = useLoad(({ signal }) => get("/api/sources", null, { signal }), []);
   return html`
     <section class="card" aria-label="Sources">
-      <div class="card-head"><h2>Sources</h2><span class="small soft">What a context refresh asks: hands, calendars, mailboxes, pages</span></div>
+      <div class="card-head"><h2>Sources</h2><span class="small soft">Sources of context refreshes: hands, calendars, mailboxes, pages</span></div>
       <${Loaded} load=${load}>${({ sources }) => sources.length === 0
-        ? html`<${Empty} title="No sources" hint="A [sources.NAME] or a [hands.NAME] in everfold.toml makes one." />`
+        ? html`<${Empty} title="No sources" hint="Add a [sources.NAME] or a [hands.NAME] to everfold.toml." />`
         : html`<ul class="source-list">${sources.map(source => html`<li key=${source.name}><${Source} source=${source} /></li>`)}</ul>`}<//>
     </section>`;
 }
@@ -25,15 +25,15 @@ function Source({ source }) {
   });
   return html`
     <div class="row wrap between">
-      <span class="row grow"><b class="row"><${Line} value=${source.name} /></b><${Tag}>${source.kind}<//>${!source.is_allowed && html`<${Tag} kind="warn" title="No agent asks it: it is in no compaction.context_sources">not asked<//>`}</span>
-      ${!key.read_only && html`<${Busy} isBusy=${test.isBusy} aria-label=${`Test ${source.name}`} onClick=${test.run}>${test.isBusy ? "Asking …" : "Test"}<//>`}
+      <span class="row grow"><b class="row"><${Line} value=${source.name} /></b><${Tag}>${source.kind}<//>${!source.is_allowed && html`<${Tag} kind="warn" title="No agent uses it: it is not in any compaction.context_sources">not used<//>`}</span>
+      ${!key.read_only && html`<${Busy} isBusy=${test.isBusy} aria-label=${`Test ${source.name}`} onClick=${test.run}>${test.isBusy ? "Testing …" : "Test"}<//>`}
     </div>
     ${source.source && html`<p class="small soft"><${Line} value=${source.source} max=${300} /></p>`}
     ${source.problem && html`<${Text} className="small bad" value=${source.problem} maxHeight=${80} />`}
     ${source.prompt && html`<${Text} className="small soft" value=${source.prompt} maxHeight=${60} />`}
     <div aria-live="polite">
-      ${answer && html`<div class="answer stack tight"><span class="row wrap"><${Tag} kind="good">it answers<//><span class="small soft">${secs(answer.secs)}, ${plural(answer.tokens ?? 0, "token")}${answer.is_cut && html`, cut to ${number(answer.budget_tokens)}`}</span></span>
-        ${answer.text ? html`<${Text} className="small" value=${answer.text} maxHeight=${200} />` : html`<p class="small soft">It has nothing to say about the last day.</p>`}</div>`}
-      <${Failure} problem=${test.problem} title="It failed" />
+      ${answer && html`<div class="answer stack tight"><span class="row wrap"><${Tag} kind="good">works<//><span class="small soft">${secs(answer.secs)}, ${plural(answer.tokens ?? 0, "token")}${answer.is_cut && html`, cut to ${number(answer.budget_tokens)}`}</span></span>
+        ${answer.text ? html`<${Text} className="small" value=${answer.text} maxHeight=${200} />` : html`<p class="small soft">Nothing new for the last day.</p>`}</div>`}
+      <${Failure} problem=${test.problem} title="The test failed" />
     </div>`;
 }

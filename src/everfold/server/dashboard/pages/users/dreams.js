@@ -1,11 +1,11 @@
-// Dreams: what each changed in the topics, on what evidence, and whether it holds.
+// Dreams: what each changed in the topics, its evidence, and its state.
 
 import { useLayoutEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
 import { plural, secs, usd, words } from "../../lib/format.js";
 import { Busy, Confirm, Dialog, Empty, Failure, goTo, hrefTo, html, Id, Line, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../../lib/ui.js";
-import { TierTag } from "./memory.js";
 import { useMemoryNews } from "./news.js";
+import { TierTag } from "./parts.js";
 import { memoryChanged } from "./wipe.js";
 
 const STATE_KINDS = { proposed: "warn", applied: "good", rejected: "", reverted: "", failed: "bad" };
@@ -20,7 +20,7 @@ export function Dreams({ user, id, params }) {
     <section class="card" aria-label="Dreams">
       <div class="card-head"><h2>Dreams</h2>${!key.read_only && html`<${DreamNow} user=${user} onDreamt=${dream => { load.reload(); open(dream.id); }} />`}</div>
       <${Loaded} load=${load}>${({ dreams }) => dreams.length === 0
-        ? html`<${Empty} title="No dreams yet" hint="A dream makes topics out of what was extracted. It runs when the user has been away for a while and there is something new." />`
+        ? html`<${Empty} title="No dreams yet" hint="A dream makes topics of extracted items. It runs when the user has been away for a while and there are new items." />`
         : html`<ul class="dreams">${dreams.map(dream => html`
           <li key=${dream.id}><a class="dream" href=${hrefTo("users", id, "dreams", { dream: dream.id })}>
             <span class="row wrap"><${DreamTag} state=${dream.state} /><span><${Time} at=${dream.begun_at || dream.made_at} /></span><span class="soft small row">for <${Line} value=${dream.agent} /></span></span>
@@ -38,20 +38,20 @@ function figures(dream) {
   return [count != null && plural(count, "topic"), dream.generator, took !== null && secs(took), dream.cost_usd != null && usd(dream.cost_usd), dream.problem && words(dream.problem)].filter(Boolean).join(" · ");
 }
 
-/** Dream on demand, for one agent. It takes as long as its model does. */
+/** Dream on demand, for one agent. */
 function DreamNow({ user, onDreamt }) {
   const agents = useLoad(({ signal }) => get("/api/agents", null, { signal }).then(found => found.agents), []);
   const latest = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/extractions`, { limit: 1 }, { signal }).then(found => found.entries[0]?.agent || ""), [user.id]);
   const [agent, setAgent] = useState("");
   const [said, setSaid] = useState("");
-  const chosen = agent || latest.data || agents.data?.[0]?.id || "default"; // first of all with whom something was found last
+  const chosen = agent || latest.data || agents.data?.[0]?.id || "default"; // by default the agent of the latest extraction
   const isUnknown = !agent && [agents, latest].some(load => load.isLoading && load.data === null);
   const dream = useAction(async () => {
     setSaid("");
     const { data } = await send("POST", pathOf`/api/users/${user.id}/dreams`, { agent: chosen });
     const made = data && ("dream" in data ? data.dream : data);
-    if (!made) return setSaid("There is nothing new to dream about.");
-    toast(made.state === "failed" ? "The dream failed" : made.state === "proposed" ? "The dream waits for approval" : "Dreamt", made.state === "failed" ? "bad" : "");
+    if (!made) return setSaid("No new items. There is nothing to dream about.");
+    toast(made.state === "failed" ? "The dream failed" : made.state === "proposed" ? "The dream waits for approval" : "Memory updated", made.state === "failed" ? "bad" : "");
     memoryChanged.tell();
     onDreamt(made);
   });
@@ -61,7 +61,7 @@ function DreamNow({ user, onDreamt }) {
       ${agents.data?.length > 1 && html`<select aria-label="Agent" value=${chosen} onChange=${event => setAgent(event.target.value)}>${agents.data.map(one => html`<option key=${one.id} value=${one.id}>${one.id}</option>`)}</select>`}
       <${Busy} isBusy=${dream.isBusy} disabled=${isUnknown} onClick=${dream.run}>${dream.isBusy ? "Dreaming …" : "Dream now"}<//>
     </div>
-    ${dream.problem && html`<div class="whole"><${Failure} problem=${dream.problem} title="The dream could not begin" /></div>`}`;
+    ${dream.problem && html`<div class="whole"><${Failure} problem=${dream.problem} title="The dream could not start" /></div>`}`;
 }
 
 function DreamDialog({ user, id, dream: dreamId, onClose, onChanged }) {
@@ -86,10 +86,10 @@ function DreamDialog({ user, id, dream: dreamId, onClose, onChanged }) {
         </div>`}
         <${Failure} problem=${act.problem} />
         ${(dream.diff || []).length === 0
-          ? html`<${Empty} title="It changed nothing" hint=${dream.problem ? words(dream.problem) : null} />`
+          ? html`<${Empty} title="No changes" hint=${dream.problem ? words(dream.problem) : null} />`
           : html`<ol class="changes">${dream.diff.map((change, index) => html`<li key=${index}><${Change} change=${change} id=${id} /></li>`)}</ol>`}
         ${isReverting && html`<${Confirm} title="Revert this dream?" confirmLabel="Revert" danger=${false} onClose=${() => setReverting(false)}
-          text="Its topics go back to what they were before. What was extracted stays, and a later dream may read it again."
+          text="The topics go back to their previous text. The extracted items stay, and a later dream can use them again."
           onConfirm=${async () => { await send("POST", `${path}/revert`); toast("Reverted"); memoryChanged.tell(); onChanged(); load.reload(); }} />`}`}<//>
     <//>`;
 }
@@ -107,7 +107,7 @@ const Change = ({ change, id }) => html`
 
 const MOST_DIFF_LINES = 600;
 
-/** Two texts, line by line: what went, what came, what stayed. */
+/** The differences of two texts, line by line. */
 function Diff({ before, after }) {
   const rows = diffLines(before ? before.split("\n") : [], after ? after.split("\n") : []);
   if (!rows) return html`<div class="versions"><${Text} value=${before} /><${Text} value=${after} /></div>`;
@@ -116,7 +116,7 @@ function Diff({ before, after }) {
     <div key=${index} class=${`diff-line ${kind}`}><span class="diff-mark" aria-hidden="true">${marks[kind][0]}</span><div class="grow"><span class="unseen">${marks[kind][1]}</span><${Text} value=${text} maxHeight=${120} /></div></div>`)}</div>`;
 }
 
-/** [[kind, line]] by the longest common subsequence, or null when that is too much. */
+/** [[kind, line]] by the longest common subsequence, or null for texts with too many lines. */
 export function diffLines(before, after) {
   if (before.length > MOST_DIFF_LINES || after.length > MOST_DIFF_LINES) return null;
   const lengths = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));

@@ -1,4 +1,4 @@
-// The extraction audit: what each pass over messages found, newest first; it outlives the sessions.
+// The extraction audit: what each pass over messages found, newest first. It is kept after a session is deleted.
 
 import { get, pathOf } from "../../lib/api.js";
 import { number } from "../../lib/format.js";
@@ -15,7 +15,7 @@ export function Extractions({ user }) {
     <section class="card" aria-label="Extraction audit">
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />
       ${list.items === null && !list.problem && html`<${Loading} lines=${8} />`}
-      ${list.items?.length === 0 && html`<${Empty} title="Nothing was extracted" hint="Extraction runs over what folds, and finds facts, preferences, decisions, tasks and open items in it." />`}
+      ${list.items?.length === 0 && html`<${Empty} title="No extractions yet" hint="Extraction finds facts, preferences, decisions, tasks and open items in folded messages." />`}
       ${list.items?.length > 0 && html`
         <div class="table-box"><table>
           <caption class="unseen">What each extraction found</caption>
@@ -31,7 +31,7 @@ const Entry = ({ entry }) => html`
     <td><${Time} at=${entry.at} /></td>
     <td class="cell-line"><${Line} value=${entry.agent} /></td>
     <td><span class="row">${entry.session_deleted
-      ? html`<s class="mono small soft">${String(entry.session_id).slice(-8)}</s><${Tag} kind="warn" title="The session was deleted; what was found in it is listed still">deleted<//>`
+      ? html`<s class="mono small soft">${String(entry.session_id).slice(-8)}</s><${Tag} kind="warn" title="The session was deleted; its extractions stay listed">deleted<//>`
       : html`<a class="mono small" href=${hrefTo("sessions", entry.session_id, "log", { seq: entry.first_seq })}>${String(entry.session_id).slice(-8)}</a>`}
       ${entry.first_seq != null && html`<span class="small soft nowrap">${number(entry.first_seq)}–${number(entry.last_seq)}</span>`}</span></td>
     <td><span class="small soft">${entry.by}</span></td>

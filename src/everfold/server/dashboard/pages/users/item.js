@@ -1,11 +1,10 @@
-// One item: what it says, why it is believed, how it came to be, and what can be done with it.
+// One item: its statement, evidence, revisions and actions.
 
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, getTagged, pathOf, send } from "../../lib/api.js";
 import { percent, words } from "../../lib/format.js";
 import { Busy, Confirm, Dialog, Failure, Field, hrefTo, html, Id, KEEP, Loaded, Tag, Text, Time, toast, useAction, useFocus, useLoad, useWho } from "../../lib/ui.js";
-import { StatusTag } from "./items.js";
-import { TierTag, useReloads } from "./memory.js";
+import { StatusTag, TierTag, useReloads } from "./parts.js";
 import { Race, raceFor } from "./race.js";
 
 export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
@@ -14,7 +13,7 @@ export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
   const [mode, setMode] = useState("");
   const { key } = useWho();
   const [lost, setLost] = useState(null);
-  useReloads(load, changes, !mode && !lost); // what is being edited or deleted stays the version that was seen
+  useReloads(load, changes, !mode && !lost); // during an edit or deletion the shown version stays
   const changed = () => { setMode(""); setLost(null); onChanged(); };
   const undo = useAction(async tag => {
     if (!await raceFor(() => send("POST", `${path}/undo`, null, { etag: tag }), setLost)) return;
@@ -27,9 +26,9 @@ export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
         ${mode === "edit"
           ? html`<${Edit} path=${path} item=${item} etag=${etag ?? item.revision} onClose=${() => setMode("")} onSaved=${changed} />`
           : html`
-            ${lost && html`<${Race} theirs=${lost} note="Nothing has been undone." title="What you saw" statement=${item.statement}>
+            ${lost && html`<${Race} theirs=${lost} note="Your undo was not applied." title="The version you saw" statement=${item.statement}>
               <button type="button" onClick=${changed}>Keep theirs</button>
-              ${lost.status !== "erased" && html`<${Busy} className="danger" isBusy=${undo.isBusy} onClick=${() => undo.run(String(lost.revision))}>Undo theirs all the same<//>`}<//>`}
+              ${lost.status !== "erased" && html`<${Busy} className="danger" isBusy=${undo.isBusy} onClick=${() => undo.run(String(lost.revision))}>Undo their change anyway<//>`}<//>`}
             <${Text} className="item-text" value=${item.statement} />
             <div class="row wrap"><${StatusTag} status=${item.status} /><${Tag}>${words(item.kind)}<//><${TierTag} tier=${item.tier} agent=${item.agent} />
               ${item.is_block && html`<${Tag} kind="accent">always shown<//>`}${(item.threats || []).map(threat => html`<${Tag} key=${threat} kind="bad">${words(threat)}<//>`)}</div>
@@ -37,7 +36,7 @@ export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
               ${item.status === "active" && html`<button type="button" class="primary" onClick=${() => setMode("edit")}>Edit</button>`}
               <${Busy} isBusy=${undo.isBusy} disabled=${(item.revisions || []).length < 2 && !item.supersedes} onClick=${() => undo.run(etag ?? item.revision)}>Undo the last change<//>
               <button type="button" class="danger" onClick=${() => setMode("delete")}>Delete…</button></div>`}
-            <${Failure} problem=${undo.problem} title="It was not undone" />`}
+            <${Failure} problem=${undo.problem} title="The undo failed" />`}
         <${Why} path=${path} />
         <${Facts} item=${item} />
         <${Revisions} item=${item} />
@@ -45,21 +44,21 @@ export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
     <//>`;
 }
 
-/** Ask, then forget an item. When somebody else was quicker, both versions are shown, and it is asked again. */
+/** Ask, then delete an item. After a conflict both versions are shown and the question is repeated. */
 function DeleteItem({ path, item, etag, onClose, onKept, onGone }) {
   const [theirs, setTheirs] = useState(null);
   const remove = async () => {
     if (!await raceFor(() => send("DELETE", path, null, { etag: theirs ? String(theirs.revision) : etag }), setTheirs)) return KEEP;
-    toast("Forgotten");
+    toast("Deleted");
     onGone();
   };
   return html`
-    <${Confirm} title="Delete this item?" confirmLabel=${theirs ? "Delete theirs all the same" : "Delete"} onConfirm=${remove} onClose=${theirs ? onKept : onClose}
-      text="It is forgotten, with what was made of it. The words that it was taken from stay in the session, unless they are erased there.">
-      ${theirs && html`<${Race} theirs=${theirs} note="Nothing has been deleted by you." title="What you saw" statement=${item.statement} />`}<//>`;
+    <${Confirm} title="Delete this item?" confirmLabel=${theirs ? "Delete their version anyway" : "Delete"} onConfirm=${remove} onClose=${theirs ? onKept : onClose}
+      text="This deletes the item and everything derived from it. The original messages stay in the session until they are erased there.">
+      ${theirs && html`<${Race} theirs=${theirs} note="Your deletion was not applied." title="The version you saw" statement=${item.statement} />`}<//>`;
 }
 
-/** Change what an item says. When somebody else was quicker, both versions are shown, and nothing is lost. */
+/** Edit the statement of an item. After a conflict both versions are shown, and nothing is lost. */
 function Edit({ path, item, etag, onClose, onSaved }) {
   const [statement, setStatement] = useState(item.statement);
   const [theirs, setTheirs] = useState(null);
@@ -72,7 +71,7 @@ function Edit({ path, item, etag, onClose, onSaved }) {
   const submit = event => { event.preventDefault(); save.run(theirs ? String(theirs.revision) : etag); };
   return html`
     <form class="form" onSubmit=${submit}>
-      ${theirs && html`<${Race} theirs=${theirs} note="Nothing has been saved; yours was begun from an older revision." title="Yours" statement=${statement}>
+      ${theirs && html`<${Race} theirs=${theirs} note="Your change was not saved: it was based on an older revision." title="Yours" statement=${statement}>
         <button type="button" onClick=${onSaved}>Keep theirs</button><button type="button" onClick=${() => setStatement(theirs.statement)}>Edit from theirs</button><//>`}
       <${Field} label="Statement" error=${errors.statement}>${attrs => html`
         <textarea ...${attrs} name="statement" dir="auto" rows="4" ref=${box} required value=${statement} onInput=${event => setStatement(event.target.value)}></textarea>`}<//>
@@ -82,20 +81,20 @@ function Edit({ path, item, etag, onClose, onSaved }) {
     </form>`;
 }
 
-/** The quotes that an item rests on, each with the way to where it was said. */
+/** The quotes that an item rests on, each with a link to its message. */
 function Why({ path }) {
   const load = useLoad(({ signal }) => get(`${path}/why`, null, { signal }), [path]);
   return html`
     <section class="stack tight" aria-label="Why"><h3>Why</h3>
       <${Loaded} load=${load} lines=${2}>${({ because }) => because.length === 0
-        ? html`<p class="soft small">It rests on no message: a person wrote it here or over the API.</p>`
+        ? html`<p class="soft small">No source message: this item was added here or through the API.</p>`
         : html`<ul class="stack tight">${because.map((one, index) => html`<li key=${index}><${Because} one=${one} /></li>`)}</ul>`}<//>
     </section>`;
 }
 
 const Because = ({ one }) => html`
   <blockquote class="because">
-    ${one.quote ? html`<${Text} value=${one.quote} maxHeight=${160} />` : html`<p class="soft">The words are gone.</p>`}
+    ${one.quote ? html`<${Text} value=${one.quote} maxHeight=${160} />` : html`<p class="soft">The quoted message was erased.</p>`}
     <p class="small soft row wrap">
       ${one.message
         ? html`<a href=${hrefTo("sessions", one.session_id, "log", { seq: one.seq })}>Message ${one.seq}</a><span>${one.message.role}</span>`
@@ -105,9 +104,9 @@ const Because = ({ one }) => html`
 
 const Facts = ({ item }) => html`
   <dl class="facts small">
-    <dt>From</dt><dd>${item.origin}${item.confidence != null && html`, ${percent(item.confidence)} sure`}</dd>
+    <dt>From</dt><dd>${item.origin}${item.confidence != null && html`, confidence ${percent(item.confidence)}`}</dd>
     <dt>Recorded</dt><dd><${Time} at=${item.recorded_at} />, last seen <${Time} at=${item.last_seen_at} /></dd>
-    ${(item.valid_from || item.valid_to) && html`<dt>Valid</dt><dd><${Time} at=${item.valid_from} empty="ever" /> to <${Time} at=${item.valid_to} empty="further notice" /></dd>`}
+    ${(item.valid_from || item.valid_to) && html`<dt>Valid</dt><dd><${Time} at=${item.valid_from} empty="the beginning" /> to <${Time} at=${item.valid_to} empty="further notice" /></dd>`}
     <dt>Id</dt><dd><${Id} value=${item.id} label="item id" /> revision ${item.revision}</dd>
     ${item.supersedes && html`<dt>Supersedes</dt><dd><${Id} value=${item.supersedes} label="item id" /></dd>`}
   </dl>`;

@@ -1,10 +1,10 @@
-// The items of a user: by kind and tier, searched, added.
+// The items of a user: by kind and tier, with search and a form to add one.
 
 import { useEffect, useRef, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../../lib/api.js";
 import { words } from "../../lib/format.js";
 import { Busy, Dialog, Empty, Failure, Field, hrefTo, html, Icon, Line, Loading, Search, Tag, Time, toast, useAction, useDebounced, useLoad, useWho } from "../../lib/ui.js";
-import { TierTag } from "./memory.js";
+import { StatusTag, TierTag } from "./parts.js";
 
 export const KINDS = { fact: "Facts", preference: "Preferences", decision: "Decisions", task: "Tasks", open_item: "Open items" };
 const STATUSES = { active: "Active", superseded: "Superseded", expired: "Expired", quarantined: "Quarantined" };
@@ -27,21 +27,21 @@ export function Items({ user, id, changes, onChanged }) {
       <div class="item-filters">
         <${Search} label="Search items" placeholder="Search statements" value=${query} onInput=${setQuery} />
         <select aria-label="Kind" value=${filter.kind} onChange=${set("kind")}><option value="">All kinds</option>${Object.entries(KINDS).map(([name, title]) => html`<option key=${name} value=${name}>${title}</option>`)}</select>
-        <select aria-label="Tier" value=${filter.tier} onChange=${set("tier")}><option value="">Both tiers</option><option value="user">About the person</option><option value="agent">Noted by agents</option></select>
+        <select aria-label="Tier" value=${filter.tier} onChange=${set("tier")}><option value="">Both tiers</option><option value="user">About the user</option><option value="agent">Noted by agents</option></select>
         <select aria-label="Status" value=${filter.status} onChange=${set("status")}>${Object.entries(STATUSES).map(([name, title]) => html`<option key=${name} value=${name}>${title}</option>`)}</select>
       </div>
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />
       ${list.items === null && !list.problem && html`<${Loading} lines=${6} />`}
       ${list.items?.length === 0 && (isFiltered
-        ? html`<${Empty} title="Nothing fits" hint="No item with these words, kind, tier and status." />`
-        : html`<${Empty} title="Nothing is known yet" hint="Items are found in what the user says when a part of a session folds, or at once with “remember …”." />`)}
+        ? html`<${Empty} title="No matching items" hint="No item matches these filters." />`
+        : html`<${Empty} title="No items yet" hint="Items are extracted from folded messages, or added at once when the user says “remember …”." />`)}
       ${list.items && groupItems(list.items).map(group => html`<${Group} key=${group.key} group=${group} id=${id} hasMore=${list.hasMore} />`)}
       ${list.hasMore && html`<div class="more-row"><${Busy} isBusy=${list.isLoading} onClick=${list.more}>Show more<//></div>`}
     </section>
     ${isAdding && html`<${AddItem} user=${user} onClose=${() => setAdding(false)} onAdded=${() => { setAdding(false); onChanged(); }} />`}`;
 }
 
-/** Items by tier (the person first, then each agent) and kind, in the order of KINDS. */
+/** Items by tier (the user first, then each agent) and kind, in the order of KINDS. */
 export function groupItems(items) {
   const groups = new Map();
   for (const item of items) {
@@ -66,15 +66,12 @@ const Group = ({ group, id, hasMore }) => html`
       <li key=${item.id}><a class="item" href=${hrefTo("users", id, "memory", { item: item.id })}>
         <${Line} className="item-statement" value=${item.statement} max=${600} empty="Erased" />
         <span class="item-meta small soft">
-          ${item.is_block && html`<${Tag} kind="accent" title="Part of what is always shown to the model">always shown<//>`}
+          ${item.is_block && html`<${Tag} kind="accent" title="Part of the memory block that is always in the window">always shown<//>`}
           ${item.status !== "active" && html`<${StatusTag} status=${item.status} />`}
-          ${item.origin !== "user" && html`<${Tag} title="Where it comes from">${item.origin}<//>`}
+          ${item.origin !== "user" && html`<${Tag} title="Origin">${item.origin}<//>`}
           <${Time} at=${item.last_seen_at || item.recorded_at} />
         </span></a></li>`)}</ul>
   </div>`;
-
-const STATUS_KINDS = { active: "good", quarantined: "bad", superseded: "", expired: "warn", erased: "" };
-export const StatusTag = ({ status }) => html`<${Tag} kind=${STATUS_KINDS[status] || ""}>${words(status)}<//>`;
 
 /** Pages of a list, one after the other: {items, hasMore, isLoading, problem, more, reload}. A reload loads as many again. */
 export function usePages(fetchPage, deps, itemsOf) {
@@ -125,15 +122,15 @@ function AddItem({ user, onClose, onAdded }) {
   return html`
     <${Dialog} title="Add an item" onClose=${onClose}>
       <form class="form" onSubmit=${event => { event.preventDefault(); add.run(); }}>
-        <${Field} label="Statement" hint="One sentence, as it is to be remembered, word for word." error=${errors.statement}>${attrs => html`
+        <${Field} label="Statement" hint="One sentence. It is stored word for word." error=${errors.statement}>${attrs => html`
           <textarea ...${attrs} name="statement" dir="auto" autofocus required rows="3" value=${given.statement} onInput=${set("statement")}></textarea>`}<//>
         <div class="form-row">
           <${Field} label="Kind" error=${errors.kind}>${attrs => html`<select ...${attrs} value=${given.kind} onChange=${set("kind")}>${Object.keys(KINDS).map(kind => html`<option key=${kind} value=${kind}>${words(kind)}</option>`)}</select>`}<//>
-          <${Field} label="Tier" error=${errors.tier}>${attrs => html`<select ...${attrs} value=${given.tier} onChange=${set("tier")}><option value="user">about the person</option><option value="agent">noted by an agent</option></select>`}<//>
+          <${Field} label="Tier" error=${errors.tier}>${attrs => html`<select ...${attrs} value=${given.tier} onChange=${set("tier")}><option value="user">about the user</option><option value="agent">noted by an agent</option></select>`}<//>
           ${given.tier === "agent" && html`<${Field} label="Agent" error=${errors.agent}>${attrs => agents.data
             ? html`<select ...${attrs} value=${given.agent} onChange=${set("agent")}>${agents.data.map(agent => html`<option key=${agent.id} value=${agent.id}>${agent.id}</option>`)}</select>`
             : html`<input ...${attrs} required value=${given.agent} onInput=${set("agent")} />`}<//>`}
-          <${Field} label="Valid until" hint="Empty: for good." error=${errors.valid_to}>${attrs => html`<input ...${attrs} type="date" value=${given.valid_to} onInput=${set("valid_to")} />`}<//>
+          <${Field} label="Valid until" hint="Empty: no end date." error=${errors.valid_to}>${attrs => html`<input ...${attrs} type="date" value=${given.valid_to} onInput=${set("valid_to")} />`}<//>
         </div>
         ${add.problem && Object.keys(errors).length === 0 && html`<${Failure} problem=${add.problem} />`}
         <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${add.isBusy}>Remember<//></div>

@@ -1,12 +1,13 @@
-// What is remembered of a user: the share that is always shown, topics, and items.
+// The memory of a user: the part that is always shown, topics and items.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact-3.1.1.module.js";
+import { useLayoutEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../../lib/api.js";
 import { number, plural } from "../../lib/format.js";
-import { Bar, Empty, goTo, hrefTo, html, Line, Loaded, Tag, Time, useLoad, useWho } from "../../lib/ui.js";
+import { Bar, Empty, goTo, hrefTo, html, Line, Loaded, Time, useLoad, useWho } from "../../lib/ui.js";
 import { ItemDialog } from "./item.js";
 import { Items } from "./items.js";
 import { useMemoryNews } from "./news.js";
+import { TierTag, useReloads } from "./parts.js";
 import { TopicDialog } from "./topic.js";
 import { memoryChanged, WipeAgentDialog } from "./wipe.js";
 
@@ -26,16 +27,6 @@ export function Memory({ user, id, params }) {
     ${params.topic && html`<${TopicDialog} key=${params.topic} user=${user} id=${id} topic=${params.topic} tier=${params.tier} agent=${params.agent} changes=${changes} onClose=${close} onChanged=${changed} />`}`;
 }
 
-/** Load again, in place, when `changes` grows; later where it is not `isFree` to. */
-export function useReloads(load, changes, isFree = true) {
-  const seen = useRef(changes);
-  useEffect(() => {
-    if (!isFree || seen.current === changes) return;
-    seen.current = changes;
-    load.reload();
-  }, [changes, isFree]);
-}
-
 function Budgets({ user, changes }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/budgets`, null, { signal }), [user.id]);
   const [forgetting, setForgetting] = useState(null);
@@ -43,10 +34,10 @@ function Budgets({ user, changes }) {
   useReloads(load, changes);
   return html`
     <section class="card" aria-label="What is always shown to the model">
-      <div class="card-head"><h2>Always shown to the model</h2><span class="small soft">What does not fit stays reachable by recall</span></div>
+      <div class="card-head"><h2>Always shown to the model</h2><span class="small soft">Recall finds what does not fit</span></div>
       <${Loaded} load=${load} lines=${2}>${budgets => html`
         <div class="budgets">
-          <${Budget} name="Who the person is" budget=${budgets.user} />
+          <${Budget} name="About the user" budget=${budgets.user} />
           ${budgets.agents.map(budget => html`<${Budget} key=${budget.agent} name="Noted by" agent=${budget.agent} budget=${budget}
             onForget=${key.read_only ? null : () => setForgetting(budget.agent)} />`)}
         </div>`}<//>
@@ -72,9 +63,9 @@ function Topics({ user, id, changes }) {
   return html`
     <section class="card" aria-label="Topics">
       <div class="card-head"><h2>Topics ${load.data && html`<span class="soft small">${number(load.data.topics.length)}</span>`}</h2>
-        <span class="small soft">What dreams made of the items</span></div>
+        <span class="small soft">Made from items by dreams</span></div>
       <${Loaded} load=${load}>${({ topics }) => topics.length === 0
-        ? html`<${Empty} title="No topics" hint="A dream makes them out of items; it runs when the user has been away, or on demand under Dreams." />`
+        ? html`<${Empty} title="No topics" hint="Dreams make topics of items. They run when the user has been away, or on demand on the tab Dreams." />`
         : html`<ul class="topics">${topics.map(topic => html`
           <li key=${`${topic.id} ${topic.tier} ${topic.agent}`}><a class="topic" href=${hrefTo("users", id, "memory", { topic: topic.name, tier: topic.tier, agent: topic.agent })}>
             <span class="row"><${Line} className="topic-name grow" value=${topic.name} /><${TierTag} tier=${topic.tier} agent=${topic.agent} /></span>
@@ -83,7 +74,3 @@ function Topics({ user, id, changes }) {
           </a></li>`)}</ul>`}<//>
     </section>`;
 }
-
-export const TierTag = ({ tier, agent }) => tier === "agent"
-  ? html`<${Tag} title="What an agent noted about its work">noted by ${String(agent || "").slice(0, 40)}<//>`
-  : html`<${Tag} title="Who the person is; shared between agents">about the person<//>`;

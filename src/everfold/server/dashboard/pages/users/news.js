@@ -1,10 +1,10 @@
-// What a page of one user's memory hears: which parts of it have changed, whoever changed them.
+// The events of one user's memory: which parts of it have changed.
 
-import { useHappenings, useLooks } from "../../lib/live.js";
+import { useEngineEvents, useLooks } from "../../lib/live.js";
 
-/** Call `reload` soon after one of these parts of what is remembered of a user changed; any of them without `parts`. */
+/** Call `reload` soon after one of these parts of a user's memory changed; without `parts`, after any change. */
 export function useMemoryNews(user, reload, parts = null) {
   const isAbout = one => one.user_id === user.id && (!parts || parts.some(part => one.parts.includes(part)));
-  useHappenings("memory_changed", reload, { filter: isAbout });
+  useEngineEvents("memory_changed", reload, { filter: isAbout });
   useLooks(reload);
 }

@@ -1,10 +1,9 @@
-// One topic: what it says, what it was made of, and what it said before.
+// One topic: its text, its items and its revisions.
 
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
 import { Confirm, Dialog, goTo, hrefTo, html, Id, Line, Loaded, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
-import { StatusTag } from "./items.js";
-import { TierTag, useReloads } from "./memory.js";
+import { StatusTag, TierTag, useReloads } from "./parts.js";
 
 export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClose, onChanged }) {
   const path = pathOf`/api/users/${user.id}/topics/${name}`;
@@ -14,7 +13,7 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
   const { key } = useWho();
   const remove = async () => {
     await send("DELETE", path, null, { params: { tier, agent } });
-    toast("The topic is deleted");
+    toast("The topic was deleted");
     onChanged();
     onClose();
   };
@@ -25,16 +24,16 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
           <span class="small soft">revision ${topic.revision}, <${Time} at=${topic.updated_at} />${topic.expires_at && html`, ends <${Time} at=${topic.expires_at} />`}</span></p>
         <${Text} className="topic-summary" value=${topic.summary} maxHeight=${120} />
         <${Text} className="topic-content" value=${topic.content} maxHeight=${420} />
-        ${topic.items?.length > 0 && html`<section class="stack tight"><h3>Made of</h3>
+        ${topic.items?.length > 0 && html`<section class="stack tight"><h3>Items</h3>
           <ul class="row wrap">${topic.items.map(item => html`<li key=${item}><a class="button small" href=${hrefTo("users", id, "memory", { item })}>${item.slice(-10)}</a></li>`)}</ul></section>`}
         ${topic.revisions?.length > 0 && html`<details><summary>${topic.revisions.length} revisions</summary>
           <ol class="revisions">${topic.revisions.map(revision => html`
             <li key=${revision.revision}><span class="row wrap small soft"><b>${revision.revision}</b><${StatusTag} status=${revision.status} /><${Time} at=${revision.made_at} />
-                ${revision.dream_id && html`<button type="button" class="link" onClick=${() => goTo(hrefTo("users", id, "dreams", { dream: revision.dream_id }))}>the dream</button>`}</span>
+                ${revision.dream_id && html`<button type="button" class="link" onClick=${() => goTo(hrefTo("users", id, "dreams", { dream: revision.dream_id }))}>show the dream</button>`}</span>
               <${Text} value=${`${revision.summary}\n\n${revision.content}`} maxHeight=${140} /></li>`)}</ol></details>`}
         <div class="row between wrap"><${Id} value=${topic.id} label="topic id" />
           ${!key.read_only && html`<button type="button" class="danger" onClick=${() => setDeleting(true)}>Delete the topic…</button>`}</div>`}<//>
       ${isDeleting && html`<${Confirm} title="Delete this topic?" confirmLabel="Delete" onConfirm=${remove} onClose=${() => setDeleting(false)}
-        text="All its revisions go. The items that it was made of stay; a later dream may make a topic of them again." />`}
+        text="This deletes the topic with all its revisions. Its items stay, and a later dream can make a topic of them again." />`}
     <//>`;
 }

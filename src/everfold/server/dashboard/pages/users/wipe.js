@@ -1,14 +1,14 @@
-// Deleting all that is known of a user, or what one agent noted about its work with them.
+// Deleting the whole memory of a user, or the notes of one agent about its work with them.
 
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { makeSignal, pathOf, send } from "../../lib/api.js";
 import { number, words } from "../../lib/format.js";
 import { Confirm, Dialog, html, KEEP } from "../../lib/ui.js";
 
-/** Told when a user's memory has been changed from outside the part that shows it. */
+/** Signals that a user's memory was changed outside the part of the page that shows it. */
 export const memoryChanged = makeSignal();
 
-/** Asks for the name or the id, deletes, and shows what went. */
+/** Asks for the name or the id, deletes, and shows the counts. */
 export function WipeDialog({ user, onClose }) {
   const [counts, setCounts] = useState(null);
   const [hasTranscripts, setTranscripts] = useState(false);
@@ -21,13 +21,13 @@ export function WipeDialog({ user, onClose }) {
   };
   if (counts) return html`<${Counts} title="Deleted" counts=${counts} onClose=${onClose} />`;
   return html`
-    <${Confirm} title="Delete all that is known of this user?" typed=${[user.name, user.id]} confirmLabel="Delete all" onConfirm=${wipe} onClose=${onClose}
-      text="Every topic, item, extraction and dream goes, of every agent. What was said stays unless you choose below. This cannot be taken back; export first if in doubt. Type the user's name or id.">
-      <label class="check"><input type="checkbox" checked=${hasTranscripts} onChange=${event => setTranscripts(event.target.checked)} /> <span>Erase what was said too: all sessions of this user</span></label>
+    <${Confirm} title="Delete all memory of this user?" typed=${[user.name, user.id]} confirmLabel="Delete all" onConfirm=${wipe} onClose=${onClose}
+      text="This deletes every topic, item, extraction and dream of this user, for all agents. Messages stay unless you choose otherwise below. This cannot be undone. Export the memory first if in doubt. Type the user's name or id to confirm.">
+      <label class="check"><input type="checkbox" checked=${hasTranscripts} onChange=${event => setTranscripts(event.target.checked)} /> <span>Also erase all sessions of this user</span></label>
     <//>`;
 }
 
-/** What an agent noted about its work with a user goes. */
+/** Deletes what an agent noted about its work with a user. */
 export function WipeAgentDialog({ user, agent, onClose }) {
   const [counts, setCounts] = useState(null);
   const wipe = async () => {
@@ -38,7 +38,7 @@ export function WipeAgentDialog({ user, agent, onClose }) {
   };
   if (counts) return html`<${Counts} title="Deleted" counts=${counts} onClose=${onClose} />`;
   return html`<${Confirm} title="Delete what this agent noted?" confirmLabel="Delete its notes" onConfirm=${wipe} onClose=${onClose}
-    text=${`All items and topics of the tier “agent” that ${agent} noted about its work with this user go. Who the user is stays.`} />`;
+    text=${`This deletes all items and topics that ${agent} noted about its work with this user. Memory about the user stays.`} />`;
 }
 
 const flatten = (counts, prefix = "") => Object.entries(counts).flatMap(([name, value]) =>

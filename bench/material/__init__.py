@@ -1,0 +1,1 @@
+"""Generated conversations: what benchmarks, tests and the demo play."""

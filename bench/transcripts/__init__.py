@@ -1,0 +1,1 @@
+"""Transcripts of other projects' benchmarks: files in, lists of messages out."""

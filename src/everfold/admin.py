@@ -1,0 +1,173 @@
+"""The Admin handle: what a server or an operator does with a whole store, and no conversation needs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from everfold.core.access.users import DEFAULT_NAME
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.observation.overview import Spend, WorkCounts
+from everfold.core.observation.usage import start_of_day
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId
+from everfold.core.primitives.listing import require_page_size
+from everfold.errors import InvalidInputError
+from everfold.ports.browsing import SessionFigures
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock
+from everfold.ports.usage import UsageStore
+from everfold.services.access.answer_once import Requests
+from everfold.services.access.api_keys import ApiKeys
+from everfold.services.access.users import Users
+from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
+from everfold.services.turns.agent_memory import Memories
+from everfold.services.turns.background import Background
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowsedSession:
+    """A session, and how far it is."""
+
+    record: SessionRecord
+    figures: SessionFigures
+
+
+@dataclass(slots=True)
+class Defaults:
+    """What new sessions of each agent hold; `Admin.take_policies` replaces it."""
+
+    settings_of: Callable[[AgentId], SessionSettings]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admin:
+    """API keys, lists over all users, work that waits, and checks of the store. Get one from `Everfold.admin`."""
+
+    store: Store
+    clock: Clock
+    users: Users
+    api_keys: ApiKeys
+    memories: Memories
+    background: Background
+    defaults: Defaults
+
+    @property
+    def requests(self) -> Requests:
+        """The writes that clients of a server may repeat, and what they were answered with."""
+        return Requests(store=self.store, clock=self.clock)
+
+    @property
+    def usage(self) -> UsageStore:
+        """Where calls of models are recorded: for what calls models beside the engine."""
+        return self.store
+
+    async def get_record(self, session_id: str) -> SessionRecord:
+        """Whose the session with this id is, and where it came from.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return await self.store.get_session(SessionId(session_id))
+
+    async def get_compaction(self, compaction_id: str) -> Compaction:
+        """The compaction with this id; `session_id` says whose it is.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return await self.store.get_compaction(CompactionId(compaction_id))
+
+    async def browse_sessions(
+        self,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest_first: bool = True,
+    ) -> list[BrowsedSession]:
+        """Sessions with how far each is, against the order of their creation or in it.
+
+        Args:
+            user: Only of this one.
+            agent: Only with this one.
+            after: The last id of the page before.
+            limit: How many at most.
+            newest_first: Begin with the one that was made last.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 1,000.
+            NotFoundError: there is no session `after`.
+        """
+        if newest_first:
+            records = await self.store.list_newest_sessions(
+                user_id=None if user is None else await self.users.read_id(user),
+                agent_id=None if agent is None else AgentId(agent),
+                before=None if after is None else SessionId(after),
+                limit_count=require_page_size(limit),
+            )
+        else:
+            records = await self.store.list_sessions(
+                user_id=None if user is None else await self.users.read_id(user),
+                agent_id=None if agent is None else AgentId(agent),
+                after=None if after is None else SessionId(after),
+                limit_count=require_page_size(limit),
+            )
+        figures = await self.store.read_figures([record.id for record in records])
+        return [BrowsedSession(record=record, figures=figures[record.id]) for record in records if record.id in figures]
+
+    async def list_agents(self) -> list[AgentId]:
+        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        return await self.store.list_agents()
+
+    async def count_work(self) -> WorkCounts:
+        """How much there is in the store, over all users, and how much of it waits."""
+        return await self.store.count_work()
+
+    async def unfinished(self, *, limit: int = 100) -> list[Compaction]:
+        """Compactions that have not ended, over all users, oldest first."""
+        return await self.store.list_unfinished(limit_count=require_page_size(limit))
+
+    async def degraded(self, *, limit: int = 100) -> list[Compaction]:
+        """Compactions that ended degraded, over all users, newest first; `Session.inspect.retry` has one written again."""
+        return await self.store.list_degraded(limit_count=require_page_size(limit))
+
+    async def spent_today(self) -> list[Spend]:
+        """What calls of models came to since midnight UTC, by model and purpose."""
+        return await self.store.sum_spend(since=start_of_day(self.clock.now()))
+
+    async def check_store(self) -> list[str]:
+        """Problems of the store's own files; empty when there are none."""
+        return await self.store.check_integrity()
+
+    async def finish_erasing(self) -> bool:
+        """Clear the store's own files of what was erased; False while another reader holds on to it.
+
+        Erases do it by themselves; one that is reported as pending is finished by this, or by the next recovery.
+        """
+        return await self.store.finish_erasing()
+
+    async def verify_erased(self, *, user: str = DEFAULT_NAME, words: Sequence[str]) -> list[WordPlace]:
+        """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
+
+        Letters are compared without case; search finds words of the same stem.
+
+        Raises:
+            InvalidInputError: the text names no user, or `words` is no list of texts.
+        """
+        if isinstance(words, str):
+            raise InvalidInputError(f"words must be a list of texts, got the text {words!r}")
+        return await prove_absent(self.store, await self.users.read_id(user), words)
+
+    def take_policies(
+        self,
+        *,
+        settings_of: Callable[[AgentId], SessionSettings],
+        memory_policy_of: Callable[[AgentId], MemoryPolicy],
+        has_memory: bool,
+    ) -> None:
+        """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
+        self.defaults.settings_of = settings_of
+        self.memories.take_policies(memory_policy_of)
+        if has_memory:
+            self.background.dream_too()

@@ -1,0 +1,1 @@
+"""A file a command: parse, one call of the engine, show."""

@@ -1,0 +1,37 @@
+"""`everfold dream`: consolidate now what was found, instead of when the user is away."""
+
+import typer
+
+from everfold.cli.opening.engine import open_memory, run_async
+from everfold.cli.opening.options import Agent, Db, Json, Owner
+from everfold.cli.tables.dream_rows import ShownDream, read_dream, show_dreams
+from everfold.cli.tables.output import say
+
+NAME = "dream"
+
+
+def run(
+    context: typer.Context, user: Owner = "default", agent: Agent = "default", db: Db = None, *, as_json: Json = False
+) -> None:
+    """Run a dream now: make topics of items that no dream has read yet, and show what changed.
+
+    With `memory.review` the dream is only proposed; `everfold dreams approve` applies it. The agent must use structured
+    memory.
+
+    Examples:
+    - `everfold dream --user ilse --agent shop --db everfold.db`
+    - `everfold dream --user ilse --agent shop --json`
+    """
+
+    async def act() -> list[ShownDream]:
+        async with open_memory(context, db, user, agent) as memory:
+            dreamt = await memory.dream()
+            return [] if dreamt is None else [await read_dream(memory, dreamt)]
+
+    dreams = run_async(act)
+    if not dreams:
+        say(
+            "nothing to dream of: nothing was found since the last dream, one waits for approval, or the agent is not on"
+        )
+    if dreams or as_json:
+        show_dreams(dreams, as_json=as_json)

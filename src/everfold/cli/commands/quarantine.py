@@ -1,0 +1,67 @@
+"""`everfold quarantine`: what a scan held back."""
+
+from typing import Annotated
+
+import typer
+
+from everfold.cli.opening.engine import open_memory, run_async
+from everfold.cli.opening.options import Db, ExpectedRevision, ItemArgument, Json, KnownBy, Owner
+from everfold.cli.tables.item_rows import print_items, show_item, to_document
+from everfold.cli.tables.output import print_json
+from everfold.core.memory.items import Item
+
+app = typer.Typer(name="quarantine")
+
+
+@app.callback(invoke_without_command=True)
+def run(
+    context: typer.Context,
+    user: Owner = "default",
+    agent: KnownBy = None,
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
+    db: Db = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List the items in quarantine, with what the scan found. No model is shown them.
+
+    `everfold quarantine release` makes an item active as it is. `everfold memory edit` rewords it, and it is active if
+    the scan finds nothing. `everfold memory forget` erases it.
+
+    Examples:
+    - `everfold quarantine --user ilse --db everfold.db`
+    - `everfold quarantine --json`
+    """
+    if context.invoked_subcommand is not None:
+        return
+
+    async def act() -> list[Item]:
+        async with open_memory(context, db, user, agent) as memory:
+            return await memory.quarantine(limit=count)
+
+    items = run_async(act)
+    print_json({"items": [to_document(item) for item in items]}) if as_json else print_items(items)
+
+
+@app.command()
+def release(
+    context: typer.Context,
+    item: ItemArgument,
+    user: Owner = "default",
+    revision: ExpectedRevision = None,
+    db: Db = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Release an item from quarantine after you have read it. It becomes active, and the same words pass later scans.
+
+    Examples:
+    - `everfold quarantine release itm_1 --user ilse --db everfold.db`
+    - `everfold quarantine release itm_1 --revision 2 --json`
+    """
+
+    async def act() -> Item:
+        async with open_memory(context, db, user) as memory:
+            return await memory.release(item, expected_revision=revision)
+
+    show_item(run_async(act), as_json=as_json)

@@ -1,0 +1,129 @@
+"""`everfold replay`: play a transcript as a live session would, and report what came of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everfold.adapters.transcripts import Conversation, Transcript, read_transcript
+from everfold.cli.opening.engine import name_model, open_scratch, require_one, run_async
+from everfold.cli.opening.options import Format, Json, Limit, ProviderOption, TranscriptFile, require_apart, told_of
+from everfold.cli.replays.replay_report import print_replayed, to_document
+from everfold.cli.replays.replaying import Replayed, play
+from everfold.cli.replays.report_page import write_report
+from everfold.cli.tables.output import print_json, say, show_progress, write_json
+from everfold.core.windows.rendering import Provider
+from everfold.engine import Everfold
+from everfold.errors import InvalidInputError
+
+NAME = "replay"
+
+
+def run(  # noqa: PLR0913, PLR0917 - an option is an argument
+    context: typer.Context,
+    file: TranscriptFile,
+    limit: Limit = None,
+    conversation: Annotated[
+        str,
+        typer.Option(
+            metavar="N|all|chain",
+            help="One conversation by number, all of them each in its own session, or all chained in one session.",
+        ),
+    ] = "1",
+    provider: ProviderOption = "openai",
+    format: Format = None,  # noqa: A002 - the word that users know
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the last request, as it would be sent, as JSON.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a picture of the log as a self-contained page.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The model that writes digests, such as `openai:NAME`; `compaction.model` when left out.",
+        ),
+    ] = None,
+    script: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A script that plays the model, as `script:FILE` does.")
+    ] = None,
+    db: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the session in this database; in memory when left out.")
+    ] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Play a transcript message by message, as a live session would, and report the result.
+
+    Each request of the session is built, checked against the provider's rules and compared with the one before. Nothing
+    is stored unless `--db` names a database. With a model, the replay waits for each digest and reports on them.
+
+    Examples:
+    - `everfold replay chat.json --limit 8000`
+    - `everfold replay chat.json --limit 8000 --out window.json --html report.html`
+    - `everfold replay logs.jsonl --limit 32000 --conversation chain --provider anthropic --json`
+    - `everfold replay chat.json --limit 8000 --script steps.jsonl`
+    """
+    settings = name_model(model, script)
+    require_apart({"--out": out, "--html": html}, {"the transcript": file, "--db": db, "--script": script})
+    transcript = read_transcript(file, format=format)
+    chosen = choose_conversations(transcript, conversation)
+    if out or html:
+        require_one(len(chosen), "--out" if out else "--html")
+    if conversation == "1" and len(transcript.conversations) > 1:
+        say(f"{file} holds {len(transcript.conversations)} conversations; this is the first. See --conversation.")
+
+    async def act() -> list[Replayed]:
+        async with open_scratch(context, db, settings=settings) as engine:
+            return [await replay_one(engine, it, limit=limit, provider=provider, out=out, html=html) for it in chosen]
+
+    with told_of(file):
+        replayed = run_async(act)
+    if as_json:
+        documents = [to_document(it) for it in replayed]
+        print_json({"file": str(file), "format": transcript.format, "replays": documents})
+    else:
+        print_replayed(replayed)
+    if any(not it.is_sound for it in replayed):
+        raise typer.Exit(1)
+
+
+def choose_conversations(transcript: Transcript, choice: str) -> list[Conversation]:
+    """The conversations to play, each into a session of its own.
+
+    Raises:
+        InvalidInputError: there is none of that number.
+    """
+    held = [conversation for conversation in transcript.conversations if conversation.messages]
+    if choice == "all":
+        return held
+    if choice == "chain":
+        messages = tuple(message for conversation in held for message in conversation.messages)
+        return [Conversation(name="chain", messages=messages, tools=held[0].tools, system=held[0].system)]
+    if choice.isdecimal() and 1 <= int(choice) <= len(held):
+        return [held[int(choice) - 1]]
+    raise InvalidInputError(
+        f"--conversation takes all, chain or a number from 1 to {len(held)}, got {choice!r}", conversation=choice
+    )
+
+
+async def replay_one(
+    engine: Everfold,
+    conversation: Conversation,
+    *,
+    limit: int | None,
+    provider: Provider,
+    out: Path | None = None,
+    html: Path | None = None,
+) -> Replayed:
+    """Play one conversation into a session of its own, and write what was asked for."""
+    prompt = conversation.prompt
+    session = await engine.session(beside=True, user="replay", limit=limit, system=prompt.system, tools=prompt.tools)
+    with show_progress(conversation.name, len(conversation.messages)) as advance:
+        replayed = await play(session, conversation, provider=provider, advance=advance)
+    if out is not None:
+        write_json(out, replayed.request)
+    if html is not None:
+        await write_report(html, session, replayed)
+    return replayed

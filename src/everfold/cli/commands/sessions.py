@@ -1,0 +1,73 @@
+"""`everfold sessions`: list sessions."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from everfold.cli.opening.engine import open_engine, run_async
+from everfold.cli.opening.options import AnyAgent, AnyUser, Db, Json
+from everfold.cli.tables.output import print_json, print_table
+from everfold.core.primitives.ids import UserId
+from everfold.engine import Everfold
+
+NAME = "sessions"
+
+
+def run(
+    context: typer.Context,
+    user: AnyUser = None,
+    agent: AnyAgent = None,
+    after: Annotated[str | None, typer.Option(metavar="ID", help="Go on after this session.")] = None,
+    count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
+    db: Db = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List sessions in the order of their creation.
+
+    Examples:
+    - `everfold sessions --db everfold.db`
+    - `everfold sessions --user ilse --json`
+    """
+
+    async def act() -> list[dict[str, object]]:
+        async with open_engine(context, db) as engine:
+            records = await engine.list_sessions(user=user, agent=agent, after=after, limit=count)
+            names = await _name_users(engine, {record.user_id for record in records})
+            return [await _describe(engine, record.id, names) for record in records]
+
+    rows = run_async(act)
+    if as_json:
+        print_json({"sessions": rows})
+    else:
+        columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current")
+        print_table(columns, [[_cell(value) for key, value in row.items() if key != "user_id"] for row in rows])
+
+
+async def _name_users(engine: Everfold, user_ids: set[UserId]) -> dict[UserId, str]:
+    """What a person reads for each user."""
+    return {user_id: (await engine.get_user(user_id)).shown_name for user_id in user_ids}
+
+
+async def _describe(engine: Everfold, session_id: str, names: Mapping[UserId, str]) -> dict[str, object]:
+    session = await engine.session(id=session_id)
+    record, state = session.record, await session.inspect.state()
+    return {
+        "id": record.id,
+        "user": names[record.user_id],
+        "user_id": record.user_id,
+        "agent": record.agent_id,
+        "messages_count": state.last_seq,
+        "compactions_count": state.compactions_count,
+        "limit_tokens": record.settings.limit_tokens,
+        "started_by": record.started_by,
+        "created_at": f"{record.created_at:%Y-%m-%d %H:%M}",
+        "is_current": record.is_current,
+    }
+
+
+def _cell(value: object) -> str | int:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return value if isinstance(value, int) else str(value)

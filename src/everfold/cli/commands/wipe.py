@@ -1,0 +1,48 @@
+"""`everfold wipe`: forget a user."""
+
+from typing import Annotated
+
+import typer
+
+from everfold.cli.opening.engine import open_engine, run_async
+from everfold.cli.opening.options import Db, Json
+from everfold.cli.tables.output import print_json, print_table, say
+from everfold.errors import InvalidInputError
+from everfold.services.forgetting.wipe import Wiped
+
+NAME = "wipe"
+
+
+def run(
+    context: typer.Context,
+    user: Annotated[str, typer.Argument(metavar="USER", help="A name, an id, or `default`.")],
+    db: Db = None,
+    *,
+    transcripts: Annotated[
+        bool, typer.Option("--transcripts", help="Also erase the user's sessions and messages.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm: a wipe cannot be undone.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Erase all memory of a user in one step, and count it. The user and the audit stay.
+
+    Use `everfold export` first to keep a copy.
+
+    Examples:
+    - `everfold wipe ilse --yes --db everfold.db`
+    - `everfold wipe "Ilse Fennel" --transcripts --yes --json`
+    """
+    if not yes:
+        what = "memory and all sessions" if transcripts else "memory"
+        raise InvalidInputError(f"this erases the {what} of {user!r} for good; say so with --yes", user=user)
+
+    async def act() -> Wiped:
+        async with open_engine(context, db) as engine:
+            return await engine.wipe(user, transcripts=transcripts)
+
+    wiped = run_async(act)
+    print_json(wiped) if as_json else print_table(("what", "erased"), wiped.counts.items())
+    if wiped.is_pending:
+        say(
+            "another reader holds on to the files: what was erased leaves them with the next recovery, or the next erase"
+        )

@@ -1,0 +1,1 @@
+"""What every command begins with: options, settings, the engine."""

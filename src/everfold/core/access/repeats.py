@@ -1,0 +1,121 @@
+"""Repeats: a write that a client sends again, because its answer got lost, is carried out once.
+
+A client names a write by a key of its own. Whoever sends the same key again within a day gets the answer that the first
+one had. The place of a key is taken before the work begins and filled when it is done, so that two at once are one.
+
+A place whose work did not end is free again after `RUNNING_SECS`: its process died, before or after its commit. This is
+the one case in which a write may be carried out twice.
+
+An answer may quote what is stored, so an erase takes the bodies of all answers, also of those still being made. That the
+write was carried out stays known.
+
+Source: the IETF draft "The Idempotency-Key HTTP Header Field", sections 2.3 to 2.7.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from everfold.core.access.api_keys import ApiKeyId
+from everfold.errors import ConflictError, InvalidInputError
+
+KEPT_SECS: Final = 86_400
+"""How long an answer is kept. Source: Stripe's documentation of idempotent requests, 24 hours; the draft leaves it open."""
+
+RUNNING_SECS: Final = 600
+"""How long a write is believed to be running. Source: own choice; longer than any of ours, a compaction by hand included."""
+
+MOST_KEY_CHARS: Final = 255
+"""Source: Stripe's documentation of idempotent requests."""
+
+
+class IdempotencyKey(NamedTuple):
+    """What a client calls one of its writes; two access keys never meet."""
+
+    key_id: ApiKeyId
+    idempotency_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAnswer:
+    """What a write was answered with.
+
+    Attributes:
+        body: None when an erase took it.
+        content_type: Empty for none.
+        location: Empty for none.
+    """
+
+    status: int
+    body: bytes | None = field(repr=False)
+    content_type: str = ""
+    location: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRequest:
+    """A write that carried a key.
+
+    Attributes:
+        request_hash: See `hash_request`.
+        made_at: When its place was taken.
+        answer: None while it runs.
+    """
+
+    key: IdempotencyKey
+    request_hash: str
+    made_at: datetime
+    answer: KeptAnswer | None = None
+
+
+def hash_request(method: str, path: str, body: bytes) -> str:
+    """Equal for equal requests only: SHA-256 over method, path with query, and body, in 64 hex digits."""
+    head = f"{method} {path}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(b"%d %b%b" % (len(head), head, body)).hexdigest()
+
+
+def require_idempotency_key(text: str) -> str:
+    """The key that a client gave a write.
+
+    Raises:
+        InvalidInputError: it is empty, too long, or not of visible ASCII characters.
+    """
+    if not 0 < len(text) <= MOST_KEY_CHARS or not text.isascii() or not text.isprintable():
+        raise InvalidInputError(
+            f"an idempotency key must have 1 to {MOST_KEY_CHARS} visible ASCII characters, a UUID for example; "
+            f"got {text[: 2 * MOST_KEY_CHARS]!r}"
+        )
+    return text
+
+
+def kept_since(now: datetime) -> datetime:
+    """The time before which a place is forgotten."""
+    return now - timedelta(seconds=KEPT_SECS)
+
+
+def running_since(now: datetime) -> datetime:
+    """The time before which a place without an answer is free again."""
+    return now - timedelta(seconds=RUNNING_SECS)
+
+
+def answer_again(known: KnownRequest, request_hash: str) -> KeptAnswer:
+    """The answer to a request whose place was taken before.
+
+    Raises:
+        InvalidInputError: the request is another one under the same key.
+        ConflictError: the first one still runs.
+    """
+    key = known.key.idempotency_key
+    if known.request_hash != request_hash:
+        raise InvalidInputError(
+            f"the idempotency key {key!r} was sent with another request at {known.made_at:%Y-%m-%d %H:%M:%S} UTC; "
+            "expected the same method, path and body, or a new idempotency key",
+            idempotency_key=key,
+        )
+    if known.answer is None:
+        raise ConflictError(
+            f"the request with the idempotency key {key!r} is being carried out; send it again in a moment",
+            idempotency_key=key,
+        )
+    return known.answer

@@ -1,0 +1,1 @@
+"""When to compact and what it does: plan, layout, fold, certificate, event."""

@@ -1,0 +1,94 @@
+"""Revising: a model's digest takes the place of the extractive one that stands for a range already.
+
+A revision is an event of its own, over no new message: its layout is the one in force with one digest exchanged, and
+its certificate says again, for every message that the exchanged digest had read, which digest reads it now. So nothing
+that was committed ever changes, and a branch that was made before keeps what it had.
+
+Source: DESIGN section 3.2, overflow; G4.
+"""
+
+from dataclasses import replace
+
+from everfold.core.compaction.certificate import Certificate, Covered, seal_certificate
+from everfold.core.compaction.folding import Digest, Fold, make_abstractive, report_fold
+from everfold.core.compaction.layout import Layout, ShownRange, split_held
+from everfold.core.compaction.planning import CompactionPlan, measure_body, measure_frame
+from everfold.core.digests.drafts import Draft
+
+
+def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | None:
+    """The range of one event, when its own digest still stands in the window."""
+    for shown in layout.ranges:
+        if (shown.kind, shown.first_seq, shown.last_seq) == ("digest", first_seq, last_seq):
+            return shown
+    return None
+
+
+def measure_ahead(layout: Layout, first_seq: int) -> int:
+    """Tokens of the body before the digest of a range: what of it stays in a provider's cache when the digest changes."""
+    tokens = layout.head.tokens if layout.head else 0
+    for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
+        tokens += sum(held.tokens for held in kept)
+        if shown.first_seq >= first_seq:
+            break
+        tokens += measure_frame([held.seq for held in kept]) + shown.digest_tokens
+    return tokens
+
+
+def plan_late_digest(
+    revised: CompactionPlan, layout: Layout, *, tokens_before: int, replaced_tokens: int
+) -> CompactionPlan:
+    """The plan of a revision: it moves nothing."""
+    return replace(
+        revised,
+        trigger="late_digest",
+        first_seq=layout.watermark + 1,
+        last_seq=layout.watermark,
+        groups=(),
+        held=layout.held,
+        leaving=(),
+        join_through=0,
+        tokens_before=tokens_before,
+        sum_tokens=layout.sum_tokens,
+        turns_count=layout.turns_count,
+        replaced_tokens=replaced_tokens,
+    )
+
+
+def fold_late_digest(
+    plan: CompactionPlan, layout: Layout, draft: Draft, before: Digest, certificate: Certificate, *, compaction_id: str
+) -> Fold:
+    """Exchange one digest of the window.
+
+    Args:
+        plan: What `plan_late_digest` gave for this layout.
+        layout: The layout in force, which shows the digest.
+        draft: The model's digest.
+        before: The digest that it takes the place of.
+        certificate: That of the event which committed the range.
+        compaction_id: The revision's own event.
+    """
+    digest = make_abstractive(
+        draft, compaction_id=compaction_id, first_seq=before.first_seq, last_seq=before.last_seq, reads=before.reads
+    )
+    ranges = tuple(
+        replace(shown, digest_id=digest.id, digest_tokens=digest.tokens) if shown.digest_id == before.id else shown
+        for shown in layout.ranges
+    )
+    after = replace(layout, ranges=ranges)
+    after = replace(after, body_tokens=measure_body(after))
+    hashes = {covered.seq: covered.content_hash for covered in certificate.covered}
+    read_again = tuple(
+        Covered(seq=seq, group="folded", content_hash=hashes[seq], digest_id=digest.id) for seq in before.reads
+    )
+    sealed = seal_certificate(
+        Certificate(
+            compaction_id=compaction_id,
+            first_seq=plan.first_seq,
+            last_seq=plan.last_seq,
+            covered=(),
+            left=read_again,
+            digests=((digest.id, digest.content_hash),),
+        )
+    )
+    return Fold(digests=(digest,), layout=after, certificate=sealed, report=report_fold(plan, layout, after, (digest,)))

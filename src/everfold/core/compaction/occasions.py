@@ -1,0 +1,50 @@
+"""Occasions: when a session is to be brought up to date whether or not its window is full.
+
+Both are told from the session's state alone, so they survive a restart; with nothing configured they are two comparisons.
+A turn begins with a message that the user said, so ticks and injections are no activity.
+
+Source: DESIGN section 3.5, cadence and gap.
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+from everfold.core.compaction.planning import BREAKER_COUNT, Demand
+from everfold.core.log.budget import Policy
+from everfold.core.log.state import SessionState
+
+Occasion = Literal["gap", "cadence"]
+
+
+def find_occasion(state: SessionState, policy: Policy) -> Occasion | None:
+    """Which occasion has come and was not met yet. The gap goes first: a person waits."""
+    if policy.gap_secs and state.turn_seq > state.gap_seq and _measure_gap(state) >= policy.gap_secs:
+        return "gap"
+    if policy.continuous_interval and count_exchanges(state) - state.cadence_turns >= policy.continuous_interval:
+        return "cadence"
+    return None
+
+
+def _measure_gap(state: SessionState) -> float:
+    """How long the user was away before the newest message, in seconds; 0 before the second one."""
+    if state.active_at is None or state.away_since is None:
+        return 0.0
+    return (state.active_at - state.away_since).total_seconds()
+
+
+def count_exchanges(state: SessionState) -> int:
+    """How many turns have finished."""
+    return max(state.turns_count - 1, 0)
+
+
+def ask_fold(occasion: Occasion, state: SessionState, policy: Policy) -> Demand | None:
+    """The compaction that an occasion asks for; None while automatic ones are off or paused."""
+    if not policy.enabled or state.stuck_count >= BREAKER_COUNT:
+        return None
+    return Demand(keep_recent=policy.keep_recent, trigger=occasion)
+
+
+def meet_occasion(occasion: Occasion, state: SessionState) -> SessionState:
+    """The next state, in which the occasion is met: whoever writes it does what it asks for, and nobody else."""
+    met = replace(state, revision=state.revision + 1, cadence_turns=count_exchanges(state))
+    return replace(met, gap_seq=state.turn_seq) if occasion == "gap" else met

@@ -1,0 +1,1 @@
+"""Consolidation: from items to topics."""

@@ -1,0 +1,141 @@
+"""The text of a topic: prose that somebody wrote, then one line for each item that the prose does not tell.
+
+A line names its item, so that it can be found again, written anew when the item changes, and left out when the item is
+not current any more. The prose stays as it is until it is rewritten as a whole.
+
+Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-53 for lines of what a text lost.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from everfold.core.digests.rows import neutralise
+from everfold.core.memory.items import Item, ItemId
+from everfold.core.primitives.json_values import clean_text
+from everfold.core.text.words import STOP_WORDS, read_words
+from everfold.core.threats.redaction import redact_secrets
+
+Scan = Callable[[str], Sequence[str]]
+"""Names what a text would do to its reader; empty for a harmless one."""
+
+HELD_SHARE: Final = 0.6
+"""The part of a statement's words that a text has to hold to tell it. Source: own choice; two sentences about one
+subject share a third to a half of their words."""
+_NOTED: Final = "Also noted: "
+_LINE: Final = re.compile(r"- (?:Also noted: )?\d{4}-\d\d-\d\d: .*\[([^\[\]\s]+)\]")
+
+
+class TopicText(NamedTuple):
+    """The content of a topic taken apart: its prose, and the items that have a line of their own."""
+
+    prose: str
+    items: tuple[ItemId, ...]
+
+
+class LineDiff(NamedTuple):
+    """The lines that a newer text has more, and those that it has lost, each in its order."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def read_topic_text(content: str) -> TopicText:
+    """A topic's content as `write_topic_text` wrote it, or any other text, which is all prose."""
+    lines = content.split("\n")
+    found = [_LINE.fullmatch(line) for line in lines]
+    prose = "\n".join(line for line, match in zip(lines, found, strict=True) if match is None).strip()
+    return TopicText(prose, tuple(ItemId(match[1]) for match in found if match is not None))
+
+
+def write_topic_text(prose: str, items: Iterable[Item], *, replaced: dict[ItemId, Item], scan: Scan) -> str:
+    """Prose, then the lines of items in the order of their dates.
+
+    Args:
+        prose: May be empty.
+        items: What gets a line.
+        replaced: Items that the prose still tells, by the id of what has superseded them.
+        scan: A statement that it names something in is held back: its line says what and where, not the words.
+    """
+    ordered = sorted(items, key=lambda item: (item.valid_from, item.id))
+    mark = _NOTED if prose else ""
+    lines = [f"- {mark}{_write_line(item, replaced.get(item.id), scan)}" for item in ordered]
+    return "\n".join(filter(None, (prose, *lines)))
+
+
+def write_statement(item: Item) -> str:
+    """An item's statement on one line, without secrets and without anything that reads as a mark."""
+    return neutralise(redact_secrets(clean_text(item.statement)))
+
+
+def truncate_chars(text: str, most_count: int) -> str:
+    """The text, or its beginning up to a word's end with three dots."""
+    if len(text) <= most_count:
+        return text
+    head = text[: most_count - 3]
+    return f"{head.rpartition(' ')[0] or head}..."
+
+
+def write_date(moment: datetime) -> str:
+    """A day as an absolute date."""
+    return moment.date().isoformat()
+
+
+def _write_line(item: Item, replaced: Item | None, scan: Scan) -> str:
+    text = write_statement(item)
+    if replaced is not None:
+        text = f"{text} (instead of: {write_statement(replaced)})"
+    if threats := scan(text):
+        text = f"[held back: {', '.join(threats)}]"
+    until = f" (until {write_date(item.valid_to)})" if item.valid_to else ""
+    return f"{write_date(item.valid_from)}: {text}{until} [{item.id}]"
+
+
+class HeldText:
+    """A text, ready to be asked whether it tells a statement."""
+
+    def __init__(self, text: str) -> None:
+        self._text = " ".join(text.split()).casefold()
+        self._words = frozenset(read_words(text))
+
+    def holds(self, item: Item) -> bool:
+        """Whether the text has the words of an item's statement: every number, and most of the others.
+
+        What the person asked to remember, and what says no to something, has to stand there word for word.
+        """
+        statement = " ".join(write_statement(item).split()).casefold()
+        if statement in self._text:
+            return True
+        words = set(read_words(statement))
+        matter = words - STOP_WORDS
+        if item.is_explicit or not matter or words & _NEGATIVE:
+            return False
+        figures = {word for word in matter if any(character.isdigit() for character in word)}
+        return figures <= self._words and len(matter & self._words) >= HELD_SHARE * len(matter)
+
+
+_NEGATIVE: Final = frozenset(
+    read_words("not never no don't doesn't didn't can't cannot won't isn't aren't stop avoid without")
+)
+
+
+def diff_lines(before: str, after: str) -> LineDiff:
+    """What a newer text has more and less, line by line, whatever their order. O(lines).
+
+    Source: REQUIREMENTS CB-25, as a sign of erosion.
+    """
+    older, newer = before.splitlines(), after.splitlines()
+    return LineDiff(_subtract(newer, older), _subtract(older, newer))
+
+
+def _subtract(lines: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    left = Counter(others)
+    found: list[str] = []
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
+        elif line.strip():
+            found.append(line)
+    return tuple(found)

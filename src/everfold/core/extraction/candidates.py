@@ -1,0 +1,151 @@
+"""Candidates: what a message's extract lines say that should outlive it, and what is made safe before it is kept.
+
+The lines were noted when the message arrived, so nothing is detected here a second time. Only what somebody said is
+looked at (see `evidence`), and of that only the text: tool results and documents that ride along are not what a person
+or an assistant says.
+
+Source: DESIGN section 4, "Extraction" and "Threats"; REQUIREMENTS U-40, U-44.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from everfold.core.extraction.evidence import list_parts
+from everfold.core.extraction.hints import join_hints
+from everfold.core.extraction.remembering import find_memory_kind
+from everfold.core.log.messages import Message
+from everfold.core.memory.items import Candidate, Evidence, ItemKind, Tier
+from everfold.core.primitives.ids import SessionId
+from everfold.core.primitives.origins import AUTHORITY
+from everfold.core.statements.extracts import QUOTE_CHARS, ExtractLine
+from everfold.core.threats.redaction import redact_secrets
+from everfold.core.threats.scanning import scan_memory
+
+EXPLICIT_CHARS: Final = 2000
+"""How much of what a person asks to remember is one statement: half a page. More is a document, which the log keeps."""
+MOST_HINTED: Final = 24
+"""How many candidates a hint names at most; its length cuts it sooner where they are long."""
+_NEARLY_CUT_CHARS: Final = QUOTE_CHARS - 30
+"""From this length on a quote may be a part of its sentence."""
+_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f](?=\s|$)|\n")
+_PARAGRAPH_END: Final = re.compile(r"\n\s*\n")
+_OF_PERSON: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decision"))
+
+
+def find_candidates(message: Message, *, session_id: SessionId, before: str | None = None) -> tuple[Candidate, ...]:
+    """What a message says that should be remembered, in its order.
+
+    What the user says of himself, wants and settles is of the user tier; what there is to do, whoever said it, and what
+    the assistant settles for itself is of the agent's. Words that ask to be remembered are the statement as they are.
+
+    Args:
+        message: With its extract lines.
+        session_id: The session that stores it.
+        before: What was said just before it: who answers a question about himself tells a fact.
+    """
+    if not message.lines or message.kind not in ("user", "assistant"):
+        return ()
+    kinds = [(line, kind) for line in message.lines if (kind := find_memory_kind(line, before=before)) is not None]
+    if not kinds:
+        return ()
+    text = message.view.text
+    spans = [(part.start, part.start + len(part.text)) for part in list_parts(message) if part.is_written]
+    return tuple(
+        _make_candidate(message, line, kind, session_id=session_id, text=text)
+        for line, kind in kinds
+        if any(start <= line.start and line.start + len(line.quote) <= end for start, end in spans)
+    )
+
+
+def hint_at(messages: Sequence[Message], *, session_id: SessionId) -> str:
+    """What memory takes from messages, for who writes a digest of them: what counts most first, a line each.
+
+    Bounded as every hint is; what a scan holds back, and what is from outside, is not in it.
+    """
+    found = [one for message in messages for one in find_candidates(message, session_id=session_id)]
+    found = [one for one in map(clean_candidate, found) if not list_item_threats(one.statement, one.evidence)]
+    found.sort(key=lambda one: (not one.is_explicit, -AUTHORITY[one.origin], -one.confidence, one.evidence[0].seq))
+    lines = (f"#{one.evidence[0].seq} {one.kind}: {' '.join(one.statement.split())}" for one in found)
+    return join_hints([("memory", "\n".join(islice(lines, MOST_HINTED)))])
+
+
+def clean_candidate(candidate: Candidate) -> Candidate:
+    """A candidate as it may be kept: without secrets, and with no more authority than the least of what it was made of.
+
+    A quote that holds a secret is cut before it, so that it stays an exact slice; one that is nothing else is empty, and
+    still tells its message. Only the user's own words are explicit.
+    """
+    evidence = tuple(one._replace(quote=_cut_secret(one.quote)) for one in candidate.evidence)
+    origin = min((candidate.origin, *(one.origin for one in evidence)), key=AUTHORITY.__getitem__)
+    return replace(
+        candidate,
+        statement=redact_secrets(candidate.statement.strip()),
+        evidence=evidence,
+        origin=origin,
+        is_explicit=candidate.is_explicit and AUTHORITY[origin] >= AUTHORITY["user"],
+    )
+
+
+def list_item_threats(statement: str, evidence: Sequence[Evidence] = ()) -> tuple[str, ...]:
+    """The rules by which a scan finds threats in a statement or its quotes, each once."""
+    texts = dict.fromkeys((statement, *(one.quote for one in evidence)))
+    return tuple(dict.fromkeys(threat.rule for text in texts if text for threat in scan_memory(text)))
+
+
+def _make_candidate(
+    message: Message, line: ExtractLine, kind: ItemKind, *, session_id: SessionId, text: str
+) -> Candidate:
+    is_explicit = line.kind == "remember" and line.origin == "user"
+    start, end = _find_asked(text, line) if is_explicit else (line.start, line.start + len(line.quote))
+    quoted = Evidence(
+        session_id=session_id,
+        seq=message.seq,
+        start=start,
+        quote=text[start:end],
+        content_hash=message.content_hash,
+        origin=line.origin,
+        said_at=message.said_at,
+    )
+    return Candidate(
+        kind=kind,
+        tier=_choose_tier(line, kind),
+        statement=quoted.quote,
+        evidence=(quoted,),
+        origin=line.origin,
+        confidence=line.score / 100,
+        valid_from=message.said_at,
+        is_explicit=is_explicit,
+    )
+
+
+def _choose_tier(line: ExtractLine, kind: ItemKind) -> Tier:
+    """Whom it is about: the person, or the agent's work. What a user promises is about the user."""
+    is_person = line.origin == "user" and (kind in _OF_PERSON or line.kind == "commitment")
+    return "user" if is_person else "agent"
+
+
+def _find_asked(text: str, line: ExtractLine) -> tuple[int, int]:
+    """Start and end of what is to be remembered: the whole sentence, or after a colon the rest of the paragraph."""
+    start, end = line.start, line.start + len(line.quote)
+    most = min(len(text), start + EXPLICIT_CHARS)
+    if line.quote.rstrip().endswith(":"):
+        boundary = _PARAGRAPH_END.search(text, end, most)
+        end = boundary.start() if boundary else most
+    elif len(line.quote) >= _NEARLY_CUT_CHARS:
+        low = max(0, start - EXPLICIT_CHARS // 2)
+        start = max((mark.end() for mark in _END.finditer(text, low, start)), default=low)
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        boundary = _END.search(text, max(end - 1, start), most)
+        end = boundary.end() if boundary else most
+    return start, start + len(text[start:end].rstrip())
+
+
+def _cut_secret(quote: str) -> str:
+    redacted = redact_secrets(quote)
+    if redacted == quote:
+        return quote
+    same = next(at for at in range(len(quote) + 1) if quote[at : at + 1] != redacted[at : at + 1])
+    return quote[:same]

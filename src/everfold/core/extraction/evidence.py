@@ -1,0 +1,114 @@
+"""Evidence: which messages, and which of their parts, an extraction may read, and whose words they are.
+
+Memory is made from what was said, once. What Everfold or a program put into a log or a request (injections, refreshes,
+ticks, digests, notes, recalled memory) is no evidence of anything: it came from memory, or was never said by anybody.
+Thinking is none either.
+
+Source: DESIGN section 4, "Extraction", and G9; REQUIREMENTS U-40, P-OF-5 and P-OF-6.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from everfold.core.log.messages import (
+    CallPart,
+    DocumentPart,
+    Kind,
+    Message,
+    Part,
+    ResultPart,
+    TextPart,
+    ThinkingPart,
+    read_part,
+)
+from everfold.core.primitives.origins import AUTHORITY, Origin
+from everfold.core.text.frames import BETWEEN_TEXT, DELTA_TITLE, EARLIER_TEXT, OPENER_TEXT, RECALL_TITLE, SNAPSHOT_TITLE
+
+_SAID: Final[frozenset[Kind]] = frozenset(("user", "notice", "assistant", "result", "late"))
+_FRAMES: Final = (
+    OPENER_TEXT,
+    BETWEEN_TEXT,
+    EARLIER_TEXT,
+    RECALL_TITLE,
+    DELTA_TITLE,
+    *(f"{mark}{SNAPSHOT_TITLE}" for mark in ("=== ", "## ", "# ", "[")),
+    "=== digest ",
+    "<<<untrusted ",
+    "<<<messages ",
+    "[AUTONOMOUS TICK]",
+    "[SCHEDULED TICK]",
+)
+"""How texts begin that a program made; a client may have put one back into a log as a message.
+
+Source: `frames`, `digest_rows` and `digest_requests` for ours; REQUIREMENTS OF-46 for the ticks.
+"""
+
+
+class EvidencePart(NamedTuple):
+    """One readable part of a message.
+
+    Attributes:
+        text: All of it.
+        start: Where it begins in the text of the message's view.
+        origin: Whose words it holds; never above the message's own origin.
+        is_written: Its sender wrote it as text: it is no call, result or document.
+    """
+
+    text: str
+    start: int
+    origin: Origin
+    is_written: bool
+
+
+def is_evidence(message: Message) -> bool:
+    """Whether memory may be made from a message at all: somebody said it, or a tool gave it back.
+
+    No message of system origin: it says how an agent is to work, not what is known.
+    """
+    if message.is_erased or message.source != "said" or message.kind not in _SAID or message.origin == "system":
+        return False
+    return any(_is_said(part) for part in message.view.parts)
+
+
+def list_parts(message: Message, *, silent_calls: Collection[str] = ()) -> Iterator[EvidencePart]:
+    """The parts of a message that are evidence, none where the message is none.
+
+    A document that rides on a message is not its sender's words: it counts as external.
+
+    Args:
+        message: One for which `is_evidence` may hold.
+        silent_calls: Ids of calls whose arguments and results are no evidence; see `list_silent_calls`.
+    """
+    if not is_evidence(message):
+        return
+    at = 0
+    for part in message.view.parts:
+        text = read_part(part)
+        if text and _is_said(part) and not _is_silent(part, silent_calls):
+            yield EvidencePart(text, at, _lower(message.origin, part), isinstance(part, TextPart))
+        at += len(text) + 1 if text else 0
+
+
+def list_silent_calls(messages: Sequence[Message], tools: Collection[str]) -> frozenset[str]:
+    """Ids of the calls of these tools: those that read and write memory give back what memory knows already."""
+    return frozenset(call.id for message in messages for call in message.view.calls if call.name in tools)
+
+
+def _is_said(part: Part) -> bool:
+    return not isinstance(part, ThinkingPart) and not read_part(part).lstrip().startswith(_FRAMES)
+
+
+def _is_silent(part: Part, calls: Collection[str]) -> bool:
+    if isinstance(part, CallPart):
+        return part.id in calls
+    return isinstance(part, ResultPart) and part.call_id in calls
+
+
+def _lower(origin: Origin, part: Part) -> Origin:
+    """The origin of a part: what it holds may be less than who sent it."""
+    own: Origin = origin
+    if isinstance(part, DocumentPart):
+        own = "external"
+    elif isinstance(part, ResultPart):
+        own = "tool"
+    return min(own, origin, key=AUTHORITY.__getitem__)

@@ -1,0 +1,1 @@
+"""What an erase replaces, in the log and in memory."""

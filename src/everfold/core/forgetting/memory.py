@@ -1,0 +1,271 @@
+"""What an erase does to memory, as values: items without what they quoted, and topics made again of what is left.
+
+Theory of operation. An item that quotes erased words loses those quotes. With other evidence it stays, and where its
+statement was taken from the erased words it becomes the newest quote that is left; without any it is erased. What an
+erased item had superseded stays superseded: nothing is revived silently, and an undo brings it back. Topics that drew
+on such an item, or whose prose has words that only the erased text had, are made again from the lines of the items that
+are left, and erased where there are none. Of all these the older revisions go too, since they hold the same words.
+
+A dream that wrote such a topic loses it; a proposed one that would write it is dropped.
+
+Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from everfold.core.dreams.consolidation import rebuild_topic
+from everfold.core.dreams.topic_lines import Scan, read_topic_text
+from everfold.core.dreams.topic_names import GENERAL, choose_free_name
+from everfold.core.memory.items import Evidence, Item, ItemId, Writer, identify
+from everfold.core.memory.topics import Dream, Topic
+from everfold.core.merging.edits import plan_forget
+from everfold.core.merging.releasing import keep_released, list_open_threats
+from everfold.core.primitives.ids import SessionId
+from everfold.core.text.words import read_matter
+
+SCRUBBED: Final = "some of it was erased"
+"""What is left of the problems that a dream had told of."""
+_BY_HAND: Final[frozenset[Writer]] = frozenset(("user", "agent", "import"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """What is erased: single messages, or whole sessions; by the session that stores them.
+
+    Attributes:
+        words: The index words of the erased text, without stop words.
+    """
+
+    messages: frozenset[tuple[SessionId, int]] = frozenset()
+    sessions: frozenset[SessionId] = frozenset()
+    words: frozenset[str] = frozenset()
+
+    def holds(self, evidence: Evidence) -> bool:
+        """Whether a quote stands in what is erased."""
+        return evidence.session_id in self.sessions or (evidence.session_id, evidence.seq) in self.messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What there is of a user's topics.
+
+    Attributes:
+        topics: Every topic with all its revisions, oldest first.
+        dreams: Every dream.
+        sources: The newest revisions of the items that topics were made of.
+    """
+
+    topics: tuple[tuple[Topic, ...], ...] = ()
+    dreams: tuple[Dream, ...] = ()
+    sources: Mapping[ItemId, Item] = field(default_factory=dict)
+
+    def list_wanted(self, changed: Iterable[ItemId], words: frozenset[str]) -> list[ItemId]:
+        """The sources that it takes to decide about topics when these items change and these words are erased."""
+        ids = frozenset(changed)
+        every = (topic for topics in (*self.topics, *(dream.topics for dream in self.dreams)) for topic in topics)
+        named = (topic.sources for topic in every if not ids.isdisjoint(topic.sources) or _may_tell(topic, words))
+        newest = (
+            history[-1].sources for history in self.topics if any(not ids.isdisjoint(one.sources) for one in history)
+        )
+        return list(dict.fromkeys(id_ for sources in (*named, *newest) for id_ in sources))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What an erase writes into memory.
+
+    Attributes:
+        items: New revisions, in place of every older one.
+        topics: The same for topics.
+        dreams: Dreams without what they held of it.
+        superseded: Items that stay superseded by something that is erased.
+    """
+
+    items: tuple[Item, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    dreams: tuple[Dream, ...] = ()
+    superseded: tuple[ItemId, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether memory has nothing of what is erased."""
+        return not (self.items or self.topics or self.dreams)
+
+
+def read_gone_words(texts: Iterable[str]) -> frozenset[str]:
+    """The index words of erased texts, without stop words."""
+    return frozenset(word for text in texts for word in read_matter(text).split())
+
+
+def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> Item:
+    """An item's next revision, without its quotes from what is erased; erased where nothing else says it.
+
+    What was entered by hand stays without a quote.
+
+    Args:
+        revisions: Every revision of the item, oldest first.
+        gone: What is erased.
+        now: The present moment.
+    """
+    last, first = revisions[-1], revisions[0]
+    if last.status == "erased":
+        return replace(last, revision=last.revision + 1, changed_at=now, written_by="erase", evidence=(), identity="")
+    left = _list_left(revisions, gone)
+    is_by_hand = not first.evidence and first.written_by in _BY_HAND
+    lost = [one for item in revisions for one in item.evidence if gone.holds(one)]
+    words = gone.words | read_gone_words(one.quote for one in lost)
+    statement = _choose_statement(last, left, words, by_hand=first.statement if is_by_hand else "")
+    if not statement:
+        return plan_forget(last, now=now, written_by="erase", keeps_identity=False)
+    released = keep_released(last.released, (statement, *(one.quote for one in left)))
+    threats = list_open_threats(statement, left, released)
+    status = last.status
+    if status in ("active", "quarantined"):
+        status = "quarantined" if threats else "active"
+    return replace(
+        last,
+        statement=statement,
+        evidence=left,
+        identity=identify(statement, tier=last.tier, agent_id=last.agent_id),
+        last_seen_at=max((one.said_at for one in left), default=last.recorded_at),
+        status=status,
+        threats=threats if status in ("active", "quarantined") else last.threats,
+        released=released,
+        revision=last.revision + 1,
+        changed_at=now,
+        written_by="erase",
+    )
+
+
+def plan_forgetting(items: Sequence[Item], gone: Gone, past: Past, *, now: datetime, scan: Scan) -> Forgotten:
+    """What becomes of memory with these new revisions of items.
+
+    Args:
+        items: The new revisions, from `forget_quotes` or `plan_forget`.
+        gone: What is erased; its words are those of the items too, where items alone are erased.
+        past: The user's topics and dreams.
+        now: The present moment.
+        scan: Names what a text would do to its reader.
+    """
+    known = {**past.sources, **{item.id: item for item in items}}
+    forgetting = _Forgetting(changed=frozenset(item.id for item in items), known=known, gone=gone, now=now, scan=scan)
+    taken = {history[-1].name for history in past.topics if history[-1].status == "active"}
+    topics = [forgetting.renew(history, taken) for history in past.topics if forgetting.concerns(history)]
+    ids = {topic.id for topic in topics}
+    dreams = [scrubbed for dream in past.dreams if (scrubbed := forgetting.scrub(dream, ids)) is not None]
+    lost = {item.id for item in items if item.status == "erased"}
+    superseded = dict.fromkeys(item.supersedes for item in items if item.id in lost and item.supersedes)
+    return Forgotten(
+        items=tuple(items),
+        topics=tuple(topics),
+        dreams=tuple(dreams),
+        superseded=tuple(id_ for id_ in superseded if id_ not in lost),
+    )
+
+
+def forget_topic(topic: Topic, *, now: datetime) -> Topic:
+    """A topic without anything that it said; its name goes too."""
+    return replace(
+        topic,
+        name="",
+        summary="",
+        content="",
+        sources=(),
+        status="erased",
+        threats=(),
+        revision=topic.revision + 1,
+        updated_at=now,
+    )
+
+
+def scrub_dream(dream: Dream, kept: tuple[Topic, ...], *, now: datetime) -> Dream:
+    """A dream with the topics that are left of it; one that is only proposed can not be applied any more."""
+    if dream.state == "proposed":
+        return replace(dream, topics=(), state="failed", ended_at=now, problem=SCRUBBED)
+    return replace(dream, topics=kept, problem=SCRUBBED if dream.problem else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Forgetting:
+    """One erase: which items it has changed, and what every source is by now."""
+
+    changed: frozenset[ItemId]
+    known: Mapping[ItemId, Item]
+    gone: Gone
+    now: datetime
+    scan: Scan
+
+    def concerns(self, revisions: Sequence[Topic]) -> bool:
+        """Whether any revision of a topic was made of what is erased."""
+        return any(self._draws(topic) for topic in revisions)
+
+    def renew(self, revisions: Sequence[Topic], taken: set[str]) -> Topic:
+        """The next revision of a topic that is concerned; one that is no more, and one without items, is erased."""
+        newest = revisions[-1]
+        left = [self.known[id_] for id_ in newest.sources if id_ in self.known]
+        if newest.status not in ("active", "quarantined"):
+            return forget_topic(newest, now=self.now)
+        if not self._draws(newest):
+            return replace(newest, revision=newest.revision + 1, updated_at=self.now)
+        renewed = rebuild_topic(newest, left, now=self.now, scan=self.scan)
+        if renewed.status == "erased":
+            return forget_topic(newest, now=self.now)
+        threats = tuple(self.scan(f"{renewed.summary}\n{renewed.content}"))
+        name = newest.name
+        if self._tells(name.replace("_", " "), left):
+            name = choose_free_name(GENERAL, taken)
+            taken.add(name)
+        return replace(renewed, name=name, status="quarantined" if threats else "active", threats=threats)
+
+    def scrub(self, dream: Dream, ids: Iterable[str]) -> Dream | None:
+        """A dream without the topics that are concerned; None where it had none of them."""
+        forgotten = frozenset(ids)
+        kept = tuple(topic for topic in dream.topics if topic.id not in forgotten and not self._draws(topic))
+        if kept == dream.topics:
+            return None
+        return scrub_dream(dream, kept, now=self.now)
+
+    def _draws(self, topic: Topic) -> bool:
+        if not self.changed.isdisjoint(topic.sources):
+            return True
+        prose = read_topic_text(topic.content).prose
+        left = [self.known[id_] for id_ in topic.sources if id_ in self.known]
+        return bool(prose) and self._tells(f"{prose}\n{topic.summary}", left)
+
+    def _tells(self, text: str, left: Iterable[Item]) -> bool:
+        """Whether a text has words of what is erased that the items do not account for."""
+        shared = self.gone.words & read_gone_words([text])
+        return bool(shared) and bool(shared - read_gone_words(_list_texts(left)))
+
+
+def _may_tell(topic: Topic, words: frozenset[str]) -> bool:
+    prose = read_topic_text(topic.content).prose
+    return bool(prose) and not words.isdisjoint(read_gone_words([prose, topic.summary]))
+
+
+def _list_texts(items: Iterable[Item]) -> Iterable[str]:
+    return (text for item in items for text in (item.statement, *(one.quote for one in item.evidence)))
+
+
+def _list_left(revisions: Sequence[Item], gone: Gone) -> tuple[Evidence, ...]:
+    """The quotes that stay: those of the newest revision, or of older ones where it has none."""
+    for item in reversed(revisions):
+        if left := tuple(one for one in item.evidence if not gone.holds(one)):
+            return left
+    return ()
+
+
+def _choose_statement(item: Item, left: Sequence[Evidence], gone_words: frozenset[str], *, by_hand: str) -> str:
+    """What an item says without the erased words; empty where nothing says it any more."""
+    said = [one.quote for one in left if one.quote.strip()]
+    if not said and not by_hand:
+        return ""
+    allowed = read_gone_words((*said, by_hand))
+    if any(item.statement in text for text in (*said, by_hand)):
+        return item.statement
+    if read_gone_words([item.statement]) & gone_words - allowed:
+        return said[-1] if said else by_hand
+    return item.statement

@@ -1,0 +1,103 @@
+"""Sessions: one append-only log each, related by where they came from."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from everfold.core.log.budget import DEFAULT_LIMIT_TOKENS, Policy
+from everfold.core.log.prompts import Prompt
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_json_tokens, estimate_text_tokens
+
+NO_END = 2**62
+"""A sequence number, or an ordinal, that no log reaches."""
+
+StartedBy = Literal["open", "new", "reset", "branch", "rewind", "compaction"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A stretch of a log: the messages up to `last_seq`, and the events up to `last_ordinal`, of one session.
+
+    A session's lineage is a row of them; the last one is its own and has no end (`last_seq` None).
+    """
+
+    session_id: SessionId
+    last_seq: int | None = None
+    last_ordinal: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    """What a session holds from its opening on; a change is a break of the request's prefix."""
+
+    limit_tokens: int = DEFAULT_LIMIT_TOKENS
+    prompt: Prompt = field(default_factory=Prompt)
+    policy: Policy = field(default_factory=Policy)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The estimate of the system prompt and the tool schemas."""
+        system = self.prompt.system
+        tokens = MESSAGE_OVERHEAD_TOKENS + estimate_text_tokens(system) if system else 0
+        return tokens + sum(estimate_json_tokens(tool) for tool in self.prompt.tools)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """Who a session belongs to and where it came from.
+
+    Attributes:
+        parent_id: The session that was current before, or that it branched from.
+        branch_seq: The last message that it shares with its parent; 0 when it shares none.
+        lineage: Where its messages are: shared stretches first, its own last.
+        is_current: It is the session that `engine.session(user, agent)` gives.
+    """
+
+    id: SessionId
+    user_id: UserId
+    agent_id: AgentId
+    parent_id: SessionId | None
+    branch_seq: int
+    started_by: StartedBy
+    created_at: datetime
+    lineage: tuple[Segment, ...]
+    settings: SessionSettings
+    is_current: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """A part of one session's own rows, both ends included."""
+
+    session_id: SessionId
+    first_seq: int
+    last_seq: int
+
+
+def find_stretches(lineage: tuple[Segment, ...], first_seq: int, last_seq: int) -> list[Stretch]:
+    """Where the messages of a range are stored, in order."""
+    stretches: list[Stretch] = []
+    for segment in lineage:
+        end = last_seq if segment.last_seq is None else min(last_seq, segment.last_seq)
+        if first_seq <= end:
+            stretches.append(Stretch(session_id=segment.session_id, first_seq=first_seq, last_seq=end))
+            first_seq = end + 1
+    return stretches
+
+
+def find_holder(lineage: tuple[Segment, ...], seq: int) -> SessionId:
+    """The session of a lineage that stores a message."""
+    return next(segment.session_id for segment in lineage if segment.last_seq is None or seq <= segment.last_seq)
+
+
+def branch_lineage(
+    lineage: tuple[Segment, ...], *, branch_seq: int, last_ordinal: int, session_id: SessionId
+) -> tuple[Segment, ...]:
+    """The lineage of a branch that shares messages up to `branch_seq` and events up to `last_ordinal`."""
+    shared: list[Segment] = []
+    for segment in lineage:
+        end = branch_seq if segment.last_seq is None else min(branch_seq, segment.last_seq)
+        ordinal = last_ordinal if segment.last_ordinal is None else min(last_ordinal, segment.last_ordinal)
+        shared.append(Segment(session_id=segment.session_id, last_seq=end, last_ordinal=ordinal))
+    return (*shared, Segment(session_id=session_id))

@@ -1,0 +1,1 @@
+"""What memory is kept as: items, topics, the block, their rows."""

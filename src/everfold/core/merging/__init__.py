@@ -1,0 +1,1 @@
+"""What becomes of a candidate or an edit, given what is known."""

@@ -1,0 +1,146 @@
+"""Which items a newer statement replaces: the rules of `supersession`, held against what memory says.
+
+Each item stands as one line, of the kind that its own kind was made from. Items of the newer one's session keep their
+distance in messages; those of other sessions are out of a bare correction's reach.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from everfold.core.memory.items import Item, ItemKind
+from everfold.core.statements.extracts import ExtractLine, LineKind
+from everfold.core.statements.quotes import is_replacing
+from everfold.core.statements.supersession import list_replaced
+from everfold.core.text.words import read_matter
+
+_LINES: Final[dict[ItemKind, LineKind]] = {
+    "fact": "identity",
+    "preference": "preference",
+    "decision": "decision",
+    "task": "task",
+    "open_item": "question",
+}
+_STANDING: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decision"))
+_ONE_VALUE: Final = re.compile(
+    r"\bmy (?P<of>(?:[a-z'-]+ ){0,3}?(?:name|nickname|address|e-?mail(?: address)?|(?:phone |badge |room |account )?number|birthday|"
+    r"time ?zone|budget|deadline|employer|boss|manager|job(?: title)?)|favou?rite (?:[a-z'-]+ ?){1,3}?) (?:is|are|was|has changed to)\b"
+    r"|\b(?:i|we)(?:'m| am| are)? ?(?:now |currently )?(?P<live>live|living) (?:in|at|on|near)\b"
+    r"|\b(?:i|we)(?:'ve| have)? (?:just )?(?P<moved>moved) to\b|\b(?P<called>call me|i go by)\b",
+    re.IGNORECASE,
+)
+"""Statements about what a person has one of: a later one replaces an earlier one, whatever its value is. Source: own list
+of the commonest such properties in English; anything else is left to `supersession`."""
+_AROUND_WORDS: Final = 6
+_JOINS: Final = re.compile(r"[,;:]|\b(?:and|but|because|so|which|who)\b", re.IGNORECASE)
+_FAR: Final = 1_000_000
+"""How many messages ago, at least, an item of another session counts as said."""
+
+
+def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
+    """Those of the older items that a newer one clearly replaces, the one seen last first.
+
+    Only items of its tier and agent are compared, of no more authority, and last said before it.
+    """
+    lines: dict[tuple[int, int], Item] = {}
+    given: list[ExtractLine] = []
+    last = _read_line(newer, newer, 0)
+    rivals = sorted(
+        filter(lambda item: _may_replace(newer, item), older), key=lambda item: (item.last_seen_at, item.id)
+    )
+    for place, item in enumerate(rivals):
+        line = _read_line(item, newer, place)
+        lines[line.seq, line.start] = item
+        given.append(line)
+    replaced = {lines[line.seq, line.start].id for line in list_replaced(last, given)}
+    subject = find_one_value(newer.statement)
+    if subject and newer.tier == "user":
+        replaced |= {item.id for item in rivals if find_one_value(item.statement, alone=True) == subject}
+    return [item for item in reversed(rivals) if item.id in replaced]
+
+
+def find_one_value(statement: str, *, alone: bool = False) -> str:
+    """What a statement gives the value of, where a person has one of it ("my room number is"); empty for any other.
+
+    Args:
+        statement: In words.
+        alone: Only a statement that says nothing else: what it says besides would be lost with it.
+    """
+    match = _ONE_VALUE.search(statement)
+    if match is None:
+        return ""
+    around = f"{statement[: match.start()]} {statement[match.end() :]}"
+    if alone and (len(around.split()) > _AROUND_WORDS or _JOINS.search(around)):
+        return ""
+    if match["of"]:
+        return " ".join(match["of"].lower().replace("favourite", "favorite").replace("colour", "color").split())
+    return "called" if match["called"] else "home"
+
+
+def is_of_one_place(one: Item, other: Item) -> bool:
+    """Whether both are about the person, or both are notes of one agent."""
+    return one.tier == other.tier and (one.tier == "user" or one.agent_id == other.agent_id)
+
+
+def says_no_more(newer: Item, older: Item) -> bool:
+    """Whether a newer statement was taken from the same words as an older one, and has no word that it lacks."""
+    if not any(_overlap(newer, older)):
+        return False
+    told = " ".join((older.statement, *(one.quote for one in older.evidence)))
+    return frozenset(read_matter(newer.statement).split()) <= {*read_matter(told).split(), "user"}
+
+
+def _overlap(newer: Item, older: Item) -> list[bool]:
+    return [
+        one.session_id == two.session_id
+        and one.seq == two.seq
+        and max(one.start, two.start) < min(one.start + len(one.quote), two.start + len(two.quote))
+        for one in newer.evidence
+        for two in older.evidence
+    ]
+
+
+def _may_replace(newer: Item, older: Item) -> bool:
+    return (
+        older.id != newer.id
+        and is_of_one_place(newer, older)
+        and older.authority <= newer.authority
+        and _was_said_before(older, newer)
+    )
+
+
+def _was_said_before(older: Item, newer: Item) -> bool:
+    """Whether an item was last said before another one.
+
+    At one moment, as in a batch or an import without times, it was where it stands in an earlier message and the other one
+    says itself that it takes the place of something: else the two may well be a list.
+    """
+    if older.last_seen_at != newer.last_seen_at or not older.evidence or not newer.evidence:
+        return older.last_seen_at < newer.last_seen_at
+    one, other = older.evidence[-1], newer.evidence[-1]
+    return one.session_id == other.session_id and one.seq < other.seq and is_replacing(newer.statement)
+
+
+def _read_line(item: Item, newer: Item, place: int) -> ExtractLine:
+    """An item as a line; the place tells apart those that stand at one message."""
+    return ExtractLine(
+        seq=_find_distance(item, newer),
+        origin=item.origin,
+        kind="remember" if item.is_explicit else _LINES[item.kind],
+        score=0,
+        quote=item.statement,
+        start=place,
+        standing=item.kind in _STANDING,
+        said_at=item.last_seen_at,
+    )
+
+
+def _find_distance(item: Item, newer: Item) -> int:
+    """A place in the log, counted from the newer one's message back; 0 for that message itself."""
+    if item is newer:
+        return 0
+    session_id, seq = (newer.evidence[-1].session_id, newer.evidence[-1].seq) if newer.evidence else ("", 0)
+    seqs = [one.seq for one in item.evidence if one.session_id == session_id]
+    if not seqs or not newer.evidence:
+        return -_FAR
+    return min(max(seqs) - seq, 0)

@@ -1,0 +1,1 @@
+"""A user's document, and back."""

@@ -1,0 +1,285 @@
+"""A user's memory, and their sessions where they were asked for, as one JSON document, and back.
+
+The document is JSON values in which every string keeps its code points, lone surrogates too; written with `json.dumps`
+and its default escapes it survives any file. What is read from one is checked in full before anything is stored: types,
+ids, the order of revisions, and whose it is.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, TypeVar, cast
+
+from everfold.core.memory.items import Item
+from everfold.core.memory.records import AuditEntry, Extraction
+from everfold.core.memory.rows import (
+    audit_from_bytes,
+    audit_to_bytes,
+    dream_from_bytes,
+    dream_to_bytes,
+    extraction_from_bytes,
+    extraction_to_bytes,
+    item_from_bytes,
+    item_to_bytes,
+    topic_from_bytes,
+    topic_to_bytes,
+)
+from everfold.core.memory.topics import Dream, Topic
+from everfold.core.portability.sessions import PortableSession, read_sessions, write_sessions
+from everfold.core.primitives.field_types import MOST_WHOLE, broken, check_fields, require_text
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.errors import InvalidInputError
+
+FORMAT: Final = "everfold.user"
+VERSION: Final = 1
+
+T = TypeVar("T")
+Row = TypeVar("Row", Item, Topic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortableMemory:
+    """All that memory has of one user, in the order in which memory first had it.
+
+    Attributes:
+        items: Every item with all its revisions, oldest first.
+        topics: The same for topics.
+        dreams: Oldest first.
+        extractions: By ordinal.
+        cursors: Up to where the dreams of each agent have read.
+        audit: Oldest first.
+        sessions: In the order of their creation; None where they were not asked for.
+    """
+
+    user_id: UserId
+    items: tuple[tuple[Item, ...], ...] = ()
+    topics: tuple[tuple[Topic, ...], ...] = ()
+    dreams: tuple[Dream, ...] = ()
+    extractions: tuple[Extraction, ...] = ()
+    cursors: tuple[tuple[AgentId, int], ...] = ()
+    audit: tuple[AuditEntry, ...] = ()
+    sessions: tuple[PortableSession, ...] | None = None
+
+
+def write_document(memory: PortableMemory) -> JsonObject:
+    """A memory as a document."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "user_id": memory.user_id,
+        "items": [[_to_json(item_to_bytes(item)) for item in revisions] for revisions in memory.items],
+        "topics": [[_to_json(topic_to_bytes(topic)) for topic in revisions] for revisions in memory.topics],
+        "dreams": [_write_dream(dream) for dream in memory.dreams],
+        "extractions": [_write_extraction(one) for one in memory.extractions],
+        "cursors": {str(agent_id): read_through for agent_id, read_through in memory.cursors},
+        "audit": [_to_json(audit_to_bytes(entry)) for entry in memory.audit],
+        **({} if memory.sessions is None else {"transcripts": write_sessions(memory.sessions)}),
+    }
+
+
+def read_document(document: object) -> PortableMemory:
+    """The memory that a document holds.
+
+    Raises:
+        InvalidInputError: it is no such document, or of a newer version, or something in it is not as it must be; says
+            what and where.
+    """
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InvalidInputError(f"this is no export of a user: expected a JSON object with the format {FORMAT!r}")
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
+        raise InvalidInputError(
+            f"the export is of version {version!r}, this release reads up to {VERSION}; import it with the release that "
+            "wrote it, or a newer one"
+        )
+    user_id = UserId(require_text(document.get("user_id"), "user_id"))
+    memory = PortableMemory(
+        user_id=user_id,
+        items=tuple(
+            _read_revisions(revisions, at, item_from_bytes, Item) for at, revisions in _list_at(document, "items")
+        ),
+        topics=tuple(
+            _read_revisions(revisions, at, topic_from_bytes, Topic) for at, revisions in _list_at(document, "topics")
+        ),
+        dreams=tuple(_read_dream(value, at) for at, value in _list_at(document, "dreams")),
+        extractions=tuple(_read_extraction(value, at) for at, value in _list_at(document, "extractions")),
+        cursors=_read_cursors(document.get("cursors")),
+        audit=tuple(_read_row(value, at, audit_from_bytes, AuditEntry) for at, value in _list_at(document, "audit")),
+        sessions=read_sessions(document["transcripts"], "transcripts") if "transcripts" in document else None,
+    )
+    _check_owners(memory)
+    _check_order(memory)
+    return memory
+
+
+def give_memory(memory: PortableMemory, user_id: UserId) -> PortableMemory:
+    """The same memory as another user's."""
+    return PortableMemory(
+        user_id=user_id,
+        items=tuple(tuple(replace(one, user_id=user_id) for one in revisions) for revisions in memory.items),
+        topics=tuple(tuple(replace(one, user_id=user_id) for one in revisions) for revisions in memory.topics),
+        dreams=tuple(
+            replace(dream, user_id=user_id, topics=tuple(replace(one, user_id=user_id) for one in dream.topics))
+            for dream in memory.dreams
+        ),
+        extractions=tuple(replace(one, user_id=user_id) for one in memory.extractions),
+        cursors=memory.cursors,
+        audit=tuple(replace(entry, user_id=user_id) for entry in memory.audit),
+        sessions=memory.sessions,
+    )
+
+
+def rename_sessions(memory: PortableMemory, names: Mapping[SessionId, SessionId]) -> PortableMemory:
+    """The same memory with other ids of sessions: of the sessions themselves, and wherever memory names them."""
+    if not names:
+        return memory
+    return replace(
+        memory,
+        items=tuple(tuple(_rename_evidence(item, names) for item in revisions) for revisions in memory.items),
+        extractions=tuple(
+            replace(one, session_id=names.get(one.session_id, one.session_id)) for one in memory.extractions
+        ),
+        audit=tuple(
+            replace(entry, about=tuple(names.get(SessionId(id_), id_) for id_ in entry.about)) for entry in memory.audit
+        ),
+        sessions=None
+        if memory.sessions is None
+        else tuple(
+            replace(
+                one,
+                id=names.get(one.id, one.id),
+                parent_id=None if one.parent_id is None else names.get(one.parent_id, one.parent_id),
+            )
+            for one in memory.sessions
+        ),
+    )
+
+
+def _rename_evidence(item: Item, names: Mapping[SessionId, SessionId]) -> Item:
+    evidence = tuple(one._replace(session_id=names.get(one.session_id, one.session_id)) for one in item.evidence)
+    return replace(item, evidence=evidence)
+
+
+# --- writing
+
+
+def _to_json(content: bytes) -> JsonValue:
+    return cast("JsonValue", json.loads(content.decode("utf-8", "surrogatepass")))
+
+
+def _write_dream(dream: Dream) -> JsonObject:
+    topics: list[JsonValue] = [_to_json(topic_to_bytes(topic)) for topic in dream.topics]
+    return {**cast("JsonObject", _to_json(dream_to_bytes(dream))), "topics": topics}
+
+
+def _write_extraction(extraction: Extraction) -> JsonObject:
+    return {**cast("JsonObject", _to_json(extraction_to_bytes(extraction))), "ordinal": extraction.ordinal}
+
+
+# --- reading
+
+
+def _to_bytes(value: object, at: str) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"the export is broken at {at}: {error}; nothing was stored", at=at) from error
+
+
+def _list_at(document: dict[str, object], name: str) -> list[tuple[str, object]]:
+    values = document.get(name)
+    if not isinstance(values, list):
+        raise broken(name, f"expected a list, got {type(values).__name__}")
+    return [(f"{name}[{index}]", value) for index, value in enumerate(values)]
+
+
+def _read_row(value: object, at: str, read: Callable[[bytes], T], row_type: type[T]) -> T:
+    if not isinstance(value, dict):
+        raise broken(at, f"expected an object, got {type(value).__name__}")
+    content = _to_bytes(value, at)
+    try:
+        row = read(content)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, InvalidInputError) as error:
+        raise broken(at, f"{type(error).__name__}: {error}") from error
+    problem = check_fields(row, row_type)
+    if problem:
+        raise broken(at, problem)
+    return row
+
+
+def _read_revisions(values: object, at: str, read: Callable[[bytes], Row], row_type: type[Row]) -> tuple[Row, ...]:
+    if not isinstance(values, list) or not values:
+        raise broken(at, "expected a list of revisions that is not empty")
+    rows = tuple(_read_row(value, f"{at}[{index}]", read, row_type) for index, value in enumerate(values))
+    for index, (before, row) in enumerate(pairwise(rows), 1):
+        if row.id != before.id or row.revision <= before.revision:
+            raise broken(f"{at}[{index}]", "expected a later revision of the same id")
+    if rows[0].revision < 1:
+        raise broken(f"{at}[0]", "revisions begin with 1")
+    return rows
+
+
+def _read_dream(value: object, at: str) -> Dream:
+    topics = value.get("topics") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(topics, list):
+        raise broken(at, "expected an object with a list of topics")
+    read = tuple(
+        _read_row(topic, f"{at}.topics[{index}]", topic_from_bytes, Topic) for index, topic in enumerate(topics)
+    )
+    rest = {name: one for name, one in value.items() if name != "topics"}
+    return _read_row(rest, at, lambda content: dream_from_bytes(content, read), Dream)
+
+
+def _read_extraction(value: object, at: str) -> Extraction:
+    ordinal = value.get("ordinal") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(ordinal, int) or isinstance(ordinal, bool):
+        raise broken(at, "expected an object with a whole ordinal")
+    rest = {name: one for name, one in value.items() if name != "ordinal"}
+    return _read_row(
+        rest, at, lambda content: extraction_from_bytes(content, ordinal=ordinal, is_session_gone=False), Extraction
+    )
+
+
+def _read_cursors(value: object) -> tuple[tuple[AgentId, int], ...]:
+    if not isinstance(value, dict):
+        raise broken("cursors", "expected an object of whole numbers by agent")
+    for agent_id, read_through in value.items():
+        require_text(agent_id, f"cursors.{agent_id!r}")
+        if not isinstance(read_through, int) or isinstance(read_through, bool) or not 0 <= read_through <= MOST_WHOLE:
+            raise broken(f"cursors.{agent_id}", f"expected a whole number, got {read_through!r}")
+    return tuple((AgentId(agent_id), read_through) for agent_id, read_through in value.items())
+
+
+def _check_owners(memory: PortableMemory) -> None:
+    rows: list[tuple[str, Sequence[object]]] = [
+        *((f"items[{at}]", revisions) for at, revisions in enumerate(memory.items)),
+        *((f"topics[{at}]", revisions) for at, revisions in enumerate(memory.topics)),
+        *((f"dreams[{at}]", (dream, *dream.topics)) for at, dream in enumerate(memory.dreams)),
+        *((f"extractions[{at}]", (one,)) for at, one in enumerate(memory.extractions)),
+        *((f"audit[{at}]", (entry,)) for at, entry in enumerate(memory.audit)),
+    ]
+    for at, owned in rows:
+        others = {cast("Item", one).user_id for one in owned} - {memory.user_id}
+        if others:
+            raise broken(at, f"it is of user {', '.join(sorted(others))}, expected {memory.user_id}")
+
+
+def _check_order(memory: PortableMemory) -> None:
+    for name, ids in (
+        ("items", [revisions[0].id for revisions in memory.items]),
+        ("topics", [revisions[0].id for revisions in memory.topics]),
+        ("dreams", [dream.id for dream in memory.dreams]),
+        ("extractions", [one.id for one in memory.extractions]),
+    ):
+        twice = (
+            next((id_ for at, id_ in enumerate(ids) if id_ in set(ids[:at])), None)
+            if len(set(ids)) < len(ids)
+            else None
+        )
+        if twice is not None:
+            raise broken(name, f"the id {twice!r} stands twice")
+    ordinals = [one.ordinal for one in memory.extractions]
+    if any(later <= former for former, later in pairwise([0, *ordinals])):
+        raise broken("extractions", "expected ordinals that rise from 1 on")

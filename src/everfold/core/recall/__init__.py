@@ -1,0 +1,1 @@
+"""What of memory and history is shown: recall, snapshot, delta, vectors."""

@@ -1,0 +1,1 @@
+"""What context sources are asked, and what they may say."""

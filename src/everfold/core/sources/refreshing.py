@@ -1,0 +1,219 @@
+"""Refreshing: what context sources are asked, and the message that carries what they said.
+
+Each source is asked for the time since it answered last, no longer than the look-back: one that failed is asked for the
+same time again. What they say becomes one message of external origin with a part for each of them, cut within its share
+and fenced when it is shown; the newest refresh takes the place of the one before it.
+
+Source: DESIGN section 3.5; REQUIREMENTS OF-64 to OF-67, U-110 to U-112.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from everfold.core.compaction.layout import Layout
+from everfold.core.compaction.planning import measure_window
+from everfold.core.log.budget import Policy, UsableBudget
+from everfold.core.log.messages import TextPart
+from everfold.core.log.sessions import SessionRecord
+from everfold.core.log.state import Answered, SessionState
+from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.text.frames import FENCE_TOKENS, fence_untrusted, name_refresh
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
+
+Cause = Literal["gap", "cadence", "manual", "late"]
+"""Why a refresh is made. late: an answer came after the deadline, and joins the others in the next turn."""
+
+SOURCE_KEY: Final = "context_source"
+"""Where a part of a refresh names the source that said it."""
+
+CUT_MARK: Final = "[... {count:,} more characters left out]"
+_MARK_TOKENS: Final = 16
+"""What the mark costs. Source: our estimate for a count of seven digits, 13, and reserve."""
+_HEADER_TOKENS: Final = 24 + FENCE_TOKENS + MESSAGE_OVERHEAD_TOKENS
+"""The line of a refresh and its message. Source: our estimate of the line, 19, and reserve; a fence is counted for every
+text from outside, for this line too."""
+_NAME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,19}://[\w.@-]{1,80}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedSource:
+    """A context source that the settings allow to be asked, and what it is asked."""
+
+    name: str
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What one source is asked: what happened from one moment to another, in so many tokens."""
+
+    source: str
+    prompt: str
+    from_at: datetime
+    to_at: datetime
+    budget_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a source said to a question; not empty."""
+
+    question: Question
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """A context refresh that is ready to be stored.
+
+    Attributes:
+        wire: The message, in OpenAI chat form.
+        answered: Up to when each source that answered has answered now.
+        tokens: What its parts cost in a window, fences included.
+        left_out: Sources whose answers no longer fit under the cap; they are not counted as answered.
+    """
+
+    wire: JsonObject
+    answered: tuple[Answered, ...]
+    tokens: int
+    left_out: tuple[str, ...] = ()
+
+
+def find_cap(cap_tokens: int, budget: UsableBudget) -> int:
+    """What a refresh may cost: its cap, and no more than the window shows of one message. A cap of 0 is none."""
+    most = budget.visible_tokens - _HEADER_TOKENS
+    return max(min(cap_tokens, most) if cap_tokens else most, 0)
+
+
+def share_cap(cap_tokens: int, floor_tokens: int, sources_count: int) -> int:
+    """What one of so many sources may say, its fence left out.
+
+    Source: REQUIREMENTS OF-66.
+    """
+    share_tokens = min(max(floor_tokens, cap_tokens // max(sources_count, 1)), cap_tokens)
+    return max(share_tokens - FENCE_TOKENS, 1)
+
+
+def plan_questions(
+    sources: Sequence[AllowedSource],
+    state: SessionState,
+    record: SessionRecord,
+    policy: Policy,
+    *,
+    cause: Cause,
+    now: datetime,
+    cap_tokens: int,
+    floor_tokens: int,
+) -> tuple[Question, ...]:
+    """What each source is asked now, in the order of the settings.
+
+    Args:
+        sources: The allowed ones.
+        state: The session's state: it knows up to when each has answered.
+        record: The session.
+        policy: How far back a refresh looks.
+        cause: After a gap a source that never answered is asked from when the user left.
+        now: The end of the stretch.
+        cap_tokens: See `find_cap`.
+        floor_tokens: The least share of it that a source gets.
+    """
+    if not sources:
+        return ()
+    earliest = now - timedelta(seconds=policy.gap_max_lookback_secs)
+    known = dict(state.answered)
+    begun = (state.away_since if cause == "gap" else None) or record.created_at
+    budget_tokens = share_cap(cap_tokens, floor_tokens, len(sources))
+    return tuple(
+        Question(
+            source=source.name,
+            prompt=source.prompt,
+            from_at=min(max(known.get(source.name, begun), earliest), now),
+            to_at=now,
+            budget_tokens=budget_tokens,
+        )
+        for source in sources
+    )
+
+
+def compose_refresh(answers: Iterable[Answer], *, at: datetime, cap_tokens: int) -> Refresh | None:
+    """The message of what sources said, or None where nothing of it fits.
+
+    Args:
+        answers: In the order in which they are shown; those that no longer fit are left out whole.
+        at: When the message is stored.
+        cap_tokens: What all of them may cost together, fences included.
+    """
+    parts: list[JsonValue] = [{"type": "text", "text": name_refresh(at)}]
+    answered: list[Answered] = []
+    left_out: list[str] = []
+    used = 0
+    for answer in answers:
+        text = cut_answer(answer.text, answer.question.budget_tokens)
+        tokens = estimate_text_tokens(text) + FENCE_TOKENS
+        if not text or used + tokens > cap_tokens:
+            left_out.append(answer.question.source)
+            continue
+        used += tokens
+        parts.append({"type": "text", "text": text, SOURCE_KEY: answer.question.source})
+        answered.append(Answered(answer.question.source, answer.question.to_at))
+    if not answered:
+        return None
+    return Refresh(
+        wire={"role": "user", "content": parts}, answered=tuple(answered), tokens=used, left_out=tuple(left_out)
+    )
+
+
+def cut_answer(text: str, budget_tokens: int) -> str:
+    """An answer within its budget: cut from its end, at a line's end where one is near, with a mark that counts."""
+    text = text.strip()
+    if estimate_text_tokens(text) <= budget_tokens:
+        return text
+    kept = truncate_to_tokens(text, max(budget_tokens - _MARK_TOKENS, 0), head_share=1.0)[0].rstrip()
+    return f"{kept}\n{CUT_MARK.format(count=len(text) - len(kept))}" if kept else ""
+
+
+def show_answer(answer: Answer, *, at: datetime, key: str) -> str:
+    """What a model sees of a refresh that holds this answer alone: the line, and the cut answer in its fence.
+
+    Args:
+        answer: What the source said.
+        at: When the refresh would be stored.
+        key: What the marks of the fence are made with; each session has its own.
+    """
+    text = cut_answer(answer.text, answer.question.budget_tokens)
+    return f"{name_refresh(at)}\n{fence_untrusted(text, source=_name_source(answer.question.source), key=key)}"
+
+
+def note_answers(state: SessionState, answered: Iterable[Answered]) -> SessionState:
+    """The state that knows up to when sources have answered; its revision stays."""
+    known = {**dict(state.answered), **dict(answered)}
+    return replace(state, answered=tuple(Answered(source, known[source]) for source in sorted(known)))
+
+
+def measure_replacement(before: SessionState, after: SessionState, layout: Layout) -> int | None:
+    """What a provider must read again where a refresh takes the place of the one that was shown; None where none does.
+
+    Args:
+        before: The state before the append.
+        after: The state after it.
+        layout: What is shown of the past.
+    """
+    if not before.refreshes or after.refresh_seq == before.refresh_seq:
+        return None
+    old = before.refreshes[-1]
+    if old.seq > layout.watermark:
+        return after.safe_sum_tokens - old.sum_tokens
+    running = sum(held.tokens for held in layout.held if held.hold == "running")
+    return measure_window(after, layout) - layout.body_tokens + old.tokens + running
+
+
+def find_source(part: TextPart) -> str:
+    """The source that a part of a refresh names, as a fence may name it."""
+    return _name_source(part.raw.get(SOURCE_KEY) if part.raw is not None else None)
+
+
+def _name_source(name: object) -> str:
+    return name if isinstance(name, str) and _NAME.fullmatch(name) else "outside"

@@ -1,0 +1,77 @@
+"""Reading: the way of a message's text to its extract lines.
+
+A text is cut into segments (sentences of prose, lines of a log, runs of JSON); each is classified by its words, then
+read for what it holds, then scored by both; the best become lines. Every step is a file that receives what the one
+before gives: `segments`; `sentences` or `rows`; `signals`; `scoring`; `selection`. Of a long text only the beginning
+and the end are read, so the cost of a message is bounded.
+
+Source: DESIGN G3, 3.4; issue of the lossless core, item 3.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.rows import classify_rows, list_outcomes
+from everfold.core.statements.scoring import Scored, score_rows, score_sentences
+from everfold.core.statements.segments import Segment, cut_segments, lower_text
+from everfold.core.statements.selection import (
+    PASTE_CHARS,
+    SURE_ROWS,
+    doubt_paste,
+    fit_quotes,
+    move_tail,
+    select_best,
+    thin_table,
+)
+from everfold.core.statements.sentences import classify_sentences
+from everfold.core.statements.signals import find_row_signals, find_sentence_signals
+from everfold.core.statements.wide_statements import has_wide_script
+
+SCAN_CHARS: Final = 20_000
+"""Of a text longer than twice this only so much of its beginning and so much of its end is read."""
+
+
+def find_extract_lines(
+    text: str, *, seq: int, origin: Origin, is_result: bool, said_at: datetime
+) -> tuple[ExtractLine, ...]:
+    """The extract lines of one message's text, in the order of the text; none only where what is read of it is blank.
+
+    At most 12, for a long text up to 24. O(len(text)) up to twice `SCAN_CHARS`, bounded above.
+    """
+    length = len(text)
+    is_long = length > 2 * SCAN_CHARS
+    read = text[:SCAN_CHARS] + text[-SCAN_CHARS:] if is_long else text
+    if not read or read.isspace():
+        return ()
+    is_output = is_result or origin == "tool"
+    lowered = lower_text(read)
+    segments = cut_segments(read, lowered, SCAN_CHARS if is_long else length, is_output=is_output)
+    if is_output:
+        scored = _score_output(lowered, segments, len(read))
+    else:
+        from_user = origin == "user"
+        sentences = classify_sentences(lowered, segments, from_user=from_user, is_wide=has_wide_script(read))
+        scored = score_sentences(sentences, find_sentence_signals(sentences), from_user=from_user)
+    scored = fit_quotes(read, scored)
+    if is_long:
+        scored = move_tail(scored, SCAN_CHARS, length - len(read))
+    if length > PASTE_CHARS and not is_output:
+        scored = doubt_paste(scored, length)
+    return tuple(
+        [
+            ExtractLine(seq, origin, kind, score, text[start:end], start, standing, said_at, lasting)
+            for score, start, end, _, kind, standing, lasting in select_best(scored, length)
+        ]
+    )
+
+
+def _score_output(lowered: str, segments: Sequence[Segment], length: int) -> list[Scored]:
+    """The segments of an output scored, those of a table thinned before they are read."""
+    outcomes = list_outcomes(lowered)
+    head = classify_rows(segments[:SURE_ROWS], outcomes)
+    signals = find_row_signals(head)
+    rest = classify_rows(thin_table(segments[SURE_ROWS:], signals, outcomes, length), outcomes)
+    return score_rows([*head, *rest], [*signals, *find_row_signals(rest)])

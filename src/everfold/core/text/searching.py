@@ -1,0 +1,288 @@
+"""Full-text search over history: what is written for a message, what a question asks for, and how hits are ordered.
+
+One row a message with two texts. *Own* holds the message's words, its speaker's name and the words of its date;
+*before* holds what was said just before, so that an answer is found by the words of its question. A question is
+ranked once over both, the words of *before* counting less; then hits of a speaker whom the question names rise and
+machine output sinks.
+
+Source: Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009, for the ranking with
+weighted fields; our measurements in `bench/recall.py` for every weight.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from everfold.core.text.stems import stem
+from everfold.core.text.words import read_matter, read_words
+
+BEFORE_COUNT = 2
+"""How many said messages before a message stand in its *before* text."""
+BEFORE_WORDS = 16
+"""What *before* takes of each: its last words, without stop words. A reply leads over at its end, and a long one must
+not make a short answer long."""
+BEFORE_WEIGHT = 0.3
+"""What a word of *before* counts, against 1 for an own word."""
+SPEAKER_BOOST = 0.8
+"""How much the score of a message grows when the question names its speaker."""
+ROLE_WEIGHT = {"assistant": 0.85, "tool": 0.7, "system": 0.7}
+"""What the score of a message is multiplied by, 1 for any other role: machines repeat in bulk what people said once."""
+MAX_TERMS = 32
+MAX_QUESTION_CHARS = 4_000
+"""What comes later in a question is not asked for; a paste is no question."""
+CANDIDATE_COUNT = 100
+"""How many messages the index gives for the final order; more when a store drops some of them afterwards."""
+MIN_POSTINGS = 4_000
+POSTINGS_SHARE = 5
+"""One search reads MIN_POSTINGS index entries and one for every so many rows of the user, rarest terms first.
+
+Source: bench/recall.py: 0.02 of recall at 10 is lost at a quarter of the rows, nothing at half of them.
+"""
+LONG_LOG_ROWS = 100_000
+"""The number of rows that the bound is set for where a store does not know it."""
+
+_BM25_K1 = 1.2
+_BM25_B = 0.75
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_ASKING = re.compile(
+    r"\b(?:how (?:long|many|much|often|far|old)|(?:what|which) (?:kind|type|sort)s? of|"
+    r"what|when|where|who|whom|whose|which|why|how)(?:['\u2019](?:s|d|re|ll|ve))?\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”')
+_NAMES = "|".join(_MONTHS)
+_DATE = re.compile(
+    r"\b(?:(?P<iso_year>\d{4})-(?P<iso_month>\d\d?)-(?P<iso_day>\d\d?)"
+    rf"|(?P<day>\d\d?)(?:st|nd|rd|th)? (?:of )?(?P<month>{_NAMES}),? (?P<year>\d{{4}})"
+    rf"|(?P<name>{_NAMES}) (?P<after>\d\d?)(?:st|nd|rd|th)?,? (?P<last>\d{{4}}))\b",
+    re.IGNORECASE,
+)
+
+
+class SearchText(NamedTuple):
+    """What the index holds for one message: space-separated words, ready for any store. One is made for every message.
+
+    Attributes:
+        own: The message's words, its speaker and its date.
+        before: The words of what was said just before; empty for what nobody said.
+    """
+
+    own: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchTerm:
+    """One thing to look for: a word, several words in a row, or a beginning of words.
+
+    Attributes:
+        words: One index word, or the words of a quoted phrase in order.
+        is_prefix: The word may go on; only with a single word.
+    """
+
+    words: tuple[str, ...]
+    is_prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """What a question asks of the index. Any term may match; more and rarer ones rank higher.
+
+    Attributes:
+        terms: Phrases, days, then words in the question's order, each once, at most MAX_TERMS; none when the question has no word at all.
+    """
+
+    terms: tuple[SearchTerm, ...]
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The single words of the terms."""
+        return frozenset(word for term in self.terms for word in term.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCandidate:
+    """A message that the index gave, before the final order.
+
+    Attributes:
+        key: The store's integer id of the message; of two equal hits the higher one is newer and comes first.
+        score: The index's score, positive, higher is better.
+        speaker: The name that was indexed.
+        role: The message's role.
+    """
+
+    key: int
+    score: float
+    speaker: str
+    role: str
+
+
+def index_text(text: str, *, speaker: str, said_at: datetime, before: Sequence[str] = ()) -> SearchText:
+    """The words that the index holds for a message. O(length of the texts).
+
+    Args:
+        text: All text of the message.
+        speaker: Who said it: a name, or the role.
+        said_at: When; its own offset decides the day.
+        before: The texts of the said messages before it, newest first; BEFORE_COUNT are used. Nothing for a
+            message that nobody said (a tool result, a refresh, a tick).
+    """
+    own = (_matter(text), _who_and_when(speaker, said_at.date()))
+    earlier = map(_end, before[:BEFORE_COUNT])
+    return SearchText(" ".join(filter(None, own)), " ".join(filter(None, earlier)))
+
+
+_matter = lru_cache(maxsize=BEFORE_COUNT + 2)(read_matter)
+"""The words of the last few texts: the next messages take them as their *before*."""
+
+
+@lru_cache(maxsize=BEFORE_COUNT + 2)
+def _end(said: str) -> str:
+    """What *before* takes of a text."""
+    matter = _matter(said)
+    words = matter.rsplit(" ", BEFORE_WORDS)
+    return matter[len(words[0]) + 1 :] if len(words) > BEFORE_WORDS else matter
+
+
+@lru_cache(maxsize=64)
+def _who_and_when(speaker: str, day: date) -> str:
+    """The speaker; then month, year, weekday, and the day as one word (20230508)."""
+    month, weekday = stem(_MONTHS[day.month - 1]), stem(_WEEKDAYS[day.weekday()])
+    words = (*read_words(speaker), month, str(day.year), weekday, _day_word(day.year, day.month, day.day))
+    return " ".join(words)
+
+
+def _day_word(year: int, month: int, day: int) -> str:
+    return f"{year:04}{month:02}{day:02}"
+
+
+def plan_query(question: str) -> SearchQuery:
+    """What to look for. Never raises; operators of any query language are plain text.
+
+    Question words are dropped, unless nothing else is there; stop words always, the index has none. A quoted phrase
+    is one more term. A full date adds its day as the index writes it. A CJK character alone is looked for as a
+    beginning.
+    """
+    question = question[:MAX_QUESTION_CHARS]
+    matter = (read_matter(_ASKING.sub(" ", question)) or read_matter(question)).split()
+    terms = [SearchTerm(words=words) for words in _phrases(question)]
+    terms += [_single(word) for word in (*_mentioned_days(question), *matter)]
+    return SearchQuery(terms=tuple(dict.fromkeys(terms))[:MAX_TERMS])
+
+
+def plan_exact_query(text: str) -> SearchQuery:
+    """What finds the rows that hold all index words of a text in a row; no terms for stop words alone."""
+    words = tuple(read_matter(text[:MAX_QUESTION_CHARS]).split())
+    if len(words) == 1:
+        return SearchQuery(terms=(_single(words[0]),))
+    return SearchQuery(terms=(SearchTerm(words=words),) if words else ())
+
+
+def _single(word: str) -> SearchTerm:
+    return SearchTerm(words=(word,), is_prefix=len(word) == 1 and not word.isascii())
+
+
+def _phrases(question: str) -> list[tuple[str, ...]]:
+    quoted = (read_matter(straight or curly).split() for straight, curly in _QUOTED.findall(question))
+    return [tuple(words[:MAX_TERMS]) for words in quoted if len(words) > 1]
+
+
+def _mentioned_days(question: str) -> list[str]:
+    return [_read_day(match) for match in _DATE.finditer(question)]
+
+
+def _read_day(match: re.Match[str]) -> str:
+    """The day as the index writes it; a day that no calendar has is a word like any other."""
+    name = (match["month"] or match["name"] or "").lower()
+    month = _MONTHS.index(name) + 1 if name else int(match["iso_month"])
+    day = match["day"] or match["iso_day"] or match["after"]
+    year = match["year"] or match["iso_year"] or match["last"]
+    return _day_word(int(year), month, int(day))
+
+
+def choose_terms(query: SearchQuery, entry_counts: Mapping[str, int], *, row_count: int = LONG_LOG_ROWS) -> SearchQuery:
+    """The query without its most common terms, so that a search of a long log reads a bounded part of the index.
+
+    Args:
+        query: The plan.
+        entry_counts: How many rows of the user hold each word; a word that is missing counts as in none. A phrase
+            costs what its rarest word does, a beginning of words nothing.
+        row_count: How many rows the user has, about: it only sets the bound. The rarest term stays whatever it costs.
+    """
+    costs = {term: min(entry_counts.get(word, 0) for word in term.words) for term in query.terms}
+    kept: set[SearchTerm] = set()
+    left = MIN_POSTINGS + row_count // POSTINGS_SHARE
+    for term in sorted(query.terms, key=lambda each: costs[each]):
+        left -= costs[term]
+        if kept and left < 0:
+            break
+        kept.add(term)
+    return SearchQuery(terms=tuple(term for term in query.terms if term in kept))
+
+
+def order_hits(query: SearchQuery, candidates: Iterable[SearchCandidate]) -> list[SearchCandidate]:
+    """The candidates in final order with their final scores: named speakers up, machine output down, newer first.
+
+    Args:
+        query: The whole plan, so that a name counts that was too common to be looked for.
+        candidates: What the index gave.
+    """
+    asked = query.words
+    ranked = [_weigh(asked, candidate) for candidate in candidates]
+    return sorted(ranked, key=lambda hit: (-hit.score, -hit.key))
+
+
+def _weigh(asked: frozenset[str], candidate: SearchCandidate) -> SearchCandidate:
+    weight = ROLE_WEIGHT.get(candidate.role, 1.0)
+    if not asked.isdisjoint(read_words(candidate.speaker)):
+        weight *= 1 + SPEAKER_BOOST
+    return SearchCandidate(
+        key=candidate.key, score=candidate.score * weight, speaker=candidate.speaker, role=candidate.role
+    )
+
+
+def rank_documents(query: SearchQuery, documents: Sequence[SearchText]) -> list[tuple[int, float]]:
+    """Position and score of each document that matches, best first; BM25 over both texts. O(all words).
+
+    The formula is that of SQLite's FTS5: term counts weighted by field, length over all fields, and the inverse
+    frequency floored just above zero.
+
+    Source: sqlite.org/fts5.html, "The bm25() function".
+    """
+    if not documents:
+        return []
+    texts = [(document.own.split(), document.before.split()) for document in documents]
+    average = sum(len(own) + len(before) for own, before in texts) / len(texts) or 1.0
+    scores: defaultdict[int, float] = defaultdict(float)
+    for term in query.terms:
+        counts = {at: count for at, both in enumerate(texts) if (count := _weighted_count(term, both)) > 0}
+        rarity = max(1e-6, math.log((len(texts) - len(counts) + 0.5) / (len(counts) + 0.5)))
+        for at, count in counts.items():
+            length = len(texts[at][0]) + len(texts[at][1])
+            spread = _BM25_K1 * (1 - _BM25_B + _BM25_B * length / average)
+            scores[at] += rarity * count * (_BM25_K1 + 1) / (count + spread)
+    return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
+
+
+def _weighted_count(term: SearchTerm, both: tuple[list[str], list[str]]) -> float:
+    own, before = both
+    return _count(term, own) + BEFORE_WEIGHT * _count(term, before)
+
+
+def _count(term: SearchTerm, words: list[str]) -> int:
+    if term.is_prefix:
+        return sum(word.startswith(term.words[0]) for word in words)
+    width = len(term.words)
+    if width == 1:
+        return words.count(term.words[0])
+    return sum(tuple(words[at : at + width]) == term.words for at in range(len(words) - width + 1))

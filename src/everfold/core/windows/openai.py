@@ -1,0 +1,181 @@
+"""A window as an OpenAI chat request.
+
+Source: the public API reference of chat completions: roles, content parts, tool_calls and their tool messages, the
+patterns of names and ids.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from everfold.core.log.messages import ImagePart, OpaquePart
+from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text, encode_json, parse_json
+from everfold.core.text.frames import EMPTY_TEXT
+from everfold.core.windows.entries import Renderable
+from everfold.core.windows.speech import (
+    Shown,
+    ShownAnswer,
+    ShownCall,
+    ShownDocument,
+    ShownText,
+    Speech,
+    speak,
+    texts_of,
+    write_document,
+)
+from everfold.errors import InvalidInputError
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ID_CHARS = 40
+_IMAGE_URL = re.compile(r"https?://\S+|data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]+")
+_DETAILS = frozenset({"auto", "low", "high"})
+
+
+def render_openai(window: Renderable) -> JsonObject:
+    """The window as a request: `messages`, and `tools` when the session has any. User content is always a part list."""
+    messages: list[JsonValue] = []
+    if window.prompt.system:
+        messages.append({"role": "system", "content": clean_text(window.prompt.system)})
+    for speech in speak(window):
+        if speech.place == "suffix":
+            _add_suffix(messages, speech)
+        else:
+            messages.extend(_render(speech))
+    request: JsonObject = {"messages": messages}
+    if window.prompt.tools:
+        request["tools"] = [openai_tool(tool) for tool in window.prompt.tools]
+    return request
+
+
+def _render(speech: Speech) -> Iterable[JsonValue]:
+    match speech.role:
+        case "system":
+            role = speech.message.wire.get("role", "system") if speech.message else "system"
+            yield {"role": role, "content": "\n".join(texts_of(speech.items)) or EMPTY_TEXT}
+        case "user":
+            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in speech.items]}
+            name = speech.message.view.name if speech.message else None
+            if name and _NAME.fullmatch(name):
+                message["name"] = name
+            yield message
+        case "assistant":
+            yield _assistant(speech)
+        case "results":
+            yield from (_result(item) for item in speech.items if isinstance(item, ShownAnswer))
+
+
+def _user_part(item: Shown) -> JsonValue:
+    match item:
+        case ShownText():
+            return {"type": "text", "text": item.text}
+        case ImagePart():
+            return _image(item)
+        case ShownDocument():
+            return {"type": "text", "text": write_document(item)}
+        case OpaquePart() if _is_openai_part(item.raw):
+            return {"type": item.type, item.type: clean_json(item.raw[item.type])}
+        case OpaquePart():
+            return {"type": "text", "text": f"[content of type {clean_text(item.type)}]"}
+        case _:
+            return {"type": "text", "text": EMPTY_TEXT}
+
+
+def _is_openai_part(raw: JsonObject) -> bool:
+    """Whether a part of a type that Everfold does not read is one that the provider takes."""
+    match raw:
+        case {"type": "file", "file": {"file_id": str(value)} | {"file_data": str(value)}}:
+            return value != ""
+        case {"type": "input_audio", "input_audio": {"data": str(value), "format": "wav" | "mp3"}}:
+            return value != ""
+        case _:
+            return False
+
+
+def _image(part: ImagePart) -> JsonValue:
+    url = part.url if part.url is not None else f"data:{part.media_type};base64,{part.data or ''}"
+    if not _IMAGE_URL.fullmatch(url):
+        return {"type": "text", "text": "[content of type image]"}
+    image: JsonObject = {"url": clean_text(url)}
+    if part.detail in _DETAILS:
+        image["detail"] = part.detail
+    return {"type": "image_url", "image_url": image}
+
+
+def _assistant(speech: Speech) -> JsonValue:
+    match speech.items:
+        case (ShownText(text=text),):  # as nearly every one, at a quarter of the cost
+            return {"role": "assistant", "content": text}
+    texts = [item.text for item in speech.items if isinstance(item, ShownText)]
+    texts += [write_document(item) for item in speech.items if isinstance(item, ShownDocument)]
+    texts += [f"[content of type {clean_text(i.type)}]" for i in speech.items if isinstance(i, OpaquePart)]
+    calls: list[JsonValue] = [_call(item) for item in speech.items if isinstance(item, ShownCall)]
+    return _say(texts, calls)
+
+
+def _say(texts: list[str], calls: list[JsonValue]) -> JsonValue:
+    message: JsonObject = {"role": "assistant"}
+    if len(texts) > 1:
+        message["content"] = [{"type": "text", "text": text} for text in texts]
+    elif texts:
+        message["content"] = texts[0]
+    else:
+        message["content"] = None if calls else EMPTY_TEXT
+    if calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def _call(item: ShownCall) -> JsonValue:
+    function: JsonValue = {"name": fit_name(item.part.name), "arguments": _arguments(item.arguments)}
+    return {"id": fit_id(item.part.id), "type": "function", "function": function}
+
+
+def _arguments(text: str) -> str:
+    """The arguments as they were made where they are JSON; else JSON that holds them."""
+    try:
+        parse_json(text)
+    except InvalidInputError:
+        return encode_json({"arguments": text}).decode()
+    return text
+
+
+def _result(item: ShownAnswer) -> JsonValue:
+    text = item.text
+    if text is None and item.part is not None:
+        text = clean_text(item.part.text)
+        if item.part.image_count:
+            text = f"{text}\n[{item.part.image_count} images, not shown in this form]".lstrip()
+        if item.part.is_error:
+            text = f"[error] {text}"
+    return {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
+
+
+def _add_suffix(messages: list[JsonValue], speech: Speech) -> None:
+    parts: list[JsonValue] = [_user_part(item) for item in speech.items]
+    last = messages[-1] if messages else None
+    if isinstance(last, dict) and last.get("role") == "user" and isinstance(content := last.get("content"), list):
+        content.extend(parts)
+    else:
+        messages.append({"role": "user", "content": parts})
+
+
+def fit_id(call_id: str) -> str:
+    """A call id as both providers take it: letters, digits, `_` and `-`, at most 40; any other becomes a hash."""
+    if len(call_id) <= _ID_CHARS and _NAME.fullmatch(call_id):
+        return call_id
+    return "call_" + hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def fit_name(name: str) -> str:
+    """A tool name as both providers take it; characters that they refuse become `_`."""
+    return name if _NAME.fullmatch(name) else (re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed")
+
+
+def openai_tool(tool: JsonValue) -> JsonValue:
+    """A tool schema in OpenAI's form, whichever it was given in."""
+    tool = clean_json(tool)
+    if not isinstance(tool, dict) or "input_schema" not in tool:
+        return tool
+    function: JsonObject = {key: value for key, value in tool.items() if key in {"name", "description"}}
+    function["parameters"] = tool["input_schema"]
+    return {"type": "function", "function": function}

@@ -1,0 +1,359 @@
+"""The window: the list of what the model is shown next, with a report of what is in it and why.
+
+Order, which is also the order of how long each stays the same: fixed, head, body (kept messages and digests by range),
+standing instructions, snapshot of memory, the newest context refresh once it is past, tail, dynamic suffix.
+
+Source: DESIGN section 3, "The way of a message".
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from everfold.core.compaction.layout import Layout, split_held
+from everfold.core.compaction.planning import list_noted, measure_notes, measure_window
+from everfold.core.digests.extractive import LeftOut
+from everfold.core.log.budget import Policy, UsableBudget
+from everfold.core.log.messages import Message
+from everfold.core.log.prompts import Prompt
+from everfold.core.log.state import WHOLE_WINDOW, Awaited, SessionState
+from everfold.core.primitives.json_values import JsonObject
+from everfold.core.text.frames import continuity_note
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
+from everfold.core.windows.entries import Entry, MessageEntry, RangeEntry, Slice, TextEntry
+from everfold.core.windows.rendering import render
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheBreakPlace:
+    """One change of a request before its end.
+
+    Attributes:
+        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `refresh`
+            (a context refresh took the place of an older one), or `memory` (its snapshot was written again for an erase
+            in it, or was turned on).
+        cost_tokens: What can no longer come from the provider's cache.
+    """
+
+    reason: str
+    resent_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowReport:
+    """What is in a window and why. Token counts are of the fixed estimate.
+
+    Attributes:
+        tokens: The whole window, fixed part included, without the reserve for the dynamic suffix that is not used.
+        by_slice: The tokens of each slice.
+        message_count: Messages of the log that are shown verbatim or in their visible form.
+        digest_count: Digests that are shown.
+        watermark: The last message that compaction has decided about.
+        last_seq: The newest message that is shown.
+        withheld_seqs: Messages of an open step, which wait for their results.
+        standing_left_out: Standing statements that the standing instructions have no room for, counted and named by range.
+        breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
+            must read again for it; empty when the request only grew at its end.
+        full_slices: Slices that are at their bound, when the window could not come down to its trigger.
+        memory: What of memory is shown and why, a line for each part.
+    """
+
+    limit_tokens: int
+    budget_tokens: int
+    fixed_tokens: int
+    usable_tokens: int
+    tokens: int
+    by_slice: Mapping[Slice, int]
+    message_count: int
+    digest_count: int
+    watermark: int
+    last_seq: int
+    withheld_seqs: tuple[int, ...]
+    standing_left_out: LeftOut
+    cache_breaks: tuple[CacheBreakPlace, ...] = ()
+    full_slices: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What the model is shown next. `fence_key` keys the marks around text from outside."""
+
+    session: str
+    prompt: Prompt
+    entries: tuple[Entry, ...]
+    report: WindowReport
+    fence_key: str
+
+    def render(self, provider: Literal["openai", "anthropic"]) -> JsonObject:
+        """The window as a request: `messages`, with `system` (Anthropic) and `tools` where the session has them.
+
+        Every call makes new objects; what is done with them changes nothing here.
+
+        Raises:
+            InvalidInputError: the provider's form is unknown.
+        """
+        return render(self, provider)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The past as a layout shows it. It stays the same from one compaction to the next.
+
+    `by_slice` has the tokens of its slices, `tokens` their sum; `message_count` counts the messages that are shown word for
+    word, `digest_count` the digests.
+    """
+
+    layout: Layout
+    awaited: tuple[Awaited, ...]
+    snapshot: str
+    refresh_seq: int
+    entries: tuple[Entry, ...]
+    by_slice: Mapping[Slice, int]
+    tokens: int
+    message_count: int
+    digest_count: int
+
+
+def build_body(
+    layout: Layout,
+    messages: Mapping[int, Message],
+    digests: Mapping[str, str],
+    awaited: tuple[Awaited, ...] = (),
+    *,
+    snapshot: str = "",
+    refresh_seq: int = 0,
+) -> Body:
+    """What a layout shows. O(what it shows).
+
+    Args:
+        layout: What is shown of the past.
+        messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
+        digests: The text of every digest that the layout shows, by id.
+        awaited: Ranges whose digest stands under a continuity note.
+        snapshot: What is remembered of the user; empty for nothing.
+        refresh_seq: The newest context refresh; another one that is held was replaced, and is not shown.
+    """
+    by_slice: dict[Slice, int] = {}
+    held_of: dict[str, Slice] = {"head": "head", "running": "running", "refresh": "refresh"}
+    shown = [held for held in layout.held if held.hold != "refresh" or held.seq == refresh_seq]
+    for held in shown:
+        name = held_of.get(held.hold, "kept")
+        by_slice[name] = by_slice.get(name, 0) + held.tokens
+    by_slice["standing"] = layout.standing_tokens
+    framed_tokens = layout.body_tokens - layout.standing_tokens - sum(held.tokens for held in layout.held)
+    by_slice["digest"] = framed_tokens + measure_notes(awaited, layout)
+    if snapshot:
+        by_slice["snapshot"] = estimate_text_tokens(snapshot) + MESSAGE_OVERHEAD_TOKENS
+    return Body(
+        layout=layout,
+        awaited=awaited,
+        snapshot=snapshot,
+        refresh_seq=refresh_seq,
+        entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot, refresh_seq)),
+        by_slice=by_slice,
+        tokens=sum(by_slice.values()),
+        message_count=sum(not messages[held.seq].is_erased for held in shown),
+        digest_count=sum(bool(shown_range.digest_id) for shown_range in layout.ranges),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """The tail as a window shows it, up to `last_seq`. `message_count` counts the messages that are shown."""
+
+    first_seq: int
+    last_seq: int
+    replaced_seq: int = 0
+    entries: tuple[MessageEntry, ...] = ()
+    message_count: int = 0
+
+
+def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Message], *, before: Tail | None) -> Tail:
+    """The tail of a session's window. O(what is new), where the tail of the window before only grew.
+
+    Args:
+        state: The session's state.
+        layout: What is shown of the past.
+        messages: Every message of the tail, by sequence number; tombstones for the erased ones.
+        before: An earlier tail of the same log under the same layout, with nothing erased since; None for none.
+    """
+    first_seq, last_seq = max(layout.watermark, state.fixed_seq) + 1, state.safe_seq
+    replaced_seq = state.replaced_seq
+    if (
+        before is None
+        or (before.first_seq, before.replaced_seq) != (first_seq, replaced_seq)
+        or before.last_seq > last_seq
+    ):
+        before = Tail(first_seq=first_seq, last_seq=first_seq - 1, replaced_seq=replaced_seq)
+    elif before.last_seq == last_seq:
+        return before
+    new = [
+        MessageEntry(message=message, slice="tail")
+        for message in _stretch(messages, before.last_seq + 1, last_seq)
+        if message.source != "refresh" or message.seq > replaced_seq
+    ]
+    return Tail(
+        first_seq=first_seq,
+        last_seq=last_seq,
+        replaced_seq=replaced_seq,
+        entries=before.entries + tuple(new),
+        message_count=before.message_count + sum([not entry.message.is_erased for entry in new]),
+    )
+
+
+def build_window(  # noqa: PLR0913 - each is a part of the window
+    state: SessionState,
+    body: Body,
+    messages: Mapping[int, Message],
+    *,
+    session: str,
+    prompt: Prompt,
+    policy: Policy,
+    budget: UsableBudget,
+    suffix: str | None = None,
+    tail: Tail | None = None,
+    why: tuple[str, ...] = (),
+) -> Window:
+    """Build the window of a session from what is shown of it. O(head and tail).
+
+    Args:
+        state: The session's state.
+        body: What is shown of the past.
+        messages: Every message that the window shows, by sequence number; tombstones for the erased ones.
+        session: The session's id; it also keys the fences.
+        prompt: System prompt and tools.
+        policy: How the session compacts.
+        budget: The shares of the limit.
+        suffix: Text for the end of this request only; cut to its reserve.
+        tail: The tail, where it is built already.
+        why: What of memory is shown, for the report.
+    """
+    tail = tail or build_tail(state, body.layout, messages, before=None)
+    fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
+    ending = _suffix_entry(suffix, budget)
+    said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
+    return Window(
+        session=session,
+        prompt=prompt,
+        entries=(*fixed, *body.entries) + tail.entries + tuple(ending),  # noqa: RUF005 - the tail is copied once
+        report=_report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why),
+        fence_key=session,
+    )
+
+
+def _stretch(messages: Mapping[int, Message], first_seq: int, last_seq: int) -> Iterator[Message]:
+    """The messages of a stretch; of tombstones only those of steps, whose calls and results must stay paired."""
+    for seq in range(first_seq, last_seq + 1):
+        message = messages[seq]
+        if not message.is_erased or message.kind in {"assistant", "result"}:
+            yield message
+
+
+def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
+    """The sequence numbers of the messages that the window shows, rising."""
+    first_tail = max(layout.watermark, state.fixed_seq) + 1
+    held = [held.seq for held in layout.held]
+    return [*range(1, state.fixed_seq + 1), *held, *range(first_tail, state.safe_seq + 1)]
+
+
+def _body_entries(
+    layout: Layout,
+    messages: Mapping[int, Message],
+    digests: Mapping[str, str],
+    awaited: Sequence[Awaited],
+    snapshot: str,
+    refresh_seq: int,
+) -> list[Entry]:
+    noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
+    head = layout.head
+    entries: list[Entry] = [MessageEntry(message=messages[head.seq], slice="head")] if head else []
+    for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
+        if kept or shown.digest_id:
+            entries.append(
+                RangeEntry(
+                    shown=shown,
+                    kept=tuple(messages[held.seq] for held in kept),
+                    digest_text=digests[shown.digest_id] if shown.digest_id else "",
+                    note_text=continuity_note(shown.first_seq, shown.last_seq) if shown.first_seq in noted else "",
+                )
+            )
+    if layout.standing_text:
+        entries.append(TextEntry(text=layout.standing_text, slice="standing"))
+    if snapshot:
+        entries.append(TextEntry(text=snapshot, slice="snapshot"))
+    entries += [
+        MessageEntry(message=messages[held.seq], slice="refresh") for held in layout.held if held.seq == refresh_seq
+    ]
+    entries += [
+        MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
+    ]
+    return entries
+
+
+def _suffix_entry(suffix: str | None, budget: UsableBudget) -> list[TextEntry]:
+    if not suffix:
+        return []
+    text = suffix
+    if estimate_text_tokens(text) + MESSAGE_OVERHEAD_TOKENS > budget.suffix_tokens:
+        text = truncate_to_tokens(text, max(budget.suffix_tokens - MESSAGE_OVERHEAD_TOKENS, 0), head_share=1.0)[0]
+    return [TextEntry(text=text, slice="suffix")] if text else []
+
+
+def _report(
+    state: SessionState,
+    body: Body,
+    policy: Policy,
+    budget: UsableBudget,
+    *,
+    message_count: int,
+    suffix: Sequence[TextEntry],
+    why: tuple[str, ...],
+) -> WindowReport:
+    layout = body.layout
+    tokens = measure_window(state, layout)
+    snapshot_tokens = body.by_slice.get("snapshot", 0)
+    suffix_tokens = sum([estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix])
+    by_slice: dict[Slice, int] = {
+        "fixed": budget.prompt_tokens,
+        **body.by_slice,
+        "tail": tokens - body.tokens + snapshot_tokens,
+        "suffix": suffix_tokens,
+    }
+    return WindowReport(
+        limit_tokens=budget.limit_tokens,
+        budget_tokens=budget.budget_tokens,
+        fixed_tokens=budget.fixed_tokens,
+        usable_tokens=budget.usable_tokens,
+        tokens=budget.prompt_tokens + snapshot_tokens + tokens + suffix_tokens,
+        by_slice=by_slice,
+        message_count=message_count,
+        digest_count=body.digest_count,
+        watermark=layout.watermark,
+        last_seq=state.safe_seq,
+        withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
+        standing_left_out=layout.standing_left_out,
+        cache_breaks=tuple(
+            [
+                CacheBreakPlace(
+                    reason=reason, resent_tokens=budget.prompt_tokens + tokens if cost == WHOLE_WINDOW else cost
+                )
+                for reason, cost in state.cache_breaks
+            ]
+        ),
+        full_slices=find_full_slices(by_slice, budget, policy) if tokens >= budget.trigger_tokens else (),
+        memory=why,
+    )
+
+
+def find_full_slices(by_slice: Mapping[Slice, int], budget: UsableBudget, policy: Policy) -> tuple[str, ...]:
+    """The slices that fill a window that is above its trigger with nothing left to fold."""
+    bounds: dict[Slice, float] = {
+        "head": budget.message_cap_tokens * 0.5,
+        "kept": budget.kept_tokens * 0.8,
+        "digest": budget.digest_tokens * 0.8,
+        "standing": budget.standing_tokens * 0.8,
+        "running": budget.visible_tokens * 0.5,
+        "tail": budget.usable_tokens * policy.visible_ratio,
+    }
+    return tuple(name for name, bound in bounds.items() if by_slice.get(name, 0) >= bound)

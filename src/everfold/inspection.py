@@ -1,0 +1,130 @@
+"""The Inspection handle: what an operator does with one session, and no turn needs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from everfold.core.compaction.planning import list_noted
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.budget import UsableBudget
+from everfold.core.log.calibration import Calibration
+from everfold.core.log.state import SessionState
+from everfold.core.log.transcripts import TranscriptMessage
+from everfold.core.observation.usage import ModelCall
+from everfold.core.primitives.ids import CompactionId
+from everfold.core.primitives.listing import require_page_size
+from everfold.core.text.frames import continuity_note
+from everfold.core.windows.rendering import Provider
+from everfold.ports.system import Clock
+from everfold.services.inspection.inspect_session import Inspector
+from everfold.services.inspection.replay import Replay
+from everfold.services.inspection.trace import Trace, trace_session
+from everfold.services.sessions.import_transcript import read_messages
+from everfold.services.sessions.list_compactions import find_own_compaction
+from everfold.services.turns.background import Background
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection(Inspector):
+    """One session as its operator sees it: all of `Inspector`, and what repairs, cancels and replays.
+
+    Get one from `Session.inspect`.
+    """
+
+    background: Background
+    clock: Clock
+
+    @property
+    def calibration(self) -> Calibration:
+        """What was learnt of the provider's counts, when the session was read last."""
+        return self.live.state.calibration
+
+    def budget(self, limit: int | None = None) -> UsableBudget:
+        """The shares of its limit, or of a lower one.
+
+        Raises:
+            InvalidInputError: the limit is not a positive whole number.
+        """
+        return self.live.budget(limit)
+
+    async def state(self) -> SessionState:
+        """Its state, read now."""
+        await self.live.reload(self.store)
+        return self.live.state
+
+    async def note(self) -> str:
+        """The continuity notes that the window shows now, oldest first; empty when nothing is on its way."""
+        await self.live.reload(self.store)
+        noted = list_noted(self.live.state.awaited, self.live.layout)
+        return "\n".join(continuity_note(one.first_seq, one.last_seq) for one in noted)
+
+    async def trace(self) -> Trace:
+        """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
+        return await trace_session(self.store, self.live)
+
+    async def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
+        """The compactions of this session, oldest first."""
+        return await self.store.list_compactions(
+            self.live.record.id, after_ordinal=after_ordinal, limit_count=require_page_size(limit)
+        )
+
+    async def calls(
+        self, *, compaction: str | None = None, after: str | None = None, limit: int = 100
+    ) -> list[ModelCall]:
+        """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
+
+        Args:
+            compaction: Only for the compaction with this id.
+            after: The last id of the page before.
+            limit: How many at most.
+
+        Raises:
+            NotFoundError: no call has the id `after`.
+        """
+        record = self.live.record
+        return await self.store.list_calls(
+            user_id=record.user_id,
+            session_id=record.id if compaction is None else None,
+            compaction_id=None if compaction is None else CompactionId(compaction),
+            after=after,
+            limit_count=require_page_size(limit),
+        )
+
+    async def retry(self, compaction_id: str) -> Compaction:
+        """Have a degraded event's digest written again, now, and give what became of the event.
+
+        Raises:
+            NotFoundError: the session's log has no such event.
+            ConflictError: it is not degraded, was begun by another session, or its range has joined the rollup
+                since.
+        """
+        await find_own_compaction(self.store, self.live.record, compaction_id)
+        worker = self.background.worker
+        await worker.compactor(self.live).committer.reopen(compaction_id)
+        await worker.work(self.live)
+        return await self.store.get_compaction(CompactionId(compaction_id))
+
+    async def cancel(self, compaction_id: str) -> list[CompactionId]:
+        """Cancel a pending compaction and those after it. No message was removed.
+
+        Raises:
+            NotFoundError: the session's log has no such event.
+            ConflictError: it is not held: it has ended, or its digest is shown already.
+        """
+        await find_own_compaction(self.store, self.live.record, compaction_id)
+        return await self.background.worker.compactor(self.live).committer.cancel(compaction_id)
+
+    def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> Replay:
+        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+
+        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+
+        Raises:
+            InvalidInputError: one of them is no message; with `line`.
+        """
+        return Replay(
+            self.store,
+            self.live,
+            self.background,
+            read_messages(messages, now=self.clock.now()),
+            provider=provider,
+        )

@@ -1,0 +1,1 @@
+"""The schemas of what the API takes and gives, a file a subject."""

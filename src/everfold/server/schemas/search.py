@@ -1,0 +1,32 @@
+"""Search over HTTP."""
+
+from typing import get_args
+
+from everfold.server.schemas.items import ItemSchema
+from everfold.server.schemas.schema import project
+from everfold.server.schemas.topics import TopicLineSchema
+from everfold.services.sessions.search import SearchHit
+from everfold.services.sessions.search_all import Found, ItemHit, Place, TopicHit
+
+
+def read_places(text: str) -> frozenset[Place]:
+    """The places that a text names with commas between."""
+    return frozenset(place for place in get_args(Place) if place in text.split(","))
+
+
+MessageHitSchema = project(
+    "MessageHit",
+    SearchHit,
+    "session_id=session seq role speaker origin excerpt matches score said_at",
+    words={"speaker": "The name that was sent with it."},
+)
+ItemHitSchema = project("ItemHit", ItemHit, "score", base=ItemSchema, at="item")
+TopicHitSchema = project("TopicHit", TopicHit, "score", base=TopicLineSchema, at="topic")
+HitsSchema = project(
+    "Hits",
+    Found,
+    "messages items topics",
+    messages=MessageHitSchema,
+    items=ItemHitSchema,
+    topics=TopicHitSchema,
+)

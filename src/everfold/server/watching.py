@@ -1,0 +1,79 @@
+"""The events of the engine, as they come, for a reader who may see them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Final, cast
+
+from everfold.core.observation.events import Event, EventsDropped, MemoryChanged
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.engine import Everfold
+from everfold.server.owners import Owner, Owners
+from everfold.services.telling.feed import Subscription
+
+_OF_AGENTS: Final = frozenset({"items", "topics"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """An event, and whose it is; None where it is of no user."""
+
+    event: Event
+    user_id: UserId | None
+    agent_id: AgentId | None
+
+
+async def watch_events(
+    engine: Everfold, owners: Owners, stopping: asyncio.Event, *, owner: Owner, session_id: str | None
+) -> AsyncIterator[Seen]:
+    """Events from now on, until the server stops.
+
+    Args:
+        engine: Whose they are.
+        owners: Knows whose sessions are.
+        stopping: Ends the watch.
+        owner: Only what is about sessions and memory of this user and this agent. An owner of everything also sees
+            what is about neither. What all agents of a user share is each one's.
+        session_id: Only what is about this session.
+    """
+    events = cast("Subscription", engine.events(session=session_id, changes=True))
+    stopper = asyncio.create_task(_end_at_stop(stopping, events), name="everfold stream stopper")
+    try:
+        async for event in events:
+            seen = await _see(engine, owners, event, owner)
+            if seen is not None:
+                yield seen
+    finally:
+        stopper.cancel()
+        await events.aclose()
+
+
+async def _end_at_stop(stopping: asyncio.Event, events: Subscription) -> None:
+    await stopping.wait()
+    events.end()
+
+
+async def _see(engine: Everfold, owners: Owners, event: Event, owner: Owner) -> Seen | None:
+    """An event as its reader may see it, or None. Every reader is told that some were dropped."""
+    if isinstance(event, EventsDropped):
+        return Seen(event=event, user_id=None, agent_id=None)
+    if isinstance(event, MemoryChanged):
+        return _see_memory(event, owner)
+    if event.session_id is None:
+        is_everybody = owner.user_id is None and owner.agent_id is None
+        return Seen(event=event, user_id=None, agent_id=None) if is_everybody else None
+    found = await owners.find(engine, event.session_id)
+    if found is None or not owner.has(*found):
+        return None
+    return Seen(event=event, user_id=found[0], agent_id=found[1])
+
+
+def _see_memory(event: MemoryChanged, owner: Owner) -> Seen | None:
+    """A change of memory as its reader may see it. An agent is shown items and topics, and nothing else of memory."""
+    if not owner.has_memory(event.user_id, event.agent_id):
+        return None
+    if owner.agent_id is not None:
+        event = replace(event, parts=tuple(part for part in event.parts if part in _OF_AGENTS))
+    if not event.parts:
+        return None
+    return Seen(event=event, user_id=event.user_id, agent_id=event.agent_id)

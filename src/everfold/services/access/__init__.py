@@ -1,0 +1,1 @@
+"""Users, keys, limits, repeated writes."""

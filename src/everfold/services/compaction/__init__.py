@@ -1,0 +1,1 @@
+"""Compactions begun, worked on, committed; sources asked."""

@@ -1,0 +1,118 @@
+"""Claim: have an event for one worker alone, keep it while the work lasts, and give it back."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from everfold.core.compaction.record import Compaction
+from everfold.core.compaction.tasks import Progress, WorkPolicy
+from everfold.core.observation.events import CompactionClaimed, CompactionReady, CompactionRetried
+from everfold.core.observation.spans import COMPACTION_CLAIM, describe_compaction
+from everfold.errors import ConflictError, StoreError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock
+from everfold.services.telling.stream import Stream
+
+STOPPED = "it was stopped: the engine was closed, or whoever asked for it waited no longer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """The events that one worker has, each under a lease."""
+
+    store: Store
+    clock: Clock
+    policy: WorkPolicy
+    stream: Stream
+
+    async def claim(self, compaction: Compaction) -> Compaction | None:
+        """The event, running under a lease; None when it has ended or another worker has it."""
+        now = self.clock.now()
+        try:
+            with self.stream.tracer.span(COMPACTION_CLAIM, describe_compaction(compaction)):
+                claimed = await self.store.claim_compaction(compaction.id, now=now, lease_until=now + self._lease)
+        except ConflictError:
+            return None
+        self.stream.publish(
+            CompactionClaimed(session_id=claimed.session_id, compaction_id=claimed.id, attempt=claimed.attempts)
+        )
+        return claimed
+
+    @asynccontextmanager
+    async def renewing(self, compaction: Compaction) -> AsyncIterator[None]:
+        """Renew the lease meanwhile. When the work is stopped, the event is given back at once."""
+        renewing = asyncio.create_task(self._renew(compaction))
+        try:
+            yield
+        except asyncio.CancelledError:
+            await asyncio.shield(self._release(compaction, STOPPED, not_before=None))
+            raise
+        finally:
+            renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await renewing
+
+    async def keep(self, compaction: Compaction, progress: Progress) -> bool:
+        """Store a draft before it is committed, so that a crash does not cost the model's work.
+
+        False when the event is not this worker's any more: another one decides what it came to.
+        """
+        if progress.draft is None:
+            try:
+                await self.store.renew_lease(
+                    compaction.id, attempt=compaction.attempts, lease_until=self.clock.now() + self._lease
+                )
+            except ConflictError:
+                return False
+            return True
+        try:
+            await self.store.keep_draft(
+                compaction.id, progress.draft, attempt=compaction.attempts, extraction=progress.extraction
+            )
+        except ConflictError:
+            return False  # the lease was lost, or words of it were erased
+        self.stream.publish(
+            CompactionReady(session_id=compaction.session_id, compaction_id=compaction.id, generator="abstractive")
+        )
+        return True
+
+    async def retry_later(self, compaction: Compaction, progress: Progress) -> None:
+        """Give an event back after an attempt that did not end it."""
+        await self.put_off(compaction, progress.problem)
+        if progress.outcome is None:
+            self.stream.publish(
+                CompactionRetried(
+                    session_id=compaction.session_id,
+                    compaction_id=compaction.id,
+                    attempt=compaction.attempts,
+                    reason="digest" if progress.digest == "pending" else "extraction",
+                )
+            )
+
+    async def put_off(self, compaction: Compaction, problem: str) -> None:
+        """Give an event back; it is not to be claimed before the grace period is over."""
+        await self._release(
+            compaction, problem, not_before=self.clock.now() + timedelta(seconds=self.policy.grace_secs)
+        )
+
+    async def _release(self, compaction: Compaction, problem: str, *, not_before: datetime | None) -> None:
+        """Give an event back; nothing where it has ended or is another worker's."""
+        with suppress(ConflictError):
+            await self.store.release_compaction(
+                compaction.id, attempt=compaction.attempts, problem=problem, not_before=not_before
+            )
+
+    async def _renew(self, compaction: Compaction) -> None:
+        """Have the event for longer, until the lease is lost."""
+        with suppress(ConflictError):
+            while True:
+                await asyncio.sleep(self.policy.lease_secs / 3)
+                lease_until = self.clock.now() + self._lease
+                with suppress(StoreError):  # the lease is longer than one wait: it is asked for again
+                    await self.store.renew_lease(compaction.id, attempt=compaction.attempts, lease_until=lease_until)
+
+    @property
+    def _lease(self) -> timedelta:
+        return timedelta(seconds=self.policy.lease_secs)

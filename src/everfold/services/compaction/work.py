@@ -1,0 +1,274 @@
+"""Work: claim, attempt and finish a session's compaction events, beside its turns.
+
+Theory of operation. One worker at a time is at a session in one process (the dispatcher sees to it), and one at an event
+in all processes (the claim sees to it). The worker begins what is due, then goes through the events in their order. It
+claims an event, attempts its two jobs (the model's digest and the extraction), keeps the draft, and finishes: it commits
+the first pending compaction, or revises one that was committed under a continuity note. An attempt that fails gives the event
+back for later; when the attempts are exhausted the extractive digest is final and the event is degraded. Whatever stops
+a worker, at any step, the next one goes on from what is stored.
+
+The states and what moves them are in `everfold.core.compaction.transitions`.
+
+Source: DESIGN section 3.2.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from everfold.core.compaction.folding import Fold
+from everfold.core.compaction.planning import Demand
+from everfold.core.compaction.record import Compaction
+from everfold.core.compaction.tasks import WorkPolicy, read_progress
+from everfold.core.compaction.transitions import find_ending
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId
+from everfold.errors import ConflictError, HookError
+from everfold.ports.dispatch import Dispatcher
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.compaction.attempt import Attempts, Extract, WriteDigest, without_moot_digest
+from everfold.services.compaction.claim import Claims
+from everfold.services.compaction.commit import Base, Committer
+from everfold.services.compaction.compact import Abilities, Compactor
+from everfold.services.compaction.finish import NO_STEP, Step, finish
+from everfold.services.compaction.occasions import meet_cadence
+from everfold.services.compaction.refresh import Refresher
+from everfold.services.sessions.handover import Handover
+from everfold.services.sessions.live import LiveSession, load_session
+from everfold.services.telling.stream import Stream
+
+MOST_ATTEMPTS_AT_ONCE = 2
+"""How many events of one session are tried at once in one process: the next one while a slow one is waited for."""
+
+
+def _always(_: AgentId) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Works on the sessions of one store.
+
+    Attributes:
+        extract: Finds what is to be remembered in the messages of an event.
+        extracts: For which agents it does: what their memory takes is hinted to whoever writes a digest.
+        refresher: Asks the context sources; None where none is configured.
+        handover: Takes what is done beside the turns, for the turns; the refresher's own where there is one.
+        prepared: Folds that were made ahead.
+        attempting: The events that are being tried, by session.
+    """
+
+    store: Store
+    clock: Clock
+    ids: Ids
+    dispatcher: Dispatcher
+    policy: WorkPolicy = field(default_factory=WorkPolicy)
+    write_digest: WriteDigest | None = None
+    extract: Extract | None = None
+    extracts: Callable[[AgentId], bool] = _always
+    refresher: Refresher | None = None
+    handover: Handover = field(default_factory=Handover)
+    stream: Stream = field(default_factory=Stream)
+    prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
+    attempting: defaultdict[SessionId, set[CompactionId]] = field(default_factory=lambda: defaultdict(set))
+
+    @property
+    def abilities(self) -> Abilities:
+        """Which parts of an event's work this worker can do besides the extractive digest."""
+        return Abilities(
+            has_model=self.write_digest is not None,
+            has_extractor=self.extract is not None,
+            has_hooks=self.stream.plugins.is_asked_before_folds,
+        )
+
+    def compactor(self, live: LiveSession, *, is_preview: bool = False, is_beside_turns: bool = False) -> Compactor:
+        """What plans and carries out the compactions of a session."""
+        committer = Committer(
+            store=self.store,
+            live=live,
+            clock=self.clock,
+            ids=self.ids,
+            stream=self.stream,
+            prepared=self.prepared,
+            is_preview=is_preview,
+            is_beside_turns=is_beside_turns,
+        )
+        abilities = self.abilities
+        if abilities.has_extractor and not self.extracts(live.record.agent_id):
+            abilities = abilities._replace(has_extractor=False)
+        return Compactor(store=self.store, live=live, committer=committer, abilities=abilities)
+
+    @property
+    def _claims(self) -> Claims:
+        return Claims(store=self.store, clock=self.clock, policy=self.policy, stream=self.stream)
+
+    @property
+    def _attempts(self) -> Attempts:
+        return Attempts(
+            store=self.store,
+            policy=self.policy,
+            stream=self.stream,
+            write_digest=self.write_digest,
+            extract=self.extract,
+            extracts=self.extracts,
+            has_hooks=self.abilities.has_hooks,
+        )
+
+    def wake(self, session_id: SessionId) -> None:
+        """Have a session worked on soon, beside the turns; what takes a model's time is done beside that."""
+        self.dispatcher.submit(session_id, partial(self._work_session, session_id))
+
+    async def _work_session(self, session_id: SessionId) -> None:
+        live = await self._load(session_id)
+        await self.work(live, is_inline=False)
+        self.handover.leave(live)
+
+    async def _load(self, session_id: SessionId) -> LiveSession:
+        return await load_session(self.store, await self.store.get_session(session_id))
+
+    async def work(self, live: LiveSession, *, is_inline: bool = True) -> list[Fold]:
+        """Do what there is to do for a session, and give what was committed.
+
+        Ends when nothing is due, or what is left waits for others or for later. What takes a model's time is waited for
+        only inline.
+        """
+        compactor = self.compactor(live, is_beside_turns=not is_inline)
+        folds: list[Fold] = []
+        is_moving = True
+        while is_moving:
+            await live.reload(self.store)
+            is_moving = await meet_cadence(compactor, self.refresher, is_inline=is_inline)
+            is_moving = bool(await compactor.hold()) or is_moving
+            for compaction_id in (*(one.compaction_id for one in live.state.awaited), *live.state.pending_compactions):
+                step = await self._advance(compactor, CompactionId(compaction_id), is_inline=is_inline)
+                folds += [] if step.fold is None else [step.fold]
+                is_moving = is_moving or step.has_moved
+        await compactor.close_breaker()
+        return folds
+
+    async def _advance(self, compactor: Compactor, compaction_id: CompactionId, *, is_inline: bool) -> Step:
+        """Take one event a step further."""
+        compaction = await self.store.get_compaction(compaction_id)
+        if compaction.has_ended:
+            return NO_STEP
+        if compaction.state == "ready":
+            return await finish(compactor, compaction, read_progress(compaction))
+        if not self.abilities.has_hooks:  # else an attempt is made, so that they see what was folded
+            compaction = without_moot_digest(compactor.live, compaction)
+        if find_ending(compaction.digest, compaction.extraction):
+            return await self._finish_extractive(compactor, compaction)
+        if not compaction.is_committed and self.abilities.has_model and not self._may_wait(compactor):
+            promoted = await compactor.promote(is_patient=True)
+            return Step(promoted, promoted is not None)
+        is_due = compaction.lease_until is None or compaction.lease_until < self.clock.now()
+        if is_inline:
+            return await self._attempt(compactor, compaction) if is_due else NO_STEP
+        if not compaction.is_committed:
+            await compactor.committer.prepare(compaction)
+        if is_due:
+            self._submit_attempt(compaction)
+        return NO_STEP
+
+    async def _finish_extractive(self, compactor: Compactor, compaction: Compaction) -> Step:
+        """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
+        if compaction.plan.folded and self.abilities.has_hooks:
+            try:
+                await self._attempts.prepare(compactor.live, compaction)
+            except HookError:
+                return NO_STEP  # strict: the transcript stays unfolded until a checkpoint succeeds
+        return await finish(compactor, compaction, read_progress(compaction))
+
+    def _may_wait(self, compactor: Compactor) -> bool:
+        """Whether a pending compaction can be left held while a model writes.
+
+        Where turns wait for the work the log does not grow meanwhile, and where plug-ins are to see what is folded
+        first, only an overflow goes before them.
+        """
+        return self.policy.is_synchronous or self.abilities.has_hooks or compactor.may_wait()
+
+    def _submit_attempt(self, compaction: Compaction) -> None:
+        """Have an event tried beside the session's other work, where the session has no more than enough of it."""
+        attempting = self.attempting.get(compaction.session_id, set())
+        if compaction.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
+            self.attempting[compaction.session_id].add(compaction.id)
+            self.dispatcher.submit(compaction.id, partial(self._work_event, compaction.session_id, compaction.id))
+
+    async def _work_event(self, session_id: SessionId, compaction_id: CompactionId) -> None:
+        try:
+            compactor = self.compactor(await self._load(session_id), is_beside_turns=True)
+            await self._attempt(compactor, await self.store.get_compaction(compaction_id))
+        finally:
+            self.attempting[session_id].discard(compaction_id)
+            if not self.attempting[session_id]:
+                del self.attempting[session_id]
+        self.wake(session_id)
+
+    async def _attempt(self, compactor: Compactor, compaction: Compaction) -> Step:
+        """Claim an event, attempt its jobs, and finish it as far as they came."""
+        claims = self._claims
+        claimed = await claims.claim(compaction)
+        if claimed is None:
+            return NO_STEP
+        try:
+            async with claims.renewing(claimed):
+                progress = await self._attempts.run(compactor.live, claimed)
+        except HookError as error:
+            await claims.put_off(claimed, str(error))
+            return NO_STEP
+        if not await claims.keep(claimed, progress):
+            return NO_STEP
+        step = await finish(compactor, claimed, progress)
+        if progress.outcome is None or not step.has_moved:
+            await claims.retry_later(claimed, progress)
+            return step._replace(has_moved=False)
+        return step
+
+    async def work_now(self, live: LiveSession, demand: Demand) -> list[Fold]:
+        """A compaction that somebody asked for and waits for, and what had been begun before it.
+
+        Where a digest is not there in time the extractive one stands in its place, and the model's comes later.
+
+        Raises:
+            HookError: strict, and no checkpoint succeeded; what was begun stays held.
+        """
+        compactor = self.compactor(live)
+        await live.reload(self.store)
+        compactor.require_budget()
+        folds: list[Fold] = []
+        while (plan := (await compactor.plan(demand=demand))[0]) is not None:
+            try:
+                compaction = await compactor.begin(plan)
+            except ConflictError:
+                await live.reload(self.store)
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.policy.summary_timeout_secs):
+                    folds += await self.work(live)
+            await live.reload(self.store)
+            folds += await self._promote_through(compactor, compaction.id)
+            if plan.last_seq >= live.state.last_seq - demand.keep_recent:
+                break
+        compactor.require_fit()
+        return folds
+
+    async def _promote_through(self, compactor: Compactor, compaction_id: CompactionId) -> list[Fold]:
+        """Commit every pending compaction up to this one."""
+        folds: list[Fold] = []
+        live = compactor.live
+        while compaction_id in live.state.pending_compactions:
+            if self.stream.plugins.is_strict:
+                first = await self.store.get_compaction(CompactionId(live.state.pending_compactions[0]))
+                await self._attempts.prepare(live, first)
+            done = await compactor.promote()
+            folds += [] if done is None else [done]
+        return folds
+
+    async def upgrade(self, live: LiveSession) -> None:
+        """Show the digests that wait for a break, since one is to be reported anyway."""
+        for one in live.state.awaited:
+            compaction = await self.store.get_compaction(CompactionId(one.compaction_id))
+            if one.is_patient and compaction.state == "ready":
+                await finish(self.compactor(live), compaction, read_progress(compaction))

@@ -1,0 +1,1 @@
+"""Dreams: read, asked, judged, leased."""

@@ -1,0 +1,157 @@
+"""Judge a dream: a person approves or rejects one that was proposed, or undoes one that was applied.
+
+Each is one change over the head that was read. What others have done to the same topics meanwhile is not overwritten:
+the judgement is refused, and says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
+from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
+from everfold.errors import ConflictError
+from everfold.ports.memory import MemoryStore
+from everfold.ports.system import Clock
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import change_memory
+
+MOST_TRIES: Final = 8
+"""How often a judgement is written again when memory was changed elsewhere meanwhile."""
+
+
+async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
+    """Apply a proposed dream: its topics, and its cursor.
+
+    Raises:
+        NotFoundError: there is no such dream.
+        ConflictError: it is not proposed, something was erased since, or one of its topics was changed since.
+    """
+    return await _judge(store, clock, dream_id, "applied", actor, stream)
+
+
+async def reject_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
+    """Drop a proposed dream. Its cursor moves on, so that the same is not proposed again.
+
+    Raises:
+        NotFoundError: there is no such dream.
+        ConflictError: it is not proposed.
+    """
+    return await _judge(store, clock, dream_id, "rejected", actor, stream)
+
+
+async def revert_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
+    """Bring the topics of an applied dream back to what they were, as new revisions; those that it began go.
+
+    The cursor stays: what it read is not dreamed again at once.
+
+    Raises:
+        NotFoundError: there is no such dream.
+        ConflictError: it is not applied, something was erased since, or a later dream or a person changed one of its
+            topics.
+    """
+    return await _judge(store, clock, dream_id, "reverted", actor, stream)
+
+
+async def _judge(
+    store: MemoryStore, clock: Clock, dream_id: DreamId, state: DreamState, actor: str, stream: Stream
+) -> Dream:
+    error: ConflictError | None = None
+    for _ in range(MOST_TRIES):
+        dream = await store.get_dream(dream_id)
+        head = await store.read_memory_version(dream.user_id)
+        _check_state(dream, "applied" if state == "reverted" else "proposed")
+        now = clock.now()
+        judged = replace(dream, state=state, ended_at=now)
+        change = await _plan_change(store, dream, judged, head, now, actor)
+        try:
+            await change_memory(store, change, stream=stream)
+        except ConflictError as moved:
+            error = moved
+        else:
+            return judged
+    raise error or _refuse(dream_id, "memory was changed elsewhere again and again")
+
+
+async def _plan_change(
+    store: MemoryStore, dream: Dream, judged: Dream, head: MemoryVersion, now: datetime, actor: str
+) -> MemoryChange:
+    topics: tuple[Topic, ...] = ()
+    if judged.state == "applied":
+        topics = await _list_approved(store, dream, head)
+    elif judged.state == "reverted":
+        topics = await _list_restored(store, dream, head, now)
+    cursor = await store.read_cursor(dream.user_id, dream.agent_id)
+    moves = judged.state != "reverted" and dream.read_through > cursor
+    entry = AuditEntry(
+        at=now,
+        user_id=dream.user_id,
+        agent_id=dream.agent_id,
+        actor=actor,
+        action="dream",
+        about=(dream.id, *(topic.id for topic in topics)),
+        counts=((judged.state, 1), ("topics", len(topics))),
+    )
+    return MemoryChange(
+        user_id=dream.user_id,
+        agent_id=dream.agent_id,
+        expected=head,
+        topics=topics,
+        dream=judged,
+        read_through=dream.read_through if moves else None,
+        audit=(entry,),
+    )
+
+
+async def _list_approved(store: MemoryStore, dream: Dream, head: MemoryVersion) -> tuple[Topic, ...]:
+    _check_epoch(dream, head)
+    for topic in dream.topics:
+        revisions = await _list_revisions(store, dream, topic)
+        if (revisions[-1].revision if revisions else 0) != topic.revision - 1:
+            raise _refuse(dream.id, f"topic {topic.name} was changed since it was proposed")
+    await _check_names(store, dream, dream.topics)
+    return dream.topics
+
+
+async def _list_restored(store: MemoryStore, dream: Dream, head: MemoryVersion, now: datetime) -> tuple[Topic, ...]:
+    _check_epoch(dream, head)
+    restored: list[Topic] = []
+    for topic in dream.topics:
+        revisions = await _list_revisions(store, dream, topic)
+        if not revisions or revisions[-1] != topic:
+            raise _refuse(dream.id, f"topic {topic.name} was changed since")
+        before = next((one for one in revisions if one.revision == topic.revision - 1), None)
+        base = before or replace(topic, status="superseded")
+        restored.append(replace(base, revision=topic.revision + 1, updated_at=now))
+    await _check_names(store, dream, restored)
+    return tuple(restored)
+
+
+async def _list_revisions(store: MemoryStore, dream: Dream, topic: Topic) -> list[Topic]:
+    found = await store.list_topic_revisions(dream.user_id, dream.agent_id, topic.name)
+    return sorted((one for one in found if one.id == topic.id), key=lambda one: one.revision)
+
+
+async def _check_names(store: MemoryStore, dream: Dream, topics: Sequence[Topic]) -> None:
+    """No topic may come to stand beside another of its name."""
+    ids = {topic.id for topic in topics}
+    current = await store.list_topics(dream.user_id, dream.agent_id)
+    taken = {(one.tier, one.name) for one in current if one.id not in ids}
+    for topic in topics:
+        if topic.status == "active" and (topic.tier, topic.name) in taken:
+            raise _refuse(dream.id, f"another topic is called {topic.name} by now")
+
+
+def _check_state(dream: Dream, expected: DreamState) -> None:
+    if dream.state != expected:
+        raise _refuse(dream.id, f"it is {dream.state}, expected {expected}")
+
+
+def _check_epoch(dream: Dream, head: MemoryVersion) -> None:
+    if dream.epoch != head.epoch:
+        raise _refuse(dream.id, "something was erased since, and it may contain that")
+
+
+def _refuse(dream_id: DreamId, reason: str) -> ConflictError:
+    return ConflictError(f"dream {dream_id}: {reason}; nothing was changed, dream again instead", dream=dream_id)

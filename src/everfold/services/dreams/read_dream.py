@@ -1,0 +1,193 @@
+"""Read what a dream is decided over: new items, the topics and what they are made of, and who was there.
+
+Everything is bounded: so many extractions, items and messages at a time; what is left waits for the next dream.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from everfold.core.dreams.requests import TAIL_COUNT, list_said
+from everfold.core.dreams.scenes import Scene, choose_topics
+from everfold.core.log.activity import has_real_activity
+from everfold.core.log.messages import Message
+from everfold.core.memory.items import Item, ItemId
+from everfold.core.memory.records import Extraction, MemoryVersion
+from everfold.core.memory.topics import DreamId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.errors import NotFoundError
+from everfold.ports.memory import MemoryStore
+from everfold.ports.stores import LogStore
+
+MOST_EXTRACTIONS: Final = 200
+MOST_ITEMS: Final = 300
+"""So many new items are a dream; an extraction is read whole. Source: own choice, what one request to a model takes."""
+_GATE_MESSAGES: Final = 400
+"""How many messages of the extractions are looked at for a person's own, newest first."""
+_TAIL_REACH: Final = 80
+"""How far back the tail is looked for: between two messages that were said lie tool calls and results."""
+_PAGE: Final = 40
+_DECIDED_COUNT: Final = 8
+"""A dream that waits for approval keeps others from beginning, so it is among the newest."""
+
+
+class DreamStore(MemoryStore, LogStore, Protocol):
+    """Memory, and the log that the recent tail comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamInput:
+    """What was read.
+
+    Attributes:
+        head: Where memory stood before anything was read.
+        read_through: The cursor after the dream.
+        extractions: The unconsumed ones, oldest first; empty for a dream over given items.
+    """
+
+    head: MemoryVersion
+    cursor: int
+    read_through: int
+    extractions: tuple[Extraction, ...]
+    scene: Scene
+
+
+async def read_dream_input(
+    store: DreamStore,
+    *,
+    dream_id: DreamId,
+    user_id: UserId,
+    agent_id: AgentId,
+    now: datetime,
+    items_only: Sequence[ItemId] | None = None,
+    session_id: SessionId | None = None,
+) -> DreamInput | None:
+    """Everything that a dream needs; None where there is nothing to dream of, or one waits for a person.
+
+    Args:
+        store: Where memory is.
+        dream_id: What the dream will be called.
+        user_id: Whose.
+        agent_id: With whom.
+        now: The moment of the dream.
+        items_only: Only these items, whoever was there; the cursor stays.
+        session_id: Whose tail goes with given items.
+    """
+    head = await store.read_memory_version(user_id)
+    cursor = await store.read_cursor(user_id, agent_id)
+    extractions = () if items_only is not None else await _read_extractions(store, user_id, agent_id, cursor)
+    if not (extractions or items_only) or await is_waiting(store, user_id, agent_id):
+        return None
+    ids = items_only if items_only is not None else [id_ for one in extractions for id_ in one.items]
+    items = _list_own(await read_items(store, ids), user_id, agent_id)
+    if extractions and not await _was_active(store, extractions, items):
+        return None
+    topics = await store.list_topics(user_id, agent_id)
+    read = choose_topics(topics, items, now=now)
+    sources = await read_items(store, [id_ for topic in read for id_ in topic.sources])
+    related = await _read_related(store, sources, known={item.id for item in (*sources, *items)})
+    sessions = [session_id] if session_id else [one.session_id for one in reversed(extractions)]
+    scene = Scene(
+        dream_id=dream_id,
+        user_id=user_id,
+        agent_id=agent_id,
+        now=now,
+        items=(*items, *_list_own(related, user_id, agent_id)),
+        topics=tuple(topics),
+        sources=tuple(sources),
+        tail=await _read_tail(store, sessions),
+    )
+    read_through = extractions[-1].ordinal if extractions else cursor
+    return DreamInput(head=head, cursor=cursor, read_through=read_through, extractions=extractions, scene=scene)
+
+
+async def is_waiting(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> bool:
+    """Whether a dream of theirs waits for approval: none begins before it is decided."""
+    dreams = await store.list_dreams(user_id, agent_id, limit_count=_DECIDED_COUNT)
+    return any(dream.state == "proposed" for dream in dreams)
+
+
+async def read_items(store: MemoryStore, ids: Iterable[ItemId]) -> list[Item]:
+    """The newest revisions of items, each once; what a wipe has taken is left out."""
+    found: list[Item] = []
+    for id_ in dict.fromkeys(ids):
+        try:
+            found.append((await store.list_revisions(id_))[-1])
+        except NotFoundError:
+            continue
+    return found
+
+
+def _list_own(items: Iterable[Item], user_id: UserId, agent_id: AgentId) -> list[Item]:
+    """Those that belong to the user, and to the agent where they are of one."""
+    return [item for item in items if item.user_id == user_id and (item.tier == "user" or item.agent_id == agent_id)]
+
+
+async def _read_related(store: MemoryStore, sources: Iterable[Item], *, known: set[ItemId]) -> list[Item]:
+    """What has replaced sources, and what they had replaced before that was undone: no extraction tells of either."""
+    gone = [item for item in sources if item.status != "active"]
+    ids = [id_ for item in gone for id_ in (item.supersedes, item.superseded_by) if id_ is not None]
+    return await read_items(store, [id_ for id_ in ids if id_ not in known])
+
+
+async def list_range_items(
+    store: MemoryStore, user_id: UserId, agent_id: AgentId, session_id: SessionId, first_seq: int, last_seq: int
+) -> list[ItemId]:
+    """The items that unconsumed extractions of a session found in a range of its messages."""
+    cursor = await store.read_cursor(user_id, agent_id)
+    extractions = await store.list_extractions(user_id, agent_id, after_ordinal=cursor, limit_count=MOST_EXTRACTIONS)
+    own = [
+        one
+        for one in extractions
+        if one.session_id == session_id and one.first_seq <= last_seq and one.last_seq >= first_seq
+    ]
+    items = await read_items(store, [id_ for one in own for id_ in one.items])
+    return [item.id for item in items if any(first_seq <= quote.seq <= last_seq for quote in item.evidence)]
+
+
+async def _read_extractions(
+    store: MemoryStore, user_id: UserId, agent_id: AgentId, cursor: int
+) -> tuple[Extraction, ...]:
+    """The oldest unconsumed extractions, up to the one that makes the items enough."""
+    found = await store.list_extractions(user_id, agent_id, after_ordinal=cursor, limit_count=MOST_EXTRACTIONS)
+    ids: set[ItemId] = set()
+    for at, one in enumerate(found, start=1):
+        ids.update(one.items)
+        if len(ids) >= MOST_ITEMS:
+            return tuple(found[:at])
+    return tuple(found)
+
+
+async def _was_active(store: DreamStore, extractions: Sequence[Extraction], items: Sequence[Item]) -> bool:
+    """Whether a person said something in what was extracted from; what they said in a lost session counts."""
+    left = _GATE_MESSAGES
+    for one in reversed(extractions):
+        for last_seq in range(one.last_seq, one.first_seq - 1, -_PAGE):
+            if left <= 0:
+                break
+            messages = await _read_range(store, one.session_id, max(one.first_seq, last_seq - _PAGE + 1), last_seq)
+            if has_real_activity(messages):
+                return True
+            left -= _PAGE
+    gone = {id_ for one in extractions if one.is_session_gone for id_ in one.items}
+    return any(item.origin == "user" for item in items if item.id in gone)
+
+
+async def _read_tail(store: DreamStore, sessions: Iterable[SessionId]) -> tuple[Message, ...]:
+    """What was said last in the first of these sessions that is there."""
+    for session_id in dict.fromkeys(sessions):
+        try:
+            state = await store.read_state(session_id)
+        except NotFoundError:
+            continue
+        messages = await _read_range(store, session_id, max(state.last_seq - _TAIL_REACH, 0) + 1, state.last_seq)
+        return list_said(messages)[-TAIL_COUNT:]
+    return ()
+
+
+async def _read_range(store: LogStore, session_id: SessionId, first_seq: int, last_seq: int) -> list[Message]:
+    try:
+        return await store.read_messages(session_id, range(first_seq, last_seq + 1))
+    except NotFoundError:
+        return []

@@ -1,0 +1,1 @@
+"""Erasing, wiping, carrying away."""

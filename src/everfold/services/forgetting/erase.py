@@ -1,0 +1,262 @@
+"""Erase: remove a message and everything that was made from it; what stays is a tombstone with its number and time.
+
+Source: DESIGN G10 and section 3.3.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from everfold.core.compaction.folding import Digest
+from everfold.core.compaction.layout import Layout
+from everfold.core.compaction.record import Compaction
+from everfold.core.forgetting.memory import Gone, read_gone_words
+from everfold.core.forgetting.messages import (
+    Erasure,
+    NewRecord,
+    NewSearchRow,
+    erase_from_certificate,
+    erase_from_digest,
+    erase_from_layout,
+    erase_from_state,
+    index_neighbours,
+    show_new_digests,
+)
+from everfold.core.log.appending import said_text
+from everfold.core.log.messages import Message
+from everfold.core.log.sessions import SessionRecord, find_holder
+from everfold.core.log.state import SessionState
+from everfold.core.memory.items import ItemId
+from everfold.core.memory.topics import TopicId
+from everfold.core.primitives.ids import SessionId
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.text.searching import BEFORE_COUNT
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock
+from everfold.services.forgetting.forget import plan_memory_erasure
+from everfold.services.sessions.live import LiveSession
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import tell_erased, tell_memory
+
+MOST_ATTEMPTS = 200
+"""How often an erase that lost to another writer is planned again; see `everfold.services.sessions.append.MOST_ATTEMPTS`."""
+
+_PAGE = 100
+_REACH = 24
+"""How many messages on a side are read, at first, to find those that were said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What an erase of a message came to.
+
+    Attributes:
+        sessions: Every session whose log held it.
+        items: Items that nothing says any more; they are erased.
+        kept: Items that other messages say too; they lost its quotes.
+        topics: Topics that were made again, or erased where nothing was left of them.
+        digests: Digests that were made again.
+        superseded: Items that stay superseded by something that is erased; `Memory.undo` brings one back.
+        is_pending: The database's files still hold it, since another reader holds on to them; see
+            `Everfold.admin.finish_erasing`.
+    """
+
+    seq: int
+    sessions: tuple[SessionId, ...]
+    items: tuple[ItemId, ...] = ()
+    kept: tuple[ItemId, ...] = ()
+    topics: tuple[TopicId, ...] = ()
+    digests: tuple[str, ...] = ()
+    superseded: tuple[ItemId, ...] = ()
+    is_pending: bool = False
+
+
+async def erase_message(
+    store: Store, live: LiveSession, seq: int, *, clock: Clock, stream: Stream, actor: str = "user"
+) -> Erased:
+    """Erase one message, in this session and in every branch that shares it, with all that memory has of it.
+
+    Raises:
+        NotFoundError: the session has no such message, or it was erased before.
+        ConflictError: other writers were first each time.
+    """
+    for _ in range(MOST_ATTEMPTS):
+        now = clock.now()
+        erasure = await plan_erasure(store, live.record.id, seq, now=now, actor=actor)
+        try:
+            await store.erase_message(erasure, erased_at=now)
+        except ConflictError:
+            continue
+        tell_erased(stream, (session_id for session_id, _ in erasure.states), seq)
+        for change in erasure.memory:
+            tell_memory(stream, change)
+        await live.reload(store)
+        return _report(erasure, is_pending=not await store.finish_erasing())
+    raise ConflictError(
+        f"session {live.record.id}: erasing message {seq} lost {MOST_ATTEMPTS} times in a row to other writers; "
+        "erase it again",
+        session=live.record.id,
+        seq=seq,
+    )
+
+
+def _report(erasure: Erasure, *, is_pending: bool) -> Erased:
+    items = [item for change in erasure.memory for item in change.items]
+    lost = [item for item in items if item.status == "erased"]
+    return Erased(
+        seq=erasure.seq,
+        sessions=tuple(session_id for session_id, _ in erasure.states),
+        items=tuple(item.id for item in lost),
+        kept=tuple(item.id for item in items if item.status != "erased"),
+        topics=tuple(topic.id for change in erasure.memory for topic in change.topics),
+        digests=tuple(digest.id for digest in erasure.digests),
+        superseded=tuple(dict.fromkeys(item.supersedes for item in lost if item.supersedes)),
+        is_pending=is_pending,
+    )
+
+
+async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: datetime, actor: str = "user") -> Erasure:
+    """What an erase of a message replaces, in the log and in memory. Writes nothing. O(events after the message).
+
+    Raises:
+        NotFoundError: the session has no such message, or it was erased before.
+    """
+    records = await store.list_sharing(session_id, seq)
+    head = await store.read_memory_version(records[0].user_id)
+    # The states come first: whatever is written after this is found out by their revisions.
+    states = {record.id: await store.read_state(record.id) for record in records}
+    found = await store.read_messages(session_id, [seq])
+    if not found:
+        raise NotFoundError(
+            f"session {session_id} has no message {seq}, or it was erased before", session=session_id, seq=seq
+        )
+    past = _Past(store=store, message=found[0], in_force=frozenset(state.compaction_id for state in states.values()))
+    for compaction in await _list_events(store, records, seq):
+        await past.pass_event(compaction)
+    rows: dict[tuple[SessionId, int], NewSearchRow] = {}
+    for record in records if said_text(found[0]) else ():
+        rows |= await _index_neighbours(store, record, states[record.id], seq)
+    new_states = [
+        (id_, erase_from_state(state, seq, await _newest(store, id_, state))) for id_, state in states.items()
+    ]
+    holder = find_holder(records[0].lineage, seq)
+    gone = Gone(messages=frozenset({(holder, seq)}), words=read_gone_words(list_words_of(found[0])))
+    memory = await plan_memory_erasure(
+        store,
+        head,
+        gone,
+        user_id=records[0].user_id,
+        agent_id=records[0].agent_id,
+        now=now,
+        actor=actor,
+        about=(f"{holder}:{seq}",),
+    )
+    return Erasure(
+        session_id=holder,
+        seq=seq,
+        states=tuple(new_states),
+        search_rows=tuple(rows.values()),
+        digests=tuple(past.digests.values()),
+        records=tuple(past.records),
+        memory=(memory.change,),
+    )
+
+
+def list_words_of(message: Message) -> tuple[str, ...]:
+    """The texts of a message that something may have been made of."""
+    return tuple(filter(None, (message.view.text, message.view.name)))
+
+
+async def _list_events(store: Store, records: list[SessionRecord], seq: int) -> list[Compaction]:
+    """Every committed event of these sessions that has decided about the message, by ordinal."""
+    found: dict[str, Compaction] = {}
+    for record in records:
+        after = 0
+        while compactions := await store.list_compactions(record.id, after_ordinal=after, limit_count=_PAGE):
+            found |= {
+                compaction.id: compaction
+                for compaction in compactions
+                if compaction.certificate and compaction.plan.last_seq >= seq
+            }
+            after = compactions[-1].ordinal
+    return sorted(found.values(), key=lambda compaction: compaction.ordinal)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Past:
+    """The events after a message, oldest first, with what of them was made again so far."""
+
+    store: Store
+    message: Message
+    in_force: frozenset[str]
+    digests: dict[str, Digest] = field(default_factory=dict)
+    records: list[NewRecord] = field(default_factory=list)
+
+    async def pass_event(self, compaction: Compaction) -> None:
+        if compaction.certificate is None:
+            return
+        seq = self.message.seq
+        old = await self.store.read_layout(compaction.id)
+        layout = erase_from_layout(old, seq, await self._list_standing(compaction, old))
+        for digest in (await self.store.read_digests([id_ for id_, _ in compaction.certificate.digests])).values():
+            is_read = seq in digest.reads
+            notes = await self.store.read_notes(compaction.session_id, digest.reads) if is_read else []
+            new = erase_from_digest(digest, seq, notes, layout, focus=compaction.plan.focus)
+            if new is not None:
+                self.digests[new.id] = new
+        record = NewRecord(
+            compaction_id=compaction.id,
+            layout=show_new_digests(layout, self.digests),
+            certificate=erase_from_certificate(compaction.certificate, seq, self.digests),
+        )
+        if (record.layout, record.certificate) != (old, compaction.certificate):
+            self.records.append(record)
+
+    async def _list_standing(self, compaction: Compaction, layout: Layout) -> list[ExtractLine] | None:
+        """What the standing instructions of a layout in force may quote in the place of what it quotes now. O(log).
+
+        None where nothing is to be filled. What an erased statement superseded or repeated stands again.
+        """
+        if compaction.id not in self.in_force or not any(line.standing for line in self.message.lines):
+            return None
+        lines: list[ExtractLine] = []
+        for first_seq in range(1, layout.watermark + 1, _PAGE):
+            seqs = range(first_seq, min(first_seq + _PAGE - 1, layout.watermark) + 1)
+            for note in await self.store.read_notes(compaction.session_id, seqs):
+                if note.seq not in layout.held_seqs:
+                    lines += [line for line in note.lines if line.standing]
+        return lines
+
+
+async def _index_neighbours(
+    store: Store, record: SessionRecord, state: SessionState, seq: int
+) -> dict[tuple[SessionId, int], NewSearchRow]:
+    """The context rows of one session's log that held the message's words."""
+    before = await _read_said(store, record.id, lambda reach: range(max(seq - reach, 1), seq))
+    after = await _read_said(store, record.id, lambda reach: range(seq + 1, min(seq + reach, state.last_seq) + 1))
+    rows: dict[tuple[SessionId, int], NewSearchRow] = {}
+    for neighbour_seq, text in index_neighbours(seq, [*before, *after]):
+        place = (find_holder(record.lineage, neighbour_seq), neighbour_seq)
+        rows[place] = NewSearchRow(session_id=place[0], seq=neighbour_seq, text=text)
+    return rows
+
+
+async def _newest(store: Store, session_id: SessionId, state: SessionState) -> list[Message]:
+    """The end of a log, with one said message more than a state remembers."""
+    last_seq = state.last_seq
+    return await _read_said(store, session_id, lambda reach: range(max(last_seq - reach, 0) + 1, last_seq + 1), more=1)
+
+
+async def _read_said(
+    store: Store, session_id: SessionId, choose: Callable[[int], range], *, more: int = 0
+) -> list[Message]:
+    """Messages of a range that is widened until enough of them were said, or it grows no more."""
+    reach, seqs = _REACH, choose(_REACH)
+    while True:
+        messages = await store.read_messages(session_id, seqs)
+        said_count = sum(bool(said_text(message)) for message in messages)
+        wider = choose(reach := reach * 4)
+        if said_count >= BEFORE_COUNT + more or wider == seqs:
+            return messages
+        seqs = wider

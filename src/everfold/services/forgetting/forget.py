@@ -1,0 +1,312 @@
+"""Forget: what an erase of messages, sessions, items or topics does to memory, in one change of it.
+
+Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from everfold.core.forgetting.memory import (
+    Forgotten,
+    Gone,
+    Past,
+    forget_quotes,
+    forget_topic,
+    plan_forgetting,
+    read_gone_words,
+    scrub_dream,
+)
+from everfold.core.log.sessions import NO_END
+from everfold.core.memory.items import Item, ItemId, ItemStatus, Tier, Writer
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
+from everfold.core.memory.topics import Topic, TopicId, choose_topic
+from everfold.core.merging.edits import is_visible, plan_forget, require_authority, require_revision
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.errors import ConflictError, ForbiddenError, NotFoundError
+from everfold.ports.memory import MemoryStore
+from everfold.ports.system import Clock
+from everfold.services.dreams.dream import list_threat_kinds
+from everfold.services.memory.list_items import list_agent_items
+from everfold.services.memory.remember import MOST_TRIES
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import change_memory
+
+_KEPT: Final[tuple[ItemStatus, ...]] = ("active", "superseded", "expired", "quarantined")
+"""Of everything else there is nothing left to erase."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryErasure:
+    """A change of memory that erases, and what it comes to."""
+
+    change: MemoryChange
+    forgotten: Forgotten
+
+
+async def plan_memory_erasure(
+    store: MemoryStore,
+    head: MemoryVersion,
+    gone: Gone,
+    *,
+    user_id: UserId,
+    agent_id: AgentId,
+    now: datetime,
+    actor: str,
+    about: Sequence[str],
+) -> MemoryErasure:
+    """What an erase of messages or sessions changes of memory. Writes nothing.
+
+    The change raises the epoch in any case, so that nothing that was read before arrives after it.
+
+    Args:
+        store: Where memory is.
+        head: That of memory before anything was read.
+        gone: What is erased, under the ids of the sessions that store it.
+        user_id: Whose.
+        agent_id: Of the session.
+        now: The present moment.
+        actor: For the audit.
+        about: What is erased, for the audit.
+    """
+    former: dict[ItemId, list[Item]] = {}
+    for session_id, seq in (*((id_, None) for id_ in gone.sessions), *gone.messages):
+        for item in await store.find_quoting(session_id, seq):
+            former.setdefault(item.id, await store.list_revisions(item.id))
+    items = [
+        forget_quotes(revisions, gone, now=now) for revisions in former.values() if revisions[-1].user_id == user_id
+    ]
+    forgotten = await _plan(store, user_id, items, gone, now)
+    return _write(forgotten, head, user_id, agent_id, now, actor, about)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentForgotten:
+    """What an agent had for itself, and has no more."""
+
+    topics_count: int = 0
+    items_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetter:
+    """Erases single items and topics of memory."""
+
+    store: MemoryStore
+    clock: Clock
+    stream: Stream = field(default_factory=Stream)
+
+    async def forget_item(
+        self,
+        item_id: ItemId,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        writer: Writer = "user",
+        actor: str = "user",
+    ) -> Item:
+        """Erase an item with all its revisions, and make again what drew on it; its id and the hash of its words stay.
+
+        Raises:
+            NotFoundError: this user, or agent, has no such item.
+            ConflictError: the item is at another revision; says what it is now.
+            ForbiddenError: the writer has less authority than the item.
+        """
+        for _ in range(MOST_TRIES):
+            head = await self.store.read_memory_version(user_id)
+            revisions = await self.store.list_revisions(item_id)
+            last = revisions[-1]
+            if last.user_id != user_id or not is_visible(last, agent_id):
+                raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
+            require_revision(last, expected_revision)
+            if writer == "agent":  # a person may erase whatever memory has of them
+                require_authority(last, writer)
+            now = self.clock.now()
+            item = plan_forget(last, now=now, written_by="erase")
+            gone = Gone(words=read_gone_words(_list_said(revisions)))
+            forgotten = await _plan(self.store, user_id, [item], gone, now)
+            done = _write(forgotten, head, user_id, last.agent_id, now, actor, (item_id,))
+            if await self._commit(done.change):
+                return item
+        raise _refuse(user_id)
+
+    async def forget_topic(
+        self,
+        name: str,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        tier: Tier | None = None,
+        of_agent: AgentId | None = None,
+        expected_revision: int | None = None,
+        writer: Writer = "user",
+        actor: str = "user",
+    ) -> tuple[TopicId, ...]:
+        """Erase the topics with this name, with all their revisions. The items that they were made of stay.
+
+        Args:
+            name: Of the topics.
+            user_id: Whose.
+            agent_id: Who asks; None for the owner.
+            tier: Only those of this tier.
+            of_agent: Of the agent tier only those of this agent.
+            expected_revision: That of the topic which the name means; see `choose_topic`.
+            writer: Whose authority it is done with; an agent erases only what is its own.
+            actor: For the audit.
+
+        Raises:
+            NotFoundError: this user, or agent, has no such topic.
+            ConflictError: the topic is at another revision; says which.
+            ForbiddenError: it is the user's, and an agent asks.
+        """
+        for _ in range(MOST_TRIES):
+            head = await self.store.read_memory_version(user_id)
+            histories: dict[TopicId, Topic] = {}
+            for topic in await self.store.list_topic_revisions(user_id, agent_id, name):
+                histories[topic.id] = topic
+            topics = [
+                one
+                for one in histories.values()
+                if one.status != "erased"
+                and tier in (None, one.tier)
+                and (one.tier == "user" or of_agent in (None, one.agent_id))
+            ]
+            _require_topic(name, topics, expected_revision, writer)
+            now = self.clock.now()
+            done = await self._plan_topics(head, topics, user_id, topics[0].agent_id, now, actor)
+            if await self._commit(done.change):
+                return tuple(sorted(topic.id for topic in topics))
+        raise _refuse(user_id)
+
+    async def forget_agent(self, agent_id: AgentId, *, user_id: UserId, actor: str = "user") -> AgentForgotten:
+        """Erase all that one agent has for itself of a user, in one change: its topics and items, out of dreams too.
+
+        What it shares with the user's other agents stays, and so do the messages. A second time counts nothing. O(what
+        the agent is given, and the user's topics and dreams).
+        """
+        for _ in range(MOST_TRIES):
+            head = await self.store.read_memory_version(user_id)
+            now = self.clock.now()
+            known = await list_agent_items(self.store, user_id, agent_id, _KEPT)
+            histories = await self.store.list_topic_histories(user_id)
+            newest = (history[-1] for history in histories)
+            topics = [
+                one for one in newest if (one.tier, one.agent_id) == ("agent", agent_id) and one.status != "erased"
+            ]
+            items = [plan_forget(item, now=now, written_by="erase") for item in known]
+            done = await self._plan_topics(head, topics, user_id, agent_id, now, actor, items=items, about=(agent_id,))
+            if done.forgotten.is_empty:
+                await self.store.record_audit([_enter(done.forgotten, user_id, agent_id, now, actor, (agent_id,))])
+                return AgentForgotten()
+            if await self._commit(done.change):
+                return AgentForgotten(topics_count=len(topics), items_count=len(items))
+        raise _refuse(user_id)
+
+    async def _plan_topics(
+        self,
+        head: MemoryVersion,
+        topics: Sequence[Topic],
+        user_id: UserId,
+        agent_id: AgentId,
+        now: datetime,
+        actor: str,
+        *,
+        items: Sequence[Item] = (),
+        about: Sequence[str] = (),
+    ) -> MemoryErasure:
+        """What erases topics, out of dreams too, and these items with them."""
+        ids = {topic.id for topic in topics}
+        dreams = [
+            scrub_dream(dream, tuple(one for one in dream.topics if one.id not in ids), now=now)
+            for dream in await self.store.list_dreams(user_id, None, limit_count=NO_END)
+            if any(one.id in ids for one in dream.topics)
+        ]
+        gone = tuple(forget_topic(topic, now=now) for topic in topics)
+        forgotten = Forgotten(items=tuple(items), topics=gone, dreams=tuple(dreams))
+        return _write(forgotten, head, user_id, agent_id, now, actor, about or sorted(ids))
+
+    async def _commit(self, change: MemoryChange) -> bool:
+        try:
+            await change_memory(self.store, change, stream=self.stream)
+        except ConflictError:
+            return False
+        return True
+
+
+async def _plan(store: MemoryStore, user_id: UserId, items: Sequence[Item], gone: Gone, now: datetime) -> Forgotten:
+    past = Past(
+        topics=tuple(map(tuple, await store.list_topic_histories(user_id))),
+        dreams=tuple(await store.list_dreams(user_id, None, limit_count=NO_END)),
+    )
+    sources: dict[ItemId, Item] = {}
+    for id_ in past.list_wanted((item.id for item in items), gone.words):
+        try:
+            sources[id_] = (await store.list_revisions(id_))[-1]
+        except NotFoundError:
+            continue  # a topic that was imported without its items
+    return plan_forgetting(items, gone, replace(past, sources=sources), now=now, scan=list_threat_kinds)
+
+
+def _write(
+    forgotten: Forgotten,
+    head: MemoryVersion,
+    user_id: UserId,
+    agent_id: AgentId,
+    now: datetime,
+    actor: str,
+    about: Sequence[str],
+) -> MemoryErasure:
+    entry = _enter(forgotten, user_id, agent_id, now, actor, about)
+    change = MemoryChange(
+        user_id=user_id,
+        agent_id=agent_id,
+        expected=head,
+        items=forgotten.items,
+        topics=forgotten.topics,
+        scrubbed=forgotten.dreams,
+        audit=() if forgotten.is_empty else (entry,),
+        has_erased=True,
+    )
+    return MemoryErasure(change=change, forgotten=forgotten)
+
+
+def _enter(
+    forgotten: Forgotten, user_id: UserId, agent_id: AgentId, now: datetime, actor: str, about: Sequence[str]
+) -> AuditEntry:
+    return AuditEntry(
+        at=now,
+        user_id=user_id,
+        agent_id=agent_id,
+        actor=actor,
+        action="erase",
+        about=tuple(about),
+        counts=(("items", len(forgotten.items)), ("topics", len(forgotten.topics))),
+    )
+
+
+def _require_topic(name: str, topics: Sequence[Topic], expected_revision: int | None, writer: Writer) -> None:
+    """Check that there is a topic with this name, that it is at this revision, and that the writer may erase it."""
+    meant = choose_topic(topics)
+    if meant is None:
+        raise NotFoundError(f"there is no topic {name!r}; use the name of one that was listed", topic=name)
+    if expected_revision not in (None, meant.revision):
+        raise ConflictError(
+            f"topic {meant.id} is at revision {meant.revision}, expected {expected_revision}: it was changed elsewhere; "
+            "look at it again, then decide",
+            topic=meant.id,
+            revision=meant.revision,
+        )
+    if writer == "agent" and any(topic.tier == "user" for topic in topics):
+        raise ForbiddenError(f"topic {name!r} is the user's, which no agent erases; name the tier `agent`", topic=name)
+
+
+def _list_said(revisions: Sequence[Item]) -> list[str]:
+    return [text for item in revisions for text in (item.statement, *(one.quote for one in item.evidence))]
+
+
+def _refuse(user_id: UserId) -> ConflictError:
+    return ConflictError(
+        f"the memory of user {user_id} was changed by others at each of {MOST_TRIES} tries; try again", user=user_id
+    )

@@ -1,0 +1,116 @@
+"""Prove that words are gone: everything that can be read of a user is looked through, and each place is named."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from everfold.core.log.sessions import NO_END, SessionRecord
+from everfold.core.primitives.ids import CompactionId, UserId
+from everfold.core.text.searching import plan_exact_query
+from everfold.ports.stores import Store
+from everfold.services.forgetting.port_memory import read_memory
+from everfold.services.sessions.live import load_session
+from everfold.services.sessions.shown import build_shown_tail, load_body, load_shown
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordPlace:
+    """Where a word is still read.
+
+    Attributes:
+        kind: `message`, `search`, `event`, `layout`, `digest`, `state`, `window`, `item`, `item_search`, `topic`,
+            `dream`, `extraction`, `snapshot`, or `audit`.
+        id: Of the session, event, digest, item, topic, dream or extraction.
+        seq: The message, where there is one; else 0.
+    """
+
+    kind: str
+    id: str
+    word: str
+    seq: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class _Finder:
+    """Looks for words in whatever it is shown, in any case, also where JSON escapes them."""
+
+    words: tuple[str, ...]
+    places: list[WordPlace] = field(default_factory=list)
+
+    def look(self, kind: str, id_: str, value: object, *, seq: int = 0) -> None:
+        text = str(value)
+        texts = (text.casefold(), json.dumps(text).casefold())
+        for word in self.words:
+            folded = word.casefold()
+            if any(folded in one or json.dumps(folded)[1:-1] in one for one in texts):
+                self.places.append(WordPlace(kind=kind, id=id_, word=word, seq=seq))
+
+
+async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> list[WordPlace]:
+    """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
+
+    Looked through are messages, windows, search rows, events, layouts, digests and states of every session, and of
+    memory items, topics, dreams, extractions, snapshots, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
+    """
+    finder = _Finder(words=tuple(word for word in words if word.strip()))
+    for record in await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END):
+        await _look_at_session(store, record, finder)
+    await _look_at_memory(store, user_id, finder)
+    for word in finder.words:
+        query = plan_exact_query(word)
+        for hit in await store.search(query, user_id=user_id, agent_id=None, session_id=None, limit_count=_PAGE):
+            finder.places.append(WordPlace(kind="search", id=hit.session_id, word=word, seq=hit.seq))
+        for item, _ in await store.search_items(query, user_id, None, limit_count=_PAGE):
+            finder.places.append(WordPlace(kind="item_search", id=item.id, word=word))
+    return list(dict.fromkeys(finder.places))
+
+
+async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder) -> None:
+    state = await store.read_state(record.id)
+    finder.look("state", record.id, state)
+    for first_seq in range(1, state.last_seq + 1, _PAGE):
+        last_seq = min(first_seq + _PAGE - 1, state.last_seq)
+        seqs = range(first_seq, last_seq + 1)
+        for message in await store.read_messages(record.id, seqs):
+            finder.look("message", record.id, (message.wire, message.view, message.lines), seq=message.seq)
+        for note in await store.read_notes(record.id, seqs):
+            finder.look("message", record.id, note, seq=note.seq)
+        for content in await store.read_contents(record.id, first_seq, last_seq):
+            finder.look("message", record.id, content.content.decode("utf-8", "replace"), seq=content.seq)
+    after = 0
+    while compactions := await store.list_compactions(record.id, after_ordinal=after, limit_count=_PAGE):
+        for compaction in compactions:
+            finder.look("event", compaction.id, compaction)
+            if compaction.certificate is not None:
+                finder.look("layout", compaction.id, await store.read_layout(CompactionId(compaction.id)))
+                ids = [id_ for id_, _ in compaction.certificate.digests]
+                for digest in (await store.read_digests(ids)).values():
+                    finder.look("digest", digest.id, digest)
+        after = compactions[-1].ordinal
+    finder.look("snapshot", record.id, await store.read_session_memory(record.id))
+    await _look_at_window(store, record, finder)
+
+
+async def _look_at_window(store: Store, record: SessionRecord, finder: _Finder) -> None:
+    """What the session's layout and the messages behind it would show a model."""
+    live = await load_session(store, record)
+    messages = await load_shown(store, live)
+    body = await load_body(store, live)
+    finder.look("window", record.id, body)
+    finder.look("window", record.id, build_shown_tail(live))
+    finder.look("window", record.id, [messages[seq].view for seq in sorted(messages)])
+
+
+async def _look_at_memory(store: Store, user_id: UserId, finder: _Finder) -> None:
+    memory = await read_memory(store, user_id)
+    rows: Iterable[tuple[str, str, object]] = (
+        *(("item", item.id, item) for revisions in memory.items for item in revisions),
+        *(("topic", topic.id, topic) for revisions in memory.topics for topic in revisions),
+        *(("dream", dream.id, dream) for dream in memory.dreams),
+        *(("extraction", one.id, one) for one in memory.extractions),
+        *(("audit", f"{entry.at}", entry) for entry in memory.audit),
+    )
+    for kind, id_, row in rows:
+        finder.look(kind, id_, row)

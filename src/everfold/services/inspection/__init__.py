@@ -1,0 +1,1 @@
+"""What operators look at: traces, strips, verification, replay."""

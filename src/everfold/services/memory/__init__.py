@@ -1,0 +1,1 @@
+"""Memory written, extracted, recalled."""

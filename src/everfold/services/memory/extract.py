@@ -1,0 +1,194 @@
+"""Extract: the heuristic pass over what was said since the last one.
+
+It looks at extract lines, which were noted at append, so a plain turn costs the reading of its messages, or nothing where
+the caller has them, and no write: the cursor is kept in hand and stored with every candidate, and else each
+`CURSOR_COUNT` messages. What was not stored when a process ends is looked at once more, which changes nothing: the same
+words become the same items. For the same reason items are written first and the cursor after them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from everfold.core.extraction.candidates import find_candidates
+from everfold.core.log.appending import said_text
+from everfold.core.log.messages import Message
+from everfold.core.log.sessions import SessionRecord, find_holder
+from everfold.core.memory.items import Candidate
+from everfold.core.memory.records import SessionMemory
+from everfold.errors import ConflictError, EverfoldError, StoreError
+from everfold.ports.stores import LogStore
+from everfold.services.memory.remember import Pass, Rememberer
+
+PAGE_COUNT: Final = 200
+"""How many messages are read at once."""
+CURSOR_COUNT: Final = 50
+"""How many messages the stored cursor may lie behind."""
+ACTOR: Final = "extraction"
+_MOST_TRIES: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a session's heuristic pass is.
+
+    Attributes:
+        stored: What the store holds.
+        now: What is so; the store may be up to `CURSOR_COUNT` messages behind.
+    """
+
+    stored: SessionMemory
+    now: SessionMemory
+
+
+async def extract_said(
+    log: LogStore,
+    rememberer: Rememberer,
+    record: SessionRecord,
+    *,
+    last_seq: int,
+    report: Callable[[EverfoldError], None],
+    progress: Progress | None = None,
+    said: Sequence[Message] = (),
+    epoch: int | None = None,
+) -> Progress | None:
+    """Take what messages up to the given one say into memory, and give how far the pass is.
+
+    Never raises what a store does: it is reported, and the next call goes on where this one ended. A message that is
+    erased meanwhile gives nothing.
+
+    Args:
+        log: Where the messages are.
+        rememberer: Of the session's agent.
+        record: The session.
+        last_seq: The newest message to look at.
+        report: Is told why the pass ended early.
+        progress: What the last call gave; None reads it from the store.
+        said: Messages that the caller has, so that they are not read again. Used only with an epoch, and where they are
+            all that is due.
+        epoch: That of memory before `said` were appended.
+
+    Returns:
+        How far the pass is; None where not even that could be read.
+    """
+    try:
+        for _ in range(_MOST_TRIES):
+            progress = progress or await _begin(rememberer, record)
+            if progress.now.extracted_seq >= last_seq:
+                return progress
+            try:
+                return await _run(log, rememberer, record, progress, last_seq, said if epoch is not None else (), epoch)
+            except ConflictError:
+                progress, said, epoch = None, (), None
+        report(ConflictError(f"session {record.id}: others moved its cursor; tried again later", session=record.id))
+    except StoreError as error:
+        report(error)
+    return progress
+
+
+async def store_progress(rememberer: Rememberer, progress: Progress) -> Progress:
+    """Have the store hold what is so. What others have changed beside the cursor stays as they left it.
+
+    Raises:
+        ConflictError: others were first each time.
+    """
+    for _ in range(_MOST_TRIES):
+        if progress.now == progress.stored:
+            return progress
+        try:
+            await rememberer.store.write_session_memory(progress.now, expected=progress.stored)
+        except ConflictError:
+            progress = _rebase(progress, await rememberer.store.read_session_memory(progress.now.session_id))
+            continue
+        return Progress(stored=progress.now, now=progress.now)
+    raise ConflictError(
+        f"session {progress.now.session_id}: others changed what is kept of its memory {_MOST_TRIES} times in a row",
+        session=progress.now.session_id,
+    )
+
+
+def _rebase(progress: Progress, found: SessionMemory) -> Progress:
+    """The same progress over what the store holds by now; nothing to do where it is as far already."""
+    before, now = progress.stored, progress.now
+    if found.extracted_seq >= now.extracted_seq:
+        return Progress(stored=found, now=found)
+    moved = replace(
+        found,
+        extracted_seq=now.extracted_seq,
+        tokens_count=found.tokens_count + max(now.tokens_count - before.tokens_count, 0),
+        calls_count=found.calls_count + max(now.calls_count - before.calls_count, 0),
+    )
+    return Progress(stored=found, now=moved)
+
+
+async def _begin(rememberer: Rememberer, record: SessionRecord) -> Progress:
+    """What the store holds; a branch begins behind what its parent has looked at of what they share."""
+    stored = await rememberer.store.read_session_memory(record.id)
+    if record.parent_id is None or stored.extracted_seq >= record.branch_seq:
+        return Progress(stored=stored, now=stored)
+    parent = await rememberer.store.read_session_memory(record.parent_id)
+    begun = max(stored.extracted_seq, min(record.branch_seq, parent.extracted_seq))
+    read_seq = max(stored.model_seq, min(record.branch_seq, parent.model_seq))
+    return Progress(stored=stored, now=replace(stored, extracted_seq=begun, model_seq=read_seq))
+
+
+async def _run(
+    log: LogStore,
+    rememberer: Rememberer,
+    record: SessionRecord,
+    progress: Progress,
+    last_seq: int,
+    said: Sequence[Message],
+    epoch: int | None,
+) -> Progress:
+    """Page by page, as long as there is something due.
+
+    Raises:
+        ConflictError: the cursor was moved by another, or what was read may have been erased.
+    """
+    while (done_seq := progress.now.extracted_seq) < last_seq:
+        end_seq = min(done_seq + PAGE_COUNT, last_seq)
+        if [message.seq for message in said] != list(range(done_seq + 1, last_seq + 1)):
+            epoch = (await rememberer.store.read_memory_version(record.user_id)).epoch
+            page: Sequence[Message] = await log.read_messages(record.id, range(max(done_seq, 1), end_seq + 1))
+        else:
+            page, end_seq = said, last_seq
+        candidates = list(_find(page, record, after_seq=done_seq))
+        if candidates:
+            of = Pass(session_id=record.id, compaction_id=None, first_seq=done_seq + 1, last_seq=end_seq)
+            taken = await rememberer.take(
+                candidates,
+                user_id=record.user_id,
+                agent_id=record.agent_id,
+                written_by="heuristic",
+                actor=ACTOR,
+                of=of,
+                epoch=epoch,
+            )
+            if taken.is_dropped:
+                raise ConflictError(f"session {record.id}: something was erased meanwhile", session=record.id)
+        progress = Progress(stored=progress.stored, now=_advance(progress.now, page, end_seq))
+        if candidates or end_seq - progress.stored.extracted_seq >= CURSOR_COUNT:
+            progress = await store_progress(rememberer, progress)
+    return progress
+
+
+def _find(page: Sequence[Message], record: SessionRecord, *, after_seq: int) -> Iterator[Candidate]:
+    """What the messages behind one say, each held against what the assistant said just before it."""
+    before: str | None = None
+    for message in page:
+        if message.seq > after_seq:
+            yield from find_candidates(message, session_id=find_holder(record.lineage, message.seq), before=before)
+        if (text := said_text(message)) is not None:
+            before = text if message.kind == "assistant" else None
+
+
+def _advance(memory: SessionMemory, page: Sequence[Message], end_seq: int) -> SessionMemory:
+    """The cursor behind a page, with what the page adds to the size of what no model has read."""
+    fresh = [message for message in page if message.seq > max(memory.extracted_seq, memory.model_seq)]
+    return replace(
+        memory,
+        extracted_seq=end_seq,
+        tokens_count=memory.tokens_count + sum(message.tokens for message in fresh),
+        calls_count=memory.calls_count + sum(len(message.view.calls) for message in fresh),
+    )

@@ -1,0 +1,101 @@
+"""List: the items of a ledger that somebody looks for, page by page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from everfold.core.memory.items import Item, ItemId, ItemKind, ItemStatus, Tier
+from everfold.core.merging.edits import is_visible
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.text.searching import plan_query
+from everfold.ports.memory import ItemStore
+
+MOST_READ: Final = 2_000
+"""How many items one page looks through; one that found less says where to go on."""
+_PAGE_COUNT: Final = 500
+_ACTIVE: Final[Sequence[ItemStatus]] = ("active",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemQuery:
+    """Which items are looked for.
+
+    Attributes:
+        statuses: Only these.
+        kind: Only this one.
+        tier: Only this one.
+        text: Active items are found by its words, best first; others by itself, in any case.
+    """
+
+    statuses: Sequence[ItemStatus] = _ACTIVE
+    kind: ItemKind | None = None
+    tier: Tier | None = None
+    text: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether every item of its statuses is looked for."""
+        return not (self.kind or self.tier or self.text)
+
+    def matches(self, item: Item) -> bool:
+        """Whether kind and tier of an item are those that are looked for."""
+        return self.kind in (None, item.kind) and self.tier in (None, item.tier)
+
+    def holds(self, item: Item) -> bool:
+        """Whether an item has the text, too."""
+        return self.matches(item) and self.text.casefold() in item.statement.casefold()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPage:
+    """Items, and the one that the next page goes on after; None where there is none."""
+
+    items: tuple[Item, ...]
+    next_id: ItemId | None = None
+
+
+async def list_matching_items(
+    store: ItemStore,
+    user_id: UserId,
+    agent_id: AgentId | None,
+    query: ItemQuery,
+    *,
+    after: ItemId | None,
+    limit_count: int,
+) -> ItemPage:
+    """Items in the order in which memory first had them; active ones with a text best first, and on one page only.
+
+    A page that is not full may have a next one: no more than `MOST_READ` items are looked through at once.
+
+    Raises:
+        NotFoundError: no item has the id `after`.
+    """
+    if query.text.strip() and tuple(query.statuses) == _ACTIVE:
+        most_count = MOST_READ if query.kind or query.tier else limit_count
+        ranked = await store.search_items(plan_query(query.text), user_id, agent_id, limit_count=most_count)
+        return ItemPage(items=tuple([item for item, _ in ranked if query.matches(item)][:limit_count]))
+    items: list[Item] = []
+    read_count, page_count = 0, limit_count + 1 if query.is_wide else _PAGE_COUNT
+    while read_count < MOST_READ:
+        page = await store.list_items(user_id, agent_id, statuses=query.statuses, after=after, limit_count=page_count)
+        read_count += len(page)
+        for item in filter(query.holds, page):
+            if len(items) == limit_count:
+                return ItemPage(items=tuple(items), next_id=items[-1].id)
+            items.append(item)
+        if len(page) < page_count:
+            return ItemPage(items=tuple(items))
+        after = page[-1].id
+    return ItemPage(items=tuple(items), next_id=after)
+
+
+async def list_agent_items(
+    store: ItemStore, user_id: UserId, agent_id: AgentId, statuses: Sequence[ItemStatus]
+) -> list[Item]:
+    """All items of one agent's own tier. O(items that the agent is given)."""
+    found: list[Item] = []
+    after: ItemId | None = None
+    while page := await store.list_items(user_id, agent_id, statuses=statuses, after=after, limit_count=_PAGE_COUNT):
+        found += [item for item in page if item.tier == "agent" and is_visible(item, agent_id)]
+        after = page[-1].id
+    return found

@@ -1,0 +1,353 @@
+"""Memory tools: what an agent calls to read and write its memory and to look into past conversations.
+
+An answer to a write is short and final and does not repeat what was written, since a model that reads its own entry
+again writes it again. A write that fails says what to do instead, with the entries that there are; after three failures
+in a turn the agent is told to leave it and answer the user. No answer holds words that a scan held back.
+
+Source: REQUIREMENTS HM-3 to HM-5, HM-8, U-101.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, get_args
+
+from everfold.core.log.messages import Message
+from everfold.core.memory.block import list_block, measure_item_lines, read_char_limit, render_item_line
+from everfold.core.memory.items import Item, ItemKind, Tier
+from everfold.core.memory.schemas import MEMORY_TOOLS, MOST_FOUND, MOST_OPERATIONS, list_memory_schemas
+from everfold.core.merging.decisions import MACHINES
+from everfold.core.merging.operations import Add, Operation, Remove, Replace
+from everfold.core.merging.releasing import list_open_threats
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.primitives.origins import Origin
+from everfold.core.text.frames import fence_within
+from everfold.core.text.searching import plan_query
+from everfold.errors import (
+    AccessError,
+    ConflictError,
+    EverfoldError,
+    InvalidInputError,
+    LimitError,
+    NotFoundError,
+    StoreError,
+    UsageError,
+)
+from everfold.services.memory.remember import Remembered, Rememberer
+from everfold.services.sessions.search import SearchHit
+
+MOST_FAILURES: Final = 3
+"""How often a write may fail in one turn."""
+DEFAULT_COUNT: Final = 10
+_MOST_MESSAGES: Final = 50
+_MESSAGE_CHARS: Final = 2_000
+_ANSWER_CHARS: Final = 16_000
+_WRITES: Final = frozenset(("memory_add", "memory_replace", "memory_remove", "memory_batch"))
+_TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
+_KINDS: Final[tuple[ItemKind, ...]] = get_args(ItemKind)
+
+SearchHistory: TypeAlias = Callable[[str, int], Awaitable[Sequence[SearchHit]]]
+"""The best messages for a question, at most so many."""
+ReadHistory: TypeAlias = Callable[[str | None, int, int], Awaitable[Sequence[Message]]]
+"""The messages of a session (None: the one that is running) from the first to the last number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """What a tool gives the model.
+
+    Attributes:
+        is_error: Nothing was done.
+        is_terminal: Nothing is left to do here: the model is to go on with its answer.
+    """
+
+    text: str
+    is_error: bool = False
+    is_terminal: bool = False
+
+
+_SKIP: Final = ToolAnswer(
+    text="Memory was not changed, and further tries in this turn will not be made. Skip it and answer the user.",
+    is_error=True,
+    is_terminal=True,
+)
+
+
+class MemoryTools:
+    """The tools of one agent for one user.
+
+    Args:
+        rememberer: With the agent's policy.
+        user_id: Whose memory.
+        agent_id: Whose tools.
+        fence_key: Keys the marks around what came from outside.
+        search_history: Over the past conversations of the user with this agent.
+        read_history: The same by number.
+    """
+
+    def __init__(
+        self,
+        rememberer: Rememberer,
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        fence_key: str,
+        search_history: SearchHistory,
+        read_history: ReadHistory,
+    ) -> None:
+        self._rememberer = rememberer
+        self._user_id = user_id
+        self._agent_id = agent_id
+        self._fence_key = fence_key
+        self._search = search_history
+        self._read = read_history
+        self._failures_count = 0
+
+    def begin_turn(self) -> None:
+        """Forget the failures of the turn before."""
+        self._failures_count = 0
+
+    def schemas(self) -> list[JsonObject]:
+        """The schemas of all tools."""
+        return list_memory_schemas()
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        """What a tool answers. Never raises what a caller or a store did wrong: the answer says it."""
+        if name not in MEMORY_TOOLS:
+            return ToolAnswer(text=f"There is no such tool. There are {', '.join(MEMORY_TOOLS)}.", is_error=True)
+        if name in _WRITES:
+            return await self._write(name, arguments)
+        try:
+            match name:
+                case "memory_list":
+                    return await self.memory_list(_find_tier(arguments))
+                case "memory_search":
+                    return await self.memory_search(_get_text(arguments, "query"), _get_count(arguments, "limit"))
+                case "history_search":
+                    return await self.history_search(_get_text(arguments, "query"), _get_count(arguments, "limit"))
+                case _:
+                    return await self._read_range(arguments)
+        except EverfoldError as error:
+            return _tell(error)
+
+    # --- writing
+
+    async def memory_add(self, statement: str, *, tier: Tier = "agent", kind: ItemKind = "fact") -> ToolAnswer:
+        """Note a statement."""
+        return await self._change([Add(statement=statement, tier=tier, item_kind=kind)])
+
+    async def memory_replace(self, old_text: str, statement: str, *, tier: Tier | None = None) -> ToolAnswer:
+        """Give the one entry that has a text another statement."""
+        return await self._change([Replace(old_text=old_text, statement=statement, tier=tier)])
+
+    async def memory_remove(self, old_text: str, *, tier: Tier | None = None) -> ToolAnswer:
+        """Take the one entry that has a text out of the block."""
+        return await self._change([Remove(old_text=old_text, tier=tier)])
+
+    async def memory_batch(self, operations: Sequence[Operation]) -> ToolAnswer:
+        """Do all of the operations, or none."""
+        return await self._change(operations)
+
+    async def _write(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        try:
+            operations = _read_operations(name, arguments)
+        except InvalidInputError as error:
+            return self._fail(_tell(error))
+        return await self._change(operations)
+
+    async def _change(self, operations: Sequence[Operation]) -> ToolAnswer:
+        if self._failures_count >= MOST_FAILURES:
+            return _SKIP
+        try:
+            done = await self._rememberer.change(
+                operations,
+                user_id=self._user_id,
+                agent_id=self._agent_id,
+                written_by="agent",
+                actor=f"agent:{self._agent_id}",
+            )
+        except (NotFoundError, LimitError) as error:
+            return self._fail(await self._tell_inventory(error))
+        except EverfoldError as error:
+            return self._fail(_tell(error))
+        return _confirm(done)
+
+    def _fail(self, answer: ToolAnswer) -> ToolAnswer:
+        """Count a failure; the last one that is allowed ends the tries."""
+        self._failures_count += 1
+        return _SKIP if self._failures_count >= MOST_FAILURES else answer
+
+    async def _tell_inventory(self, error: EverfoldError) -> ToolAnswer:
+        try:
+            inventory = await self._list(None)
+        except EverfoldError as other:
+            return _tell(other)
+        return ToolAnswer(text=f"{_tell(error).text}\n{inventory}", is_error=True)
+
+    # --- reading
+
+    async def memory_list(self, tier: Tier | None = None) -> ToolAnswer:
+        """The entries of the block, with how full it is."""
+        return ToolAnswer(text=await self._list(tier))
+
+    async def memory_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:
+        """The entries that share words with a question, best first, archived ones too."""
+        found = await self._rememberer.store.search_items(
+            plan_query(query), self._user_id, self._agent_id, limit_count=min(limit, MOST_FOUND)
+        )
+        now = self._rememberer.clock.now()
+        lines = self._show([item for item, _ in found if item.is_current(now)])
+        return ToolAnswer(text=_join(lines, empty="Nothing was found."))
+
+    async def history_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:
+        """The messages that answer a question, best first."""
+        hits = await self._search(query, min(limit, MOST_FOUND))
+        lines = [
+            f"[conversation {hit.session}, message {hit.seq}, {hit.speaker or hit.role}, {hit.said_at:%Y-%m-%d %H:%M}] "
+            + self._guard(hit.excerpt, hit.origin)
+            for hit in hits
+        ]
+        return ToolAnswer(text=_join(lines, empty="Nothing was found."))
+
+    async def history_read(self, first: int, last: int, session: str | None = None) -> ToolAnswer:
+        """Messages by number, long ones cut."""
+        messages = await self._read(session, first, min(last, first + _MOST_MESSAGES - 1))
+        lines = [
+            f"[message {message.seq}, {message.view.name or message.view.role}, {message.said_at:%Y-%m-%d %H:%M}] "
+            + self._guard(message.view.text, message.origin)
+            for message in messages
+        ]
+        return ToolAnswer(text=_join(lines, empty="There are no such messages."))
+
+    async def _read_range(self, arguments: JsonObject) -> ToolAnswer:
+        first = _get_count(arguments, "first", default=0)
+        last = _get_count(arguments, "last", default=first)
+        session = _get_text(arguments, "session") if arguments.get("session") is not None else None
+        return await self.history_read(first, last, session)
+
+    async def _list(self, tier: Tier | None) -> str:
+        """The entries of each tier under its size."""
+        block = await self._rememberer.list_block(self._user_id, self._agent_id)
+        now = self._rememberer.clock.now()
+        parts: list[str] = []
+        for one in _TIERS if tier is None else (tier,):
+            items = list_block(block, one, now=now)
+            limit_chars = read_char_limit(self._rememberer.policy, one)
+            parts.append(f"{one} memory, {measure_item_lines(items)} of {limit_chars} characters:")
+            parts += self._show(items) or ["(nothing)"]
+        return _join(parts, empty="")
+
+    def _show(self, items: Sequence[Item]) -> list[str]:
+        """Items as lines: scanned once more as they are loaded, and fenced where they are not the talk's own."""
+        lines: list[str] = []
+        held_count = 0
+        for item in items:
+            if list_open_threats(item.statement, (), item.released):
+                held_count += 1
+            else:
+                lines.append(self._guard(render_item_line(item), item.origin))
+        return [*lines, f"({held_count} held back by a scan)"] if held_count else lines
+
+    def _guard(self, text: str, origin: Origin) -> str:
+        if origin in MACHINES:
+            return "\n" + fence_within(text, source=origin, key=self._fence_key, most_chars=_MESSAGE_CHARS)
+        return text if len(text) <= _MESSAGE_CHARS else f"{text[:_MESSAGE_CHARS]} [... cut]"
+
+
+def _confirm(done: Remembered) -> ToolAnswer:
+    held = [threat for item in done.items if item.status == "quarantined" for threat in item.threats]
+    if held:
+        text = f"Held back until the user has looked at it: a scan found {', '.join(dict.fromkeys(held))}."
+        return ToolAnswer(text=text, is_error=True, is_terminal=True)
+    return ToolAnswer(text="Done." if done.items else "Known already.", is_terminal=True)
+
+
+def _tell(error: EverfoldError) -> ToolAnswer:
+    """What an error says, where it is the caller's; of any other one only that there is no memory now."""
+    if isinstance(error, ConflictError | StoreError):
+        return ToolAnswer(text="Memory cannot be reached right now. Answer the user.", is_error=True, is_terminal=True)
+    if isinstance(error, UsageError | LimitError | AccessError):
+        text = str(error)
+        return ToolAnswer(text=f"Not done: {text}.", is_error=True)
+    return ToolAnswer(text="Not done. Answer the user.", is_error=True, is_terminal=True)
+
+
+def _join(lines: Sequence[str], *, empty: str) -> str:
+    """Lines as one text, as many as an answer takes; never a part of one, so that every fence is closed."""
+    left_chars = _ANSWER_CHARS
+    taken: list[str] = []
+    for line in lines:
+        left_chars -= len(line) + 1
+        if left_chars < 0:
+            taken.append(f"[{len(lines) - len(taken)} more left out; ask for less]")
+            break
+        taken.append(line)
+    return "\n".join(taken) or empty
+
+
+# --- arguments
+
+
+def _read_operations(name: str, arguments: JsonObject) -> list[Operation]:
+    if name != "memory_batch":
+        return [_read_operation(name.removeprefix("memory_"), arguments)]
+    given = arguments.get("operations")
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST_OPERATIONS:
+        raise InvalidInputError(f"operations must be a list of 1 to {MOST_OPERATIONS} objects")
+    return [_read_listed(one, place) for place, one in enumerate(given, 1)]
+
+
+def _read_listed(value: JsonValue, place: int) -> Operation:
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"operation {place} is no object; nothing was done")
+    try:
+        return _read_operation(value.get("action"), value)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"operation {place}: {error}; nothing was done") from error
+
+
+def _read_operation(action: JsonValue, arguments: JsonObject) -> Operation:
+    tier = _find_tier(arguments)
+    match action:
+        case "add":
+            statement = _get_text(arguments, "statement")
+            return Add(statement=statement, tier=tier or "agent", item_kind=_get_kind(arguments))
+        case "replace":
+            statement = _get_text(arguments, "statement")
+            return Replace(old_text=_get_text(arguments, "old_text"), statement=statement, tier=tier)
+        case "remove":
+            return Remove(old_text=_get_text(arguments, "old_text"), tier=tier)
+        case _:
+            raise InvalidInputError("action must be add, replace or remove")
+
+
+def _get_text(arguments: JsonObject, name: str) -> str:
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInputError(f"{name} must be a text that is not empty")
+    return value
+
+
+def _get_count(arguments: JsonObject, name: str, *, default: int = DEFAULT_COUNT) -> int:
+    value = arguments.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInputError(f"{name} must be a whole number from 1 on")
+    return value
+
+
+def _find_tier(arguments: JsonObject) -> Tier | None:
+    value = arguments.get("tier")
+    if value is None:
+        return None
+    for tier in _TIERS:
+        if value == tier:
+            return tier
+    raise InvalidInputError("tier must be user or agent")
+
+
+def _get_kind(arguments: JsonObject) -> ItemKind:
+    value = arguments.get("kind", "fact")
+    for kind in _KINDS:
+        if value == kind:
+            return kind
+    raise InvalidInputError(f"kind must be one of {', '.join(_KINDS)}")

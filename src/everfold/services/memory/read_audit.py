@@ -1,0 +1,50 @@
+"""Read the audit: its entries from the newest on, each with whether a session that it names is gone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace
+from everfold.core.primitives.ids import SessionId, UserId
+from everfold.ports.stores import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """One entry.
+
+    Attributes:
+        is_session_gone: Whether a session that it names was erased; None where it names none.
+    """
+
+    entry: AuditEntry
+    is_session_gone: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """Entries, and the place that the next page goes on from; None where there is none."""
+
+    entries: tuple[Audited, ...]
+    next_place: AuditPlace | None = None
+
+
+async def read_audit(
+    store: Store, user_id: UserId, *, action: AuditAction | None, before: AuditPlace | None, limit_count: int
+) -> AuditPage:
+    """Entries of a user from the newest on, of one action where it is given."""
+    entries = await store.list_audit(user_id, action=action, before=before, limit_count=limit_count)
+    is_full = len(entries) == limit_count
+    return AuditPage(
+        entries=await _tell_sessions(store, entries),
+        next_place=AuditPlace(entries[-1].at, entries[-1].ordinal) if is_full else None,
+    )
+
+
+async def _tell_sessions(store: Store, entries: Sequence[AuditEntry]) -> tuple[Audited, ...]:
+    named = dict.fromkeys(SessionId(id_) for entry in entries for id_ in entry.about)
+    used = await store.list_used(list(named)) if named else {}
+    told: list[Audited] = []
+    for entry in entries:
+        is_there = [used[SessionId(id_)] for id_ in entry.about if id_ in used]
+        told.append(Audited(entry=entry, is_session_gone=not all(is_there) if is_there else None))
+    return tuple(told)

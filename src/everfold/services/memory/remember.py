@@ -1,0 +1,396 @@
+"""Remember: what was found becomes what is known, and a person or an agent changes it. One change of memory each.
+
+Every decision is made by the core over what was read, and written with the head that it was made over. A refused change
+is decided again over what is there by then; what was found in words that may have been erased meanwhile is dropped.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from everfold.core.memory.items import Candidate, Item, ItemId, ItemKind, Tier, Writer
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.memory.records import AuditAction, AuditEntry, Extraction, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.merging.decisions import Author, Merge, Refusal, fit_block, plan_merge
+from everfold.core.merging.edits import (
+    is_visible,
+    plan_edit,
+    plan_undo,
+    require_authority,
+    require_revision,
+)
+from everfold.core.merging.operations import Add, Operation, enter_candidate, plan_add, plan_operations
+from everfold.core.merging.releasing import plan_release
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.memory import MemoryStore
+from everfold.ports.system import Clock, Ids
+from everfold.services.memory.look_up import list_block_items, load_known, load_linked
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import change_memory
+
+MOST_TRIES = 16
+"""How often a decision is made again because memory was changed meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """The messages that an extraction read; with it `take` keeps a record of the extraction."""
+
+    session_id: SessionId
+    compaction_id: CompactionId | None
+    first_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What a change of memory came to.
+
+    Attributes:
+        items: The revisions that were written.
+        seen: Every item that was added, changed or seen again, in the order of what was found or asked for.
+        refusals: What was not taken, and why.
+        head: Where memory stands now.
+        is_dropped: Nothing was written: words may have been erased since they were read.
+    """
+
+    items: tuple[Item, ...] = ()
+    seen: tuple[ItemId, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    head: MemoryVersion = field(default_factory=MemoryVersion)
+    is_dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Decision:
+    """What is to be written; None for nothing."""
+
+    change: MemoryChange | None
+    merge: Merge
+
+
+_Decide = Callable[[MemoryVersion], Awaitable[_Decision]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rememberer:
+    """Changes the memory of users. It holds nothing, so one may serve every session with one policy."""
+
+    store: MemoryStore
+    clock: Clock
+    ids: Ids
+    policy: MemoryPolicy
+    stream: Stream = field(default_factory=Stream)
+
+    async def take(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        written_by: Writer,
+        actor: str,
+        of: Pass | None = None,
+        session: SessionMemory | None = None,
+        epoch: int | None = None,
+    ) -> Remembered:
+        """Merge what was found into the ledger.
+
+        Args:
+            candidates: In any order.
+            user_id: Whose memory.
+            agent_id: Which agent's notes.
+            written_by: Which writer.
+            actor: For the audit.
+            of: What was read to find it; the extraction is recorded also where it found nothing.
+            session: Is stored in the same change, whatever is stored by then.
+            epoch: That of memory before the messages were read; in another one everything is dropped.
+
+        Raises:
+            ConflictError: memory was changed by others at each of `MOST_TRIES` tries.
+        """
+
+        async def decide(head: MemoryVersion) -> _Decision:
+            if epoch is not None and head.epoch != epoch:
+                return _Decision(change=None, merge=Merge())
+            author = self._sign(user_id, agent_id, written_by)
+            merge = plan_merge(
+                candidates,
+                await load_known(self.store, candidates, user_id, agent_id),
+                policy=self.policy,
+                user_id=user_id,
+                agent_id=agent_id,
+                now=author.now,
+                new_ids=self._new_ids(),
+                written_by=written_by,
+            )
+            extraction = self._record(of, merge, author) if of else None
+            if not merge.items and extraction is None and session is None:
+                return _Decision(change=None, merge=merge)
+            entry = _audit(author, "extract" if of else "write", actor, merge.seen, _count(merge))
+            change = MemoryChange(
+                user_id=user_id,
+                agent_id=agent_id,
+                expected=head,
+                items=merge.items,
+                extraction=extraction,
+                session=session,
+                audit=(entry,),
+            )
+            return _Decision(change=change, merge=merge)
+
+        done = await self._write(user_id, decide)
+        is_dropped = epoch is not None and done.head.epoch != epoch
+        return Remembered(head=done.head, is_dropped=True) if is_dropped else done
+
+    async def add(
+        self,
+        statement: str,
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        tier: Tier,
+        kind: ItemKind = "fact",
+        valid_to: datetime | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> Remembered:
+        """Add what a person enters, word for word. Over the budget the oldest items move to the archive.
+
+        Raises:
+            InvalidInputError: it cannot be taken; says why.
+        """
+        add = Add(statement=statement, tier=tier, item_kind=kind, valid_to=valid_to)
+
+        async def decide(head: MemoryVersion) -> _Decision:
+            author = self._sign(user_id, agent_id, written_by)
+            candidate = enter_candidate(add, author)
+            known = await load_known(self.store, [candidate], user_id, agent_id)
+            merge = plan_add(candidate, known, policy=self.policy, author=author, new_ids=self._new_ids())
+            return self._decide(head, author, merge, actor)
+
+        return await self._write(user_id, decide)
+
+    async def edit(
+        self,
+        item_id: ItemId,
+        statement: str,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> Item:
+        """Give an item another statement, and the item as it is now.
+
+        Raises:
+            NotFoundError: this user, or agent, has no such item.
+            ConflictError: the item is at another revision; says what it is now.
+            InvalidInputError: the statement cannot be taken, or the item is no more.
+            ForbiddenError: the writer has less authority than the item.
+        """
+
+        async def decide(head: MemoryVersion) -> _Decision:
+            item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
+            author = self._sign(user_id, agent_id or item.agent_id, written_by)
+            edited = plan_edit(item, statement, now=author.now, written_by=written_by)
+            return await self._decide_items(head, author, (edited,), actor)
+
+        return _pick(await self._write(user_id, decide), item_id)
+
+    async def release(
+        self,
+        item_id: ItemId,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        actor: str = "user",
+    ) -> Item:
+        """Let an item out of quarantine, as a person has looked at it; over the budget the oldest move to the archive.
+
+        Raises:
+            NotFoundError: this user, or agent, has no such item.
+            ConflictError: the item is at another revision; says what it is now.
+            InvalidInputError: the item is not in quarantine.
+        """
+
+        async def decide(head: MemoryVersion) -> _Decision:
+            item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
+            author = self._sign(user_id, agent_id or item.agent_id, "user")
+            released = plan_release(item, now=author.now)
+            return await self._decide_items(head, author, (released,), actor, action="release")
+
+        return _pick(await self._write(user_id, decide), item_id)
+
+    async def undo(
+        self,
+        item_id: ItemId,
+        *,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        expected_revision: int | None = None,
+        written_by: Writer = "user",
+        actor: str = "user",
+    ) -> tuple[Item, ...]:
+        """Take back the last change of an item, and of those that were changed with it; the item first.
+
+        Errors as in `edit`. Reads every superseded item of the user.
+        """
+
+        async def decide(head: MemoryVersion) -> _Decision:
+            revisions = await self._read(item_id, user_id, agent_id, expected_revision)
+            if written_by == "agent":
+                require_authority(revisions[-1], written_by)
+            author = self._sign(user_id, agent_id or revisions[-1].agent_id, written_by)
+            linked = await load_linked(self.store, revisions)
+            undone = plan_undo(revisions, linked, now=author.now, written_by=written_by)
+            return await self._decide_items(head, author, undone, actor)
+
+        return (await self._write(user_id, decide)).items
+
+    async def change(
+        self,
+        operations: Sequence[Operation],
+        *,
+        user_id: UserId,
+        agent_id: AgentId,
+        written_by: Writer = "agent",
+        actor: str,
+    ) -> Remembered:
+        """Do all of the operations, or none.
+
+        Raises:
+            NotFoundError: nothing in the block has a text that was named.
+            InvalidInputError: more than one item has it, or a statement cannot be taken.
+            ForbiddenError: the writer has less authority than an item.
+            LimitError: the block would be over its budget in the end.
+        """
+
+        async def decide(head: MemoryVersion) -> _Decision:
+            author = self._sign(user_id, agent_id, written_by)
+            entered = [enter_candidate(one, author) for one in operations if isinstance(one, Add)]
+            known = await load_known(self.store, entered, user_id, agent_id)
+            merge = plan_operations(operations, known, policy=self.policy, author=author, new_ids=self._new_ids())
+            return self._decide(head, author, merge, actor)
+
+        return await self._write(user_id, decide)
+
+    async def list_block(self, user_id: UserId, agent_id: AgentId | None) -> list[Item]:
+        """All active items of the block that the agent is shown, in the order in which memory first had them."""
+        return await list_block_items(self.store, user_id, agent_id)
+
+    # --- decisions
+
+    def _sign(self, user_id: UserId, agent_id: AgentId, written_by: Writer) -> Author:
+        return Author(user_id=user_id, agent_id=agent_id, written_by=written_by, now=self.clock.now())
+
+    def _new_ids(self) -> Iterator[ItemId]:
+        while True:
+            yield ItemId(self.ids.new_id("itm_"))
+
+    def _decide(
+        self, head: MemoryVersion, author: Author, merge: Merge, actor: str, *, action: AuditAction = "write"
+    ) -> _Decision:
+        if not merge.items:
+            return _Decision(change=None, merge=merge)
+        change = MemoryChange(
+            user_id=author.user_id,
+            agent_id=author.agent_id,
+            expected=head,
+            items=merge.items,
+            audit=(_audit(author, action, actor, merge.seen, _count(merge)),),
+        )
+        return _Decision(change=change, merge=merge)
+
+    async def _decide_items(
+        self,
+        head: MemoryVersion,
+        author: Author,
+        items: tuple[Item, ...],
+        actor: str,
+        *,
+        action: AuditAction = "write",
+    ) -> _Decision:
+        """What writes new revisions, and keeps the block within its budget."""
+        block = await self.list_block(author.user_id, author.agent_id)
+        fitted = fit_block(items, block, policy=self.policy, author=author)
+        merge = Merge(items=fitted, seen=tuple(item.id for item in items))
+        return self._decide(head, author, merge, actor, action=action)
+
+    async def _write(self, user_id: UserId, decide: _Decide) -> Remembered:
+        """Write what is decided; decided again as long as memory changes meanwhile."""
+        for _ in range(MOST_TRIES):
+            head = await self.store.read_memory_version(user_id)
+            decision = await decide(head)
+            if decision.change is not None:
+                try:
+                    head = await change_memory(self.store, decision.change, stream=self.stream)
+                except ConflictError:
+                    continue
+            merge = decision.merge
+            return Remembered(items=merge.items, seen=merge.seen, refusals=merge.refusals, head=head)
+        raise ConflictError(
+            f"the memory of user {user_id} was changed by others at each of {MOST_TRIES} tries; try again", user=user_id
+        )
+
+    def _record(self, of: Pass, merge: Merge, author: Author) -> Extraction:
+        return Extraction(
+            id=self.ids.new_id("ext_"),
+            user_id=author.user_id,
+            agent_id=author.agent_id,
+            session_id=of.session_id,
+            compaction_id=of.compaction_id,
+            first_seq=of.first_seq,
+            last_seq=of.last_seq,
+            written_by=author.written_by,
+            made_at=author.now,
+            items=merge.seen,
+            counts=merge.counts,
+            refused_count=len(merge.refusals),
+        )
+
+    # --- what a decision is made over
+
+    async def _read(
+        self, item_id: ItemId, user_id: UserId, agent_id: AgentId | None, expected_revision: int | None
+    ) -> list[Item]:
+        """Every revision of an item that this user, or agent, has; it is at the expected one."""
+        revisions = await self.store.list_revisions(item_id)
+        if revisions[-1].user_id != user_id or not is_visible(revisions[-1], agent_id):
+            raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
+        require_revision(revisions[-1], expected_revision)
+        return revisions
+
+
+def _audit(author: Author, action: AuditAction, actor: str, about: Sequence[str], counts: dict[str, int]) -> AuditEntry:
+    return AuditEntry(
+        at=author.now,
+        user_id=author.user_id,
+        agent_id=author.agent_id or None,
+        actor=actor,
+        action=action,
+        about=tuple(about),
+        counts=tuple(counts.items()),
+    )
+
+
+def _count(merge: Merge) -> dict[str, int]:
+    """What a merge wrote, by name; what is none is left out."""
+    counts = Counter(_name(item) for item in merge.items)
+    counts["refused"] = len(merge.refusals)
+    return {name: count for name, count in sorted(counts.items()) if count}
+
+
+def _name(item: Item) -> str:
+    """What became of an item, in one word."""
+    if item.status != "active":
+        return item.status
+    return "added" if item.revision == 1 else "archived" if item.shelf == "archive" else "changed"
+
+
+def _pick(remembered: Remembered, item_id: ItemId) -> Item:
+    return next(item for item in remembered.items if item.id == item_id)

@@ -1,0 +1,1 @@
+"""Models and embedders called within their bounds."""

@@ -1,0 +1,136 @@
+"""Calling an embedder: one attempt, bounded in time and money, and recorded with what it used.
+
+Source: `everfold.services.models.call_model`, whose rules for records and caps hold here too.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import anyio
+
+from everfold.core.observation.usage import ModelCall, start_of_day
+from everfold.core.primitives.ids import UserId
+from everfold.core.recall.vectors import Vector
+from everfold.core.text.tokens import estimate_text_tokens
+from everfold.errors import EverfoldError, ModelReplyError, ModelUnavailableError, OverBudgetError
+from everfold.ports.embedders import Embedded, Embedder
+from everfold.ports.system import Clock, Ids
+from everfold.ports.usage import UsageStore
+from everfold.services.models.call_model import CANCELLED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderCaller:
+    """Calls one embedder for a user.
+
+    Attributes:
+        per_day_usd: The cap on what all calls recorded in the store since midnight UTC may cost; none when None.
+    """
+
+    embedder: Embedder
+    store: UsageStore
+    clock: Clock
+    ids: Ids
+    per_day_usd: float | None = None
+
+    async def call(
+        self, texts: Sequence[str], *, user_id: UserId, is_query: bool, secs: float, attempt: int = 1
+    ) -> list[Vector]:
+        """A vector for each text, or one of our errors, whatever the embedder raises, sleeps or gives.
+
+        Raises:
+            OverBudgetError: the cap is reached; the embedder was not called.
+            ModelUnavailableError: it could not be reached, or did not answer in time.
+            RateLimitedError: the provider wants fewer requests.
+            ContextLengthError: the texts are larger than it takes.
+            ModelReplyError: the provider refused, or what came are not these vectors.
+            StoreError: the attempt could not be recorded.
+        """
+        await self._check_cap()
+        started_at = self.clock.now()
+
+        async def record(outcome: str, reply: Embedded | None = None) -> None:
+            # A caller that gives up has spent all the same: the record is written first.
+            with anyio.CancelScope(shield=True):
+                await self.store.record_call(self._make_record(texts, user_id, attempt, started_at, outcome, reply))
+
+        try:
+            reply = await self._ask(texts, is_query=is_query, secs=secs)
+        except EverfoldError as error:
+            await record(error.code)
+            raise
+        except anyio.get_cancelled_exc_class():
+            with suppress(EverfoldError):  # a record that cannot be written must not stand in for the cancellation
+                await record(CANCELLED)
+            raise
+        await record("complete", reply)
+        return reply.vectors
+
+    async def _check_cap(self) -> None:
+        if self.per_day_usd is None:
+            return
+        midnight = start_of_day(self.clock.now())
+        spent = await self.store.sum_cost_usd(since=midnight)
+        if spent >= self.per_day_usd:
+            raise OverBudgetError(
+                f"{midnight:%Y-%m-%d} (UTC) has cost {spent:.4f} USD, and spend.per_day_usd is {self.per_day_usd:.4f}: the "
+                "embedder is not called; raise the cap, or wait",
+                cap="spend.per_day_usd",
+            )
+
+    async def _ask(self, texts: Sequence[str], *, is_query: bool, secs: float) -> Embedded:
+        name = self.embedder.name
+        with anyio.move_on_after(secs) as limit:
+            try:
+                reply = await self.embedder.embed(texts, is_query=is_query)
+            except EverfoldError:
+                raise
+            except Exception as error:
+                if not limit.cancel_called:
+                    raise ModelReplyError(
+                        f"the embedder {name} failed with {type(error).__name__}; expected vectors. Look at the cause, or "
+                        "configure another one",
+                        model=name,
+                    ) from error
+            else:
+                if len(reply.vectors) != len(texts):
+                    raise ModelReplyError(
+                        f"the embedder {name} gave {len(reply.vectors)} vectors for {len(texts)} texts; expected one for "
+                        "each",
+                        model=name,
+                    )
+                return reply
+        raise ModelUnavailableError(
+            f"the embedder {name} did not answer within {secs:g} s; try again, or raise the limit", model=name
+        )
+
+    def _make_record(
+        self,
+        texts: Sequence[str],
+        user_id: UserId,
+        attempt: int,
+        started_at: datetime,
+        outcome: str,
+        reply: Embedded | None,
+    ) -> ModelCall:
+        tokens = 0
+        if reply is not None:
+            tokens = sum(map(estimate_text_tokens, texts)) if reply.input_tokens is None else reply.input_tokens
+        return ModelCall(
+            id=self.ids.new_id("call_"),
+            user_id=user_id,
+            session_id=None,
+            compaction_id=None,
+            purpose="embed",
+            model=self.embedder.name,
+            answered_by=reply.model if reply else "",
+            attempt=attempt,
+            started_at=started_at,
+            duration_ms=max(self.clock.now() - started_at, timedelta(0)) // timedelta(milliseconds=1),
+            outcome=outcome,
+            input_tokens=tokens,
+            cost_usd=reply.cost_usd if reply else None,
+            is_uncounted=self.per_day_usd is not None and reply is not None and reply.cost_usd is None,
+        )

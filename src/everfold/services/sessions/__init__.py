@@ -1,0 +1,1 @@
+"""Sessions opened, appended to, read and searched."""

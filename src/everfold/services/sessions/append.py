@@ -1,0 +1,135 @@
+"""Append: put messages at the end of a log, all or none."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from everfold.core.log.appending import AppendPlan, Incoming, plan_append
+from everfold.core.log.messages import Message, WireFormat
+from everfold.core.log.wire import read_wire
+from everfold.core.primitives.json_values import JsonObject, encode_json
+from everfold.core.primitives.origins import Origin, check_source, choose_origin
+from everfold.core.sources.refreshing import measure_replacement
+from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.stores import Store
+from everfold.services.sessions.live import LiveSession
+
+MOST_ATTEMPTS = 200
+"""How often an append that lost to another writer is placed again. Every loss means that somebody else went ahead, so
+this is reached only when hundreds of writers share one session."""
+
+
+def read_incoming(
+    wire: Mapping[str, object],
+    *,
+    said_at: datetime,
+    wire_format: WireFormat | None = None,
+    origin: Origin | None = None,
+    source: str = "said",
+    client_id: str | None = None,
+    line: int | None = None,
+) -> Incoming:
+    """Check one wire message and make it ready to be placed.
+
+    Raises:
+        InvalidInputError: it is no JSON, or no message.
+    """
+    if not isinstance(wire, dict):
+        raise InvalidInputError(f"a message must be a JSON object (a dict), got {type(wire).__name__}")
+    message: JsonObject = wire
+    if message.get("function_call") is not None:
+        raise InvalidInputError(
+            "`function_call` is the legacy form of a tool call and has no call id, so no window could show it with its "
+            "result; give the call in `tool_calls`"
+        )
+    content = encode_json(message, at="message")
+    view = read_wire(message, wire_format=wire_format)
+    reason = check_source(source)
+    if not isinstance(said_at, datetime):
+        raise InvalidInputError(f"said_at must be a datetime with a time zone, got {type(said_at).__name__}")
+    if said_at.tzinfo is None:
+        raise InvalidInputError(f"said_at {said_at.isoformat()} has no time zone; give an aware datetime")
+    return Incoming(
+        message,
+        content,
+        hashlib.sha256(content).hexdigest(),
+        view,
+        choose_origin(view.role, origin, source=reason),
+        reason,
+        said_at.astimezone(UTC),
+        client_id=client_id,
+        line=line,
+    )
+
+
+async def append_once(
+    store: Store, live: LiveSession, incoming: Sequence[Incoming]
+) -> tuple[list[Message], AppendPlan | None]:
+    """Append messages, and give them as they are stored, in their order, with the plan that was carried out.
+
+    An append that was done before under the same client ids gives what was stored then, and no plan, and changes
+    nothing; a message that was erased since comes as its tombstone.
+
+    Raises:
+        InvalidInputError: a message does not fit the log.
+        ConflictError: a client id was used before for another message.
+    """
+    for _ in range(MOST_ATTEMPTS):
+        if (stored := await _find_repeat(store, live, incoming)) is not None:
+            return stored, None
+        before = live.state
+        try:
+            plan = await plan_next(store, live, incoming)
+            await store.append(live.record.id, plan, expected_revision=before.revision)
+        except InvalidInputError:
+            await live.reload(store)
+            if live.state.revision == before.revision:
+                raise  # else it may fit the log as another handle has left it
+        except ConflictError:
+            await live.reload(store)
+        else:
+            live.take(plan)
+            return [appended.message for appended in plan.appended], plan
+    raise ConflictError(
+        f"session {live.record.id}: {MOST_ATTEMPTS} appends in a row lost to other writers; append again",
+        session=live.record.id,
+    )
+
+
+async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> AppendPlan:
+    """How messages are placed at the end of a log as it is known, with the break where a refresh replaces another.
+
+    Raises:
+        InvalidInputError: a message does not fit the log.
+    """
+    step = live.state.open_step
+    seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)
+    known = await live.load_messages(store, seqs)
+    plan = plan_append(
+        live.state, incoming, live.budget(), step={seq: known[seq] for seq in seqs}, session=live.record.id
+    )
+    resent_tokens = measure_replacement(live.state, plan.state, live.layout)
+    return plan if resent_tokens is None else replace(plan, state=plan.state.with_cache_break("refresh", resent_tokens))
+
+
+async def _find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message] | None:
+    """The messages of an earlier append under the same client ids; None when there was none."""
+    by_id = {item.client_id: item for item in incoming if item.client_id is not None}
+    if not by_id:
+        return None
+    found = await store.find_client_ids(live.record.id, list(by_id))
+    if not found:
+        return None
+    for client_id, item in by_id.items():
+        seq, content_hash = found.get(client_id, (0, item.content_hash))
+        if not seq or (content_hash and content_hash != item.content_hash):
+            raise ConflictError(
+                f"session {live.record.id}: the client id {client_id!r} was used before for another message "
+                f"({seq or 'a part of another batch'}); a client id names one message for ever",
+                session=live.record.id,
+                client_id=client_id,
+            )
+    seqs = sorted(seq for seq, _ in found.values())
+    known = await live.load_messages(store, seqs)
+    return [known[seq] for seq in seqs]

@@ -1,0 +1,84 @@
+"""Handover: what works beside the turns leaves what it wrote of a session to the turns of the same process.
+
+A turn that adopts it neither plans its append in vain nor reads what this process has just written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from everfold.core.compaction.folding import Digest
+from everfold.core.compaction.layout import Layout
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.messages import Message
+from everfold.core.log.sessions import SessionRecord
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import SessionId
+from everfold.services.sessions.live import LiveSession
+
+MOST_LEFT = 256
+"""Of how many sessions without a turn since then it is kept what was left of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A session at one revision, as who wrote it knew it; true of that revision for ever."""
+
+    record: SessionRecord
+    state: SessionState
+    layout: Layout
+    appended: tuple[Message, ...]
+    digests: Mapping[str, Digest]
+    held: Mapping[str, Compaction]
+
+
+@dataclass(slots=True)
+class Handover:
+    """What was left of sessions, each for the next turn of its session."""
+
+    _left: dict[SessionId, Left] = field(default_factory=dict, init=False)
+
+    def leave(self, live: LiveSession, appended: Sequence[Message] = ()) -> None:
+        """Leave what a writer knows of its session, once it has written and before it knows more.
+
+        Args:
+            live: The session as the writer knows it.
+            appended: The messages that it has written.
+        """
+        before, digests = self._left.get(live.record.id), live.digests
+        if before is not None and before.state.epoch == live.state.epoch:
+            appended = appended or before.appended  # of refreshes only the newest is shown
+            digests = {**before.digests, **digests}  # a refresh beside a fold has not read what the fold wrote
+        elif len(self._left) >= MOST_LEFT:
+            self._left.clear()
+        self._left[live.record.id] = _leave(live, appended, digests)
+
+    def pick_up(self, live: LiveSession) -> None:
+        """Let a handle adopt what was left of its session, which is then given to no other one."""
+        if (left := self._left.pop(live.record.id, None)) is not None:
+            _adopt(live, left)
+
+
+def _leave(live: LiveSession, appended: Sequence[Message], digests: Mapping[str, Digest]) -> Left:
+    shown = {one.digest_id for one in live.layout.ranges}
+    return Left(
+        record=live.record,
+        state=live.state,
+        layout=live.layout,
+        appended=tuple(appended),
+        digests={id_: digest for id_, digest in digests.items() if id_ in shown},
+        held={id_: live.held[id_] for id_ in live.state.pending_compactions if id_ in live.held},
+    )
+
+
+def _adopt(live: LiveSession, left: Left) -> None:
+    """Take what was left where it is newer than what is known; reads nothing.
+
+    What was left was so at its revision. Who has written since then is found out as always: an append fails on the
+    revision that it expects, and a window compares it first.
+    """
+    if left.state.revision <= live.state.revision:
+        return
+    live.move_to(left.record, left.state, left.layout if live.is_folded_anew(left.state) else live.layout)
+    live.messages.update((message.seq, message) for message in left.appended)
+    live.digests.update(left.digests)
+    live.held.update(left.held)

@@ -1,0 +1,158 @@
+"""Import: store every conversation of a transcript as a session of its own, or nothing of it.
+
+Theory of operation. Everything that can refuse a file is decided before the first write: each message is read, and each
+conversation is planned in memory from an empty log. Only then are the plans written, some hundred messages at a time. What
+may stop it then is the store alone; what it leaves then are sessions that are not current.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from everfold.core.log.appending import AppendPlan, Incoming, plan_append
+from everfold.core.log.budget import UsableBudget, require_budget, share_budget
+from everfold.core.log.messages import Message
+from everfold.core.log.sessions import SessionSettings
+from everfold.core.log.state import UNCALIBRATED, SessionState
+from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.errors import InvalidInputError
+from everfold.ports.stores import Store
+from everfold.services.sessions.append import read_incoming
+from everfold.services.sessions.open_session import Opener
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import tell_appended
+
+BATCH_COUNT = 500
+"""Messages of one transaction: enough that its cost is nothing to each, few enough that others may write between."""
+
+_NOT_STORED = "Nothing of this file was stored."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How far the import of one conversation is."""
+
+    name: str
+    session: SessionId
+    stored_count: int
+    messages_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """A conversation as the appends that will write it into an empty log."""
+
+    name: str
+    settings: SessionSettings
+    plans: tuple[AppendPlan, ...]
+
+
+def read_messages(messages: Sequence[TranscriptMessage], *, now: datetime) -> tuple[Incoming, ...]:
+    """Messages of a file, ready to be placed; one without a time was said when the one before it was, the first `now`.
+
+    Raises:
+        InvalidInputError: one of them is no message; with `line`.
+    """
+    read: list[Incoming] = []
+    for message in messages:
+        said_at = message.said_at or (read[-1].said_at if read else now)
+        read.append(_read_message(message, said_at))
+    return tuple(read)
+
+
+def _read_message(message: TranscriptMessage, said_at: datetime) -> Incoming:
+    try:
+        return read_incoming(
+            message.wire,
+            said_at=said_at,
+            wire_format=message.wire_format,
+            origin=message.origin,
+            source=message.source,
+            line=message.line,
+        )
+    except InvalidInputError as error:
+        ids = {**error.ids, "line": message.line}
+        raise InvalidInputError(f"line {message.line}: {error}", **ids) from error
+
+
+async def import_transcript(
+    store: Store,
+    opener: Opener,
+    transcript: Transcript,
+    *,
+    stream: Stream,
+    ensure_user_id: Callable[[], Awaitable[UserId]],
+    agent_id: AgentId,
+    settings: SessionSettings,
+) -> AsyncIterator[Imported]:
+    """Store a transcript, and tell after every batch how far it is.
+
+    The sessions stand beside the current one of the user and the agent; where there is none, the first becomes it.
+
+    Raises:
+        InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
+        BudgetUnsatisfiableError: a system prompt leaves no room within the limit. Nothing was stored.
+    """
+    now = opener.clock.now()
+    placed = [
+        await _place(conversation, settings, now=now)
+        for conversation in transcript.conversations
+        if conversation.messages
+    ]
+    user_id = await ensure_user_id()
+    first_id: SessionId | None = None
+    for conversation in placed:
+        # Nobody can find it before it is whole, so nobody else can write to it meanwhile.
+        live = await opener.add(user_id, agent_id, conversation.settings, is_hidden=True)
+        first_id = first_id or live.record.id
+        for plan in conversation.plans:
+            await store.append(live.record.id, plan, expected_revision=plan.state.revision - 1)
+            if plan is conversation.plans[-1]:
+                last_seq = plan.state.last_seq
+                tell_appended(stream, live.record.id, last_seq=last_seq, count=last_seq)
+            yield Imported(
+                name=conversation.name,
+                session=live.record.id,
+                stored_count=plan.state.last_seq,
+                messages_count=conversation.plans[-1].state.last_seq,
+            )
+    if first_id is not None and await store.find_current_session(user_id, agent_id) is None:
+        await store.make_current(first_id)
+
+
+async def _place(conversation: Conversation, defaults: SessionSettings, *, now: datetime) -> _Placed:
+    """Plan a conversation from an empty log to its end, and let others through between its batches."""
+    settings = replace(defaults, prompt=conversation.prompt)
+    messages = read_messages(conversation.messages, now=now)
+    require_budget(
+        _room(settings, SessionState()), settings.policy, calibration=UNCALIBRATED, session=conversation.name
+    )
+    try:
+        plans = tuple([plan async for plan in _plan_batches(messages, settings, session=conversation.name)])
+    except InvalidInputError as error:
+        line = error.ids.get("line", conversation.messages[0].line)
+        raise InvalidInputError(f"line {line}: {error}. {_NOT_STORED}", **{**error.ids, "line": line}) from error
+    return _Placed(name=conversation.name, settings=settings, plans=plans)
+
+
+async def _plan_batches(
+    messages: Sequence[Incoming], settings: SessionSettings, *, session: str
+) -> AsyncIterator[AppendPlan]:
+    state = SessionState()
+    step: dict[int, Message] = {}
+    for start in range(0, len(messages), BATCH_COUNT):
+        batch = messages[start : start + BATCH_COUNT]
+        plan = plan_append(state, batch, _room(settings, state), step=step, session=session)
+        state = plan.state
+        first_open_seq = state.open_step.first_seq if state.open_step else state.last_seq + 1
+        placed = [*step.values(), *(appended.message for appended in plan.appended)]
+        step = {message.seq: message for message in placed if message.seq >= first_open_seq}
+        yield plan
+        await asyncio.sleep(0)
+
+
+def _room(settings: SessionSettings, state: SessionState) -> UsableBudget:
+    prompt_tokens = settings.prompt_tokens + state.fixed_tokens
+    return share_budget(settings.limit_tokens, settings.policy, prompt_tokens=prompt_tokens, calibration=UNCALIBRATED)

@@ -1,0 +1,187 @@
+"""What one handle remembers of its session between two calls, so that a turn reads only what is new.
+
+Everything here can be read again from the store at any time, and is whenever the session's revision has moved on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from everfold.core.compaction.folding import Digest
+from everfold.core.compaction.layout import EMPTY_LAYOUT, Layout
+from everfold.core.compaction.planning import project_layout
+from everfold.core.compaction.record import Compaction
+from everfold.core.log.appending import AppendPlan
+from everfold.core.log.budget import UsableBudget, share_budget
+from everfold.core.log.messages import Message, make_tombstone
+from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import CompactionId
+from everfold.core.windows.window import Body
+from everfold.errors import CorruptStoreError
+from everfold.ports.stores import Store
+from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnRecall
+
+MOST_MESSAGES = 4096
+"""How many messages a handle remembers at most while it only appends."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveSession:
+    """What a handle knows of its session.
+
+    Attributes:
+        record: As it was read last.
+        state: As it was read or written last; its revision tells whether the rest still holds.
+        layout: The one that the state names.
+        messages: Those that were read or appended, for the next window and for the open step.
+        digests: Those that were read, for the next window.
+        held: The events whose digests are not shown yet, for planning as if they were.
+        loaded: Which messages need not be looked for again.
+        body: What the last window showed of the past. It stays the same from one compaction to the next.
+        tail: What the last window showed after it, which the next one goes on from.
+        known_room: The shares of the limit that was used last; every decision of a turn needs them.
+        changed: What memory has gained since the snapshot, so that a turn reads only what is new.
+        recalled: What memory shows in this turn, so that every step of the turn shows the same.
+    """
+
+    record: SessionRecord
+    state: SessionState
+    layout: Layout = EMPTY_LAYOUT
+    messages: dict[int, Message] = field(default_factory=dict)
+    digests: dict[str, Digest] = field(default_factory=dict)
+    held: dict[str, Compaction] = field(default_factory=dict)
+    loaded: LoadedUpTo | None = None
+    body: Body | None = None
+    tail: ShownTail | None = None
+    known_room: KnownRoom | None = None
+    changed: ChangedItems | None = None
+    recalled: TurnRecall | None = None
+
+    @property
+    def settings(self) -> SessionSettings:
+        """What the session holds from its opening."""
+        return self.record.settings
+
+    def budget(self, limit_tokens: int | None = None) -> UsableBudget:
+        """The shares of the session's limit, or of one lowered for a call."""
+        settings, state = self.record.settings, self.state
+        known = self.known_room
+        if (
+            known is not None
+            and known.settings is settings
+            and known.calibration is state.calibration
+            and (known.limit_tokens, known.fixed_tokens) == (limit_tokens, state.fixed_tokens)
+        ):
+            return known.budget
+        budget = share_budget(
+            settings.limit_tokens if limit_tokens is None else limit_tokens,
+            settings.policy,
+            prompt_tokens=settings.prompt_tokens + state.fixed_tokens,
+            calibration=state.calibration,
+        )
+        self.known_room = KnownRoom(limit_tokens, settings, state.fixed_tokens, state.calibration, budget)
+        return budget
+
+    async def reload(self, store: Store) -> None:
+        """Take the state as it is now, with what another writer may have changed beside it.
+
+        After an erase nothing that was read before is used again: layouts and digests were replaced.
+        """
+        known = self.state if self.state.revision else None  # nothing was read before the first revision
+        state = await store.read_state(self.record.id, known=known)
+        if state is known:
+            return
+        record, layout = await store.get_session(self.record.id), self.layout
+        if self.is_folded_anew(state):
+            layout = await store.read_layout(CompactionId(state.compaction_id)) if state.compaction_id else EMPTY_LAYOUT
+        self.move_to(record, state, layout)
+
+    def is_folded_anew(self, state: SessionState) -> bool:
+        """Whether a newer state shows another layout than the known one."""
+        return (state.compaction_id, state.epoch) != (self.state.compaction_id, self.state.epoch)
+
+    def move_to(self, record: SessionRecord, state: SessionState, layout: Layout) -> None:
+        """Go on from a newer state, with what still holds of what is known."""
+        # what was an open step may have been settled since
+        self.messages = {seq: message for seq, message in self.messages.items() if seq <= self.state.safe_seq}
+        if state.epoch != self.state.epoch:
+            self.messages, self.digests, self.body = {}, {}, None
+        self.record, self.layout, self.state = record, layout, state
+
+    async def load_messages(self, store: Store, seqs: Sequence[int]) -> dict[int, Message]:
+        """The messages with these numbers (rising), tombstones for erased ones; only what is not remembered is read."""
+        missing = [seq for seq in seqs if seq not in self.messages]
+        if missing:
+            for message in await store.read_messages(self.record.id, missing):
+                self.messages[message.seq] = message
+        erased = [seq for seq in missing if seq not in self.messages]
+        if erased:
+            for note in await store.read_notes(self.record.id, erased):
+                self.messages[note.seq] = make_tombstone(note)
+        return self.messages
+
+    async def load_held(self, store: Store) -> list[Compaction]:
+        """The pending compactions, in the order in which they will be committed; only those not remembered are read."""
+        ids = self.state.pending_compactions
+        for id_ in ids:
+            if id_ not in self.held:
+                self.held[id_] = await store.get_compaction(CompactionId(id_))
+        if len(self.held) > len(ids):
+            self.held = {id_: self.held[id_] for id_ in ids}
+        return [self.held[id_] for id_ in ids]
+
+    async def project(self, store: Store) -> Layout:
+        """The layout as it will be at most once every pending compaction is committed; the one in force where none is held."""
+        layout = self.layout
+        for compaction in await self.load_held(store) if self.state.pending_compactions else ():
+            layout = project_layout(compaction.plan, layout)
+        return layout
+
+    async def load_digests(self, store: Store, digest_ids: Sequence[str]) -> dict[str, Digest]:
+        """The digests with these ids; only those that are not remembered are read.
+
+        Raises:
+            CorruptStoreError: one is missing.
+        """
+        missing = [digest_id for digest_id in digest_ids if digest_id not in self.digests]
+        if missing:
+            found = await store.read_digests(missing)
+            if absent := [digest_id for digest_id in missing if digest_id not in found]:
+                raise CorruptStoreError(
+                    f"session {self.record.id}: the digest {absent[0]!r}, which is shown, is missing; the store is damaged: "
+                    "restore it from a backup",
+                    session=self.record.id,
+                )
+            self.digests.update(found)
+        return self.digests
+
+    def take(self, plan: AppendPlan) -> None:
+        """Remember what an append has written."""
+        self.state = plan.state
+        for appended in plan.appended:
+            self.messages[appended.message.seq] = appended.message
+        for message, _ in plan.settled:
+            self.messages[message.seq] = message
+        if len(self.messages) > MOST_MESSAGES:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Keep the newest half: an import appends without ever showing what it appended."""
+        kept_from = min(sorted(self.messages)[-MOST_MESSAGES // 2], self.state.safe_seq)
+        self.messages = {seq: message for seq, message in self.messages.items() if seq >= kept_from}
+        self.loaded = None
+
+
+async def load_session(store: Store, record: SessionRecord) -> LiveSession:
+    """A session as it is now."""
+    live = LiveSession(record=record, state=SessionState())
+    await live.reload(store)
+    return live
+
+
+async def copy_session(store: Store, live: LiveSession) -> LiveSession:
+    """A copy of a session as it is now, which a preview may change; it shares what was read."""
+    await live.reload(store)
+    copy = await load_session(store, live.record)
+    copy.messages, copy.digests = dict(live.messages), dict(live.digests)
+    return copy

@@ -1,0 +1,274 @@
+"""Open: find, start, branch and rewind sessions."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from everfold.core.compaction.layout import EMPTY_LAYOUT
+from everfold.core.log.appending import said_text
+from everfold.core.log.messages import Note
+from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, StartedBy, branch_lineage
+from everfold.core.log.state import REMEMBERED_CALLS, WHOLE_WINDOW, KnownRefresh, SessionState, know_refreshes
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
+from everfold.core.text.searching import BEFORE_COUNT
+from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock, Ids
+from everfold.services.sessions.live import LiveSession, load_session
+
+BranchedBy = Literal["branch", "rewind", "compaction"]
+"""Why a session shares another's past. compaction: it follows one that has compacted; see `sessions.rotate_on_compaction`."""
+
+_LOOK_BACK = 40
+"""How many messages before a branch point are read, at first, for its last block and for what was said last."""
+
+_PAGE = 200
+
+_CALLS_REACH = 2000
+"""How far before a branch point calls are looked for whose results may still come late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """Opens sessions of one store."""
+
+    store: Store
+    clock: Clock
+    ids: Ids
+
+    async def open_current(
+        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings
+    ) -> tuple[LiveSession, bool]:
+        """The current session of a user and an agent, made when there is none, and whether it was made."""
+        while True:
+            live = await self.find_current(user_id, agent_id)
+            if live is not None:
+                return live, False
+            try:
+                return await self._start(user_id, agent_id, settings, started_by="open", parent_id=None), True
+            except ConflictError:
+                continue
+
+    async def find_current(self, user_id: UserId, agent_id: AgentId) -> LiveSession | None:
+        """The current session of a user and an agent, or None."""
+        record = await self.store.find_current_session(user_id, agent_id)
+        return None if record is None else await load_session(self.store, record)
+
+    async def follow(self, live: LiveSession, started_by: StartedBy) -> LiveSession:
+        """A new, empty session of the same user and agent that becomes the current one; a reset forgets the calibration."""
+        await live.reload(self.store)
+        record = live.record
+        state = replace(SessionState().with_cache_break("session", WHOLE_WINDOW), answered=live.state.answered)
+        if started_by != "reset":
+            state = replace(state, calibration=live.state.calibration)
+        return await self._start(
+            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id, state=state
+        )
+
+    async def add(
+        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings, *, is_hidden: bool = False
+    ) -> LiveSession:
+        """A new, empty session beside the current one; where there is none it becomes it, unless it is to be hidden."""
+        while True:
+            current = await self.store.find_current_session(user_id, agent_id)
+            is_current = current is None and not is_hidden
+            try:
+                return await self._start(
+                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=is_current
+                )
+            except ConflictError:
+                continue
+
+    async def _start(
+        self,
+        user_id: UserId,
+        agent_id: AgentId,
+        settings: SessionSettings,
+        *,
+        started_by: StartedBy,
+        parent_id: SessionId | None,
+        is_current: bool = True,
+        state: SessionState | None = None,
+    ) -> LiveSession:
+        session_id = SessionId(self.ids.new_id("ses_"))
+        record = SessionRecord(
+            id=session_id,
+            user_id=user_id,
+            agent_id=agent_id,
+            parent_id=parent_id,
+            branch_seq=0,
+            started_by=started_by,
+            created_at=self.clock.now(),
+            lineage=(Segment(session_id=session_id),),
+            settings=settings,
+            is_current=is_current,
+        )
+        state = state or SessionState()
+        await self.store.create_session(record, state)
+        return LiveSession(record=record, state=state)
+
+    async def branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
+        """A session that shares the past up to `seq`. It becomes the current session, unless it is a plain branch.
+
+        Raises:
+            InvalidInputError: the session has no such message, or it lies inside a step; the places to cut are named.
+        """
+        while True:
+            try:
+                return await self._branch(live, seq, started_by=started_by)
+            except ConflictError:
+                # A message was erased meanwhile: what was read may still hold its words.
+                continue
+
+    async def _branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
+        await live.reload(self.store)
+        await self._require_boundary(live, seq)
+        compaction_id, ordinal = await self._last_event(live, seq)
+        session_id = SessionId(self.ids.new_id("ses_"))
+        record = SessionRecord(
+            id=session_id,
+            user_id=live.record.user_id,
+            agent_id=live.record.agent_id,
+            parent_id=live.record.id,
+            branch_seq=seq,
+            started_by=started_by,
+            created_at=self.clock.now(),
+            lineage=branch_lineage(live.record.lineage, branch_seq=seq, last_ordinal=ordinal, session_id=session_id),
+            settings=live.settings,
+            is_current=started_by != "branch",
+        )
+        state = await self._state_at(live, seq, compaction_id=compaction_id, ordinal=ordinal)
+        await self.store.create_session(record, state)
+        return await load_session(self.store, record)
+
+    async def _require_boundary(self, live: LiveSession, seq: int) -> None:
+        if not 1 <= seq <= live.state.safe_seq:
+            raise InvalidInputError(
+                f"session {live.record.id} cannot be branched at message {seq}; expected 1 to {live.state.safe_seq}",
+                session=live.record.id,
+                seq=seq,
+            )
+        boundary = await self.store.find_boundary(live.record.id, seq)
+        if boundary != seq:
+            raise InvalidInputError(
+                f"session {live.record.id} cannot be branched at message {seq}: it lies inside a step, which is never "
+                f"split; the step ends at message {boundary}",
+                session=live.record.id,
+                seq=seq,
+            )
+
+    async def _last_event(self, live: LiveSession, seq: int) -> tuple[CompactionId, int]:
+        """The last committed event that ends at or before a message, and its ordinal."""
+        found, ordinal, after = CompactionId(""), 0, 0
+        while True:
+            compactions = await self.store.list_compactions(live.record.id, after_ordinal=after, limit_count=_PAGE)
+            for compaction in compactions:
+                if compaction.state == "done" and compaction.plan.last_seq <= seq:
+                    found, ordinal = compaction.id, compaction.ordinal
+            if len(compactions) < _PAGE:
+                return found, ordinal
+            after = compactions[-1].ordinal
+
+    async def _state_at(
+        self, live: LiveSession, seq: int, *, compaction_id: CompactionId, ordinal: int
+    ) -> SessionState:
+        """The state of the log as it was at a boundary."""
+        first_seq, notes = await self._look_back(live, seq)
+        last = notes[-1]
+        block = _last_block(notes)
+        turn = await self.store.read_notes(live.record.id, [last.turn_seq]) if last.turn_seq else []
+        messages = await self.store.read_messages(live.record.id, range(first_seq, seq + 1))
+        said = [text for message in reversed(messages) if (text := said_text(message))]
+        fixed = await self.store.read_notes(live.record.id, range(1, min(live.state.fixed_seq, seq) + 1))
+        refreshes = await self._refreshes_at(live, seq, compaction_id)
+        return SessionState(
+            last_seq=seq,
+            sum_tokens=last.sum_tokens,
+            safe_seq=seq,
+            safe_sum_tokens=last.sum_tokens,
+            newest_block_seq=block[0].seq,
+            newest_block_tokens=sum(note.tokens for note in block),
+            turn_seq=last.turn_seq,
+            turn_tokens=turn[0].tokens if turn and not turn[0].is_erased else 0,
+            turns_count=last.turns_count,
+            head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
+            fixed_seq=len(fixed),
+            fixed_tokens=sum(note.raw_tokens for note in fixed),
+            closed_calls=await self._closed_calls(live, seq),
+            said_before=tuple(said[:BEFORE_COUNT]),
+            compaction_id=compaction_id,
+            compactions_count=ordinal,
+            calibration=live.state.calibration,
+            epoch=live.state.epoch,
+            refreshes=refreshes,
+            answered=live.state.answered if refreshes[-1:] == live.state.refreshes[-1:] else (),
+            cache_breaks=(("session", WHOLE_WINDOW),),
+        )
+
+    async def _refreshes_at(self, live: LiveSession, seq: int, compaction_id: CompactionId) -> tuple[KnownRefresh, ...]:
+        """The context refreshes that a log knew of at a boundary; read only where it has any."""
+        if not live.state.refreshes:
+            return ()
+        layout = await self.store.read_layout(compaction_id) if compaction_id else EMPTY_LAYOUT
+        held = [held.seq for held in layout.held if held.hold == "refresh"]
+        messages = await self.store.read_messages(live.record.id, [*held, *range(layout.watermark + 1, seq + 1)])
+        found = [message.seq for message in messages if message.source == "refresh"]
+        notes = await self.store.read_notes(live.record.id, found) if found else []
+        return know_refreshes((), [(note.seq, note.tokens, note.sum_tokens) for note in notes])
+
+    async def _look_back(self, live: LiveSession, seq: int) -> tuple[int, list[Note]]:
+        """The notes before a boundary, as far back as its last block begins, and the first of them."""
+        reach = _LOOK_BACK
+        while True:
+            first_seq = max(seq - reach, 1)
+            notes = await self.store.read_notes(live.record.id, range(first_seq, seq + 1))
+            if first_seq == 1 or any(note.is_boundary for note in notes[:-1]):
+                return first_seq, notes
+            reach *= 4
+
+    async def _closed_calls(self, live: LiveSession, seq: int) -> tuple[str, ...]:
+        """The call ids that a log remembered at a boundary, oldest first. Looks back `_CALLS_REACH` messages at most."""
+        if seq == live.state.last_seq:
+            return live.state.closed_calls
+        found: list[str] = []
+        for last_seq in range(seq, max(seq - _CALLS_REACH, 0), -_PAGE):
+            notes = await self.store.read_notes(live.record.id, range(max(last_seq - _PAGE, 0) + 1, last_seq + 1))
+            calling = await self.store.read_messages(live.record.id, [note.seq for note in notes if note.calls])
+            found = [*(call.id for message in calling for call in message.view.calls), *found]
+            if len(found) >= REMEMBERED_CALLS:
+                break
+        return tuple(found[-REMEMBERED_CALLS:])
+
+    async def resume(self, session_id: SessionId) -> LiveSession:
+        """Make an older session the current one of its user and agent."""
+        return await load_session(self.store, await self.store.make_current(session_id))
+
+    async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
+        """Replace what a session holds from its opening."""
+        if settings != live.settings:
+            is_cache_break = settings.prompt != live.settings.prompt and live.state.last_seq > 0
+            await self.store.change_settings(live.record.id, settings)
+            await live.reload(self.store)
+            if is_cache_break:
+                await self._note_cache_break(live, "prompt")
+        return live
+
+    async def _note_cache_break(self, live: LiveSession, reason: str) -> None:
+        """Have the next window report a break that nothing of the window survives."""
+        while True:
+            state = live.state.with_cache_break(reason, WHOLE_WINDOW)
+            state = replace(state, revision=state.revision + 1)
+            try:
+                await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
+            except ConflictError:
+                await live.reload(self.store)
+                continue
+            live.state = state
+            return
+
+
+def _last_block(notes: list[Note]) -> list[Note]:
+    """The messages of the last block among notes that end at a boundary."""
+    start = len(notes) - 1
+    while start > 0 and not notes[start - 1].is_boundary:
+        start -= 1
+    return notes[start:]

@@ -1,0 +1,83 @@
+"""Read: messages by range, around a message, and by page of an oversized one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from everfold.core.log.messages import Message
+from everfold.core.log.visible import PAGE_CHARS
+from everfold.errors import InvalidInputError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.services.sessions.live import LiveSession
+
+MOST_READ = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a message's readable text. Pages count from 1."""
+
+    seq: int
+    page: int
+    page_count: int
+    text: str
+
+
+async def read_range(store: Store, live: LiveSession, first_seq: int, last_seq: int) -> list[Message]:
+    """The messages from `first_seq` to `last_seq`, both included; erased ones are left out.
+
+    Raises:
+        InvalidInputError: the range is empty or larger than `MOST_READ`.
+    """
+    require_range(live, first_seq, last_seq)
+    await live.reload(store)
+    last_seq = min(last_seq, live.state.last_seq)
+    return await store.read_messages(live.record.id, range(first_seq, last_seq + 1))
+
+
+def require_range(live: LiveSession, first_seq: int, last_seq: int) -> None:
+    """Refuse a range that cannot be read at once.
+
+    Raises:
+        InvalidInputError: it is empty or larger than `MOST_READ`.
+    """
+    if first_seq < 1 or last_seq < first_seq or last_seq - first_seq >= MOST_READ:
+        raise InvalidInputError(
+            f"session {live.record.id}: messages {first_seq} to {last_seq} cannot be read at once; "
+            f"expected 1 <= first <= last and at most {MOST_READ} messages",
+            session=live.record.id,
+        )
+
+
+async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Page:
+    """One page of a message's text, however long it is.
+
+    Raises:
+        NotFoundError: the session has no such message, or the message no such page.
+    """
+    message = require_seq(await store.read_messages(live.record.id, [seq]), live, seq)
+    text = message.view.text
+    page_count = max(-(-len(text) // PAGE_CHARS), 1)
+    if not 1 <= page <= page_count:
+        raise NotFoundError(
+            f"session {live.record.id}: message {seq} has {page_count} pages of {PAGE_CHARS} characters, no page {page}",
+            session=live.record.id,
+            seq=seq,
+        )
+    start = (page - 1) * PAGE_CHARS
+    return Page(seq=seq, page=page, page_count=page_count, text=text[start : start + PAGE_CHARS])
+
+
+def require_seq(messages: Sequence[Message], live: LiveSession, seq: int) -> Message:
+    """The one with a number of the messages that were found.
+
+    Raises:
+        NotFoundError: it is not among them.
+    """
+    for message in messages:
+        if message.seq == seq:
+            return message
+    raise NotFoundError(
+        f"session {live.record.id} has no message {seq}; it has 1 to {live.state.last_seq}, less what was erased",
+        session=live.record.id,
+        seq=seq,
+    )

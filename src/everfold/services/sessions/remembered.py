@@ -1,0 +1,79 @@
+"""Remembered: what a handle remembers of its last window and turn, each with what it holds for."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from everfold.core.compaction.layout import Layout
+from everfold.core.log.budget import UsableBudget
+from everfold.core.log.calibration import Calibration
+from everfold.core.log.sessions import SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.memory.items import Item, ItemId
+from everfold.core.memory.records import RecallShown
+from everfold.core.primitives.ids import SessionId
+from everfold.core.windows.window import Tail
+
+
+class LoadedUpTo(NamedTuple):
+    """Up to which message all that a window shows is remembered, under one layout and fixed part of one epoch."""
+
+    layout: Layout
+    epoch: int
+    fixed_seq: int
+    last_seq: int
+
+    def holds(self, state: SessionState, layout: Layout) -> bool:
+        """Whether it is still so: what the window shows has only grown since."""
+        return self.layout is layout and (self.epoch, self.fixed_seq) == (state.epoch, state.fixed_seq)
+
+
+class ShownTail(NamedTuple):
+    """The tail of the last window, and what it was built under."""
+
+    layout: Layout
+    epoch: int
+    tail: Tail
+
+
+class KnownRoom(NamedTuple):
+    """The shares of a limit, and what they were reckoned from."""
+
+    limit_tokens: int | None
+    settings: SessionSettings
+    fixed_tokens: int
+    calibration: Calibration
+    budget: UsableBudget
+
+
+class SnapshotMoment(NamedTuple):
+    """Which snapshot of memory a session shows, in which epoch of the memory."""
+
+    revision: int
+    compaction_id: str
+    epoch: int
+
+
+@dataclass(slots=True)
+class ChangedItems:
+    """The items that changed since a snapshot, as of the memory's revision `looked_at`."""
+
+    since: SnapshotMoment
+    looked_at: int
+    items: dict[ItemId, Item] = field(default_factory=dict)
+
+
+class TurnMoment(NamedTuple):
+    """One turn of a session, under one snapshot of memory in one epoch of it."""
+
+    session_id: SessionId
+    turn_seq: int
+    epoch: int
+    snapshot_compaction: str
+
+
+class TurnRecall(NamedTuple):
+    """What memory shows in every window of a turn."""
+
+    turn: TurnMoment
+    delta: str
+    recalled: RecallShown

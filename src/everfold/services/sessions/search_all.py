@@ -1,0 +1,80 @@
+"""Search all: the messages, items and topics of a user that answer a question, each best first."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from everfold.core.memory.items import Item
+from everfold.core.memory.topics import Topic
+from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.recall.recalling import score_topics
+from everfold.core.text.searching import SearchQuery, plan_query
+from everfold.ports.stores import Store
+from everfold.services.sessions.search import SearchHit, search_messages
+
+Place = Literal["messages", "items", "topics"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemHit:
+    """An item that was found. The score orders the hits of one search and means nothing beside another's."""
+
+    item: Item
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicHit:
+    """A topic that was found; its score is as in `ItemHit`."""
+
+    topic: Topic
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a question found in each place; scores are comparable within one of them only."""
+
+    messages: tuple[SearchHit, ...] = ()
+    items: tuple[ItemHit, ...] = ()
+    topics: tuple[TopicHit, ...] = ()
+
+
+async def search_all(
+    store: Store,
+    question: str,
+    *,
+    user_id: UserId,
+    agent_id: AgentId | None,
+    places: Collection[Place],
+    now: datetime,
+    limit_count: int,
+) -> Found:
+    """The best of each place that is asked for, as the owner sees it (None), or an agent.
+
+    Raises:
+        InvalidInputError: the count is not between 1 and `MOST_HITS`.
+    """
+    query = plan_query(question)
+    messages = (
+        await search_messages(store, question, user_id=user_id, agent_id=agent_id, limit_count=limit_count)
+        if "messages" in places
+        else []
+    )
+    items = await search_items(store, query, user_id, agent_id, limit_count) if "items" in places else []
+    topics = await store.list_topics(user_id, agent_id) if "topics" in places else []
+    scored = score_topics(query, topics, now=now)[:limit_count]
+    return Found(
+        messages=tuple(messages),
+        items=tuple(items),
+        topics=tuple(TopicHit(topic=topic, score=score) for topic, score in scored),
+    )
+
+
+async def search_items(
+    store: Store, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, limit_count: int
+) -> list[ItemHit]:
+    """Active items that share words with a query, best first."""
+    found = await store.search_items(query, user_id, agent_id, limit_count=limit_count)
+    return [ItemHit(item=item, score=score) for item, score in found]

@@ -1,0 +1,1 @@
+"""Who is told of what the engine does."""

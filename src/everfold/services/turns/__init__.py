@@ -1,0 +1,1 @@
+"""A turn: the window, and what memory does around it."""

@@ -1,0 +1,146 @@
+"""Attend: what memory does around one handle of a session: it takes up what was appended, and shows what it knows."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from everfold.core.compaction.folding import Fold
+from everfold.core.extraction.requests import is_extraction_due
+from everfold.core.log.messages import Message
+from everfold.core.memory.items import Item
+from everfold.core.memory.records import MemoryVersion
+from everfold.core.observation.events import MemoryDelayed
+from everfold.core.observation.hooks import MemoryWrite
+from everfold.errors import EverfoldError, StoreError
+from everfold.ports.dispatch import Work
+from everfold.ports.stores import Store
+from everfold.services.memory.extract import Progress, extract_said, store_progress
+from everfold.services.memory.recollect import Recollection
+from everfold.services.sessions.import_transcript import Imported
+from everfold.services.sessions.live import LiveSession, load_session
+from everfold.services.turns.agent_memory import AgentMemory
+
+MOST_TOLD = 100
+"""How many items of one append plug-ins are told of."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Attendant:
+    """The memory of one handle. `progress` is how far its session's messages have been looked at."""
+
+    memory: AgentMemory
+    progress: Progress | None = None
+
+    async def begin(self, live: LiveSession) -> MemoryVersion | None:
+        """Where memory stands before an append; None where that cannot be read, which holds nothing up."""
+        try:
+            return await self.memory.store.read_memory_version(live.record.user_id)
+        except StoreError as error:
+            self._report(live, error)
+            return None
+
+    async def take(self, live: LiveSession, stored: Sequence[Message], head: MemoryVersion | None) -> None:
+        """Take up what was appended. Never raises: what could not be done is done with the next append or window."""
+        self.progress = await extract_said(
+            self.memory.store,
+            self.memory.rememberer,
+            live.record,
+            last_seq=live.state.last_seq,
+            report=lambda error: self._report(live, error),
+            progress=self.progress,
+            said=stored,
+            epoch=None if head is None else head.epoch,
+        )
+        await self._extract_soon(live)
+        if self.memory.embedding is not None:
+            fill = partial(self.memory.embedding.fill_user, live.record.user_id)
+            await self._do_later(f"vectors of {live.record.user_id}", live, fill)
+        if head is not None and self.memory.stream.plugins.hears(MemoryWrite):
+            await self.tell(live, head)
+
+    async def _extract_soon(self, live: LiveSession) -> None:
+        """Have a model read what was said once that is enough."""
+        memory, progress = self.memory, self.progress
+        if memory.extractor is None or progress is None:
+            return
+        if not is_extraction_due(progress.now, memory.policy, live.settings.limit_tokens):
+            return
+        try:
+            self.progress = await store_progress(memory.rememberer, progress)
+        except EverfoldError as error:
+            self.progress = None  # read again with the next append
+            self._report(live, error)
+            return
+        await self._do_later(
+            f"extraction of {live.record.id}", live, partial(memory.extractor.extract_due, live.record)
+        )
+
+    async def take_folds(self, live: LiveSession, folds: Sequence[Fold]) -> None:
+        """Have what an overflow has just folded dreamed of at once."""
+        if folds:
+            first_seq, last_seq = folds[0].certificate.first_seq, folds[-1].certificate.last_seq
+            record = live.record
+            dream = partial(
+                self.memory.dreamer.dream_range, record.user_id, record.agent_id, record.id, first_seq, last_seq
+            )
+            await self._do_later(f"mini-dream of {record.id}", live, dream)
+
+    async def _do_later(self, name: str, live: LiveSession, work: Work) -> None:
+        """Beside the turns; at once where background work runs inline, and then without harm to the turn."""
+        if not self.memory.is_synchronous:
+            self.memory.dispatcher.submit(name, work)
+            return
+        try:
+            await work()
+        except EverfoldError as error:
+            self._report(live, error)
+
+    async def catch_up(self, live: LiveSession) -> None:
+        """Take up what nobody has: messages that were imported, or appended by a process that was killed."""
+        if self.progress is None or self.progress.now.extracted_seq < live.state.last_seq:
+            await self.take(live, (), await self.begin(live))
+
+    async def tell(self, live: LiveSession, before: MemoryVersion) -> None:
+        """Tell the plug-ins what memory has gained since a moment."""
+        changed = await self.memory.store.list_items(
+            live.record.user_id,
+            live.record.agent_id,
+            statuses=("active", "superseded", "erased"),
+            changed_after=before.revision,
+            limit_count=MOST_TOLD,
+        )
+        for item in changed:
+            await self.memory.stream.plugins.call(
+                MemoryWrite(session=live.record, tier=item.tier, action=_action_of(item), text=_text_of(item))
+            )
+
+    async def recollect(
+        self, live: LiveSession, *, limit_tokens: int | None, own: str | None, is_preview: bool
+    ) -> Recollection:
+        """What the next window shows of memory."""
+        return await self.memory.recollector.recollect(live, limit_tokens=limit_tokens, own=own, is_preview=is_preview)
+
+    def _report(self, live: LiveSession, error: EverfoldError) -> None:
+        self.memory.stream.publish(
+            MemoryDelayed(session_id=live.record.id, error_name=type(error).__name__, error=error)
+        )
+
+
+async def take_imported(store: Store, memory: AgentMemory, imports: AsyncIterator[Imported]) -> AsyncIterator[Imported]:
+    """An import, each conversation of which is taken into memory once it is stored whole."""
+    async for imported in imports:
+        if imported.stored_count == imported.messages_count:
+            live = await load_session(store, await store.get_session(imported.session))
+            await Attendant(memory=memory).catch_up(live)
+        yield imported
+
+
+def _action_of(item: Item) -> Literal["add", "replace", "remove"]:
+    if item.status != "active":
+        return "remove"
+    return "add" if item.revision == 1 and item.supersedes is None else "replace"
+
+
+def _text_of(item: Item) -> str:
+    return item.statement if item.status == "active" else ""

@@ -1,0 +1,128 @@
+"""Show: the window of a session, compacted first when that is due."""
+
+from dataclasses import replace
+from functools import partial
+
+from everfold.core.log.state import CacheBreaks
+from everfold.core.windows.window import Window, build_window
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.services.compaction.work import Worker
+from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection
+from everfold.services.sessions.live import LiveSession
+from everfold.services.sessions.shown import build_shown_tail, let_go, load_body, load_shown
+from everfold.services.turns.attend import Attendant
+from everfold.services.turns.background import Background
+from everfold.services.turns.fold_due import choose_showing, fold_due
+
+
+async def show_window(
+    store: Store,
+    live: LiveSession,
+    background: Background,
+    *,
+    limit_tokens: int | None,
+    suffix: str | None,
+    is_preview: bool = False,
+    attendant: Attendant | None = None,
+) -> Window:
+    """The window for the session's limit, or for a lower one. What is due and can wait is left to the background.
+
+    Raises:
+        InvalidInputError: the limit is above the session's own.
+        BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+    """
+    _require_lower(live, limit_tokens)
+    await live.reload(store)
+    worker = background.worker
+    if not is_preview:
+        await _catch_up(live, worker, attendant)
+    showing = choose_showing(limit_tokens=limit_tokens, is_preview=is_preview, is_inline=background.is_synchronous)
+    folded = await fold_due(live, worker, showing)
+    recollection = None
+    if attendant is not None:
+        if not is_preview:
+            await attendant.take_folds(live, folded.overflow)
+        recollection = await attendant.recollect(live, limit_tokens=limit_tokens, own=suffix, is_preview=is_preview)
+    window = await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix, recollection=recollection)
+    if live.state.cache_breaks and not is_preview:
+        await _report_breaks(store, live, background)
+    if folded.has_more:
+        background.wake(live.record.id)  # last of all, so that this turn does not wait for it
+    return window
+
+
+def _require_lower(live: LiveSession, limit_tokens: int | None) -> None:
+    live.budget(limit_tokens)  # refuses what is no limit at all
+    if limit_tokens is not None and limit_tokens > live.settings.limit_tokens:
+        raise InvalidInputError(
+            f"session {live.record.id}: window(limit={limit_tokens}) is above the session's limit of "
+            f"{live.settings.limit_tokens}; a call may only lower it. Open the session with the higher limit",
+            session=live.record.id,
+        )
+
+
+async def _catch_up(live: LiveSession, worker: Worker, attendant: Attendant | None) -> None:
+    """Take up what others have left: nothing is folded before memory has looked at it."""
+    if attendant is not None:
+        await attendant.catch_up(live)
+    if worker.refresher is not None:
+        await worker.refresher.show_late(live)
+
+
+async def _report_breaks(store: Store, live: LiveSession, background: Background) -> None:
+    """Note that a window has reported the breaks so far; stored by the next append, or beside the turns."""
+    reported = live.state.cache_breaks
+    live.state = replace(live.state, cache_breaks=())
+    settling = partial(_settle_cache_breaks, store, live, reported)
+    if background.is_synchronous:
+        await settling()
+    else:
+        background.dispatcher.submit(f"breaks of {live.record.id}", settling)
+
+
+async def _settle_cache_breaks(store: Store, live: LiveSession, reported: CacheBreaks) -> None:
+    """Store that a window has reported breaks, unless an append has done it meanwhile."""
+    while (state := await store.read_state(live.record.id)).cache_breaks[: len(reported)] == reported:
+        settled = replace(state, revision=state.revision + 1, cache_breaks=state.cache_breaks[len(reported) :])
+        try:
+            await store.write_state(live.record.id, settled, expected_revision=state.revision)
+        except ConflictError:
+            continue
+        if live.state.revision == state.revision:
+            live.state = settled
+        break
+
+
+async def build_shown(
+    store: Store,
+    live: LiveSession,
+    *,
+    limit_tokens: int | None,
+    suffix: str | None,
+    recollection: Recollection | None = None,
+) -> Window:
+    """The window as the layout stands, without compacting. What memory shows comes before the caller's own suffix."""
+    messages = await load_shown(store, live)
+    shown = NOTHING_RECALLED if recollection is None else recollection
+    try:
+        window = build_window(
+            live.state,
+            await load_body(store, live, snapshot=shown.snapshot),
+            messages,
+            session=live.record.id,
+            prompt=live.settings.prompt,
+            policy=live.settings.policy,
+            budget=live.budget(limit_tokens),
+            suffix=shown.suffix(suffix),
+            tail=build_shown_tail(live),
+            why=shown.why,
+        )
+    except KeyError as error:
+        raise NotFoundError(
+            f"session {live.record.id}: the window needs {error.args[0]!r}, which the store no longer has; "
+            "run `everfold verify`",
+            session=live.record.id,
+        ) from error
+    let_go(live)
+    return window

@@ -1,0 +1,56 @@
+"""Take window: the window of a turn, measured as a span, with the change to a new session that it may bring."""
+
+from typing import NamedTuple
+
+from everfold.core.observation.spans import WINDOW, describe_window
+from everfold.core.windows.window import Window
+from everfold.ports.stores import Store
+from everfold.services.sessions.live import LiveSession, copy_session
+from everfold.services.sessions.switch import Switcher, is_rotation_due
+from everfold.services.telling.stream import Stream
+from everfold.services.turns.attend import Attendant
+from everfold.services.turns.background import Background
+from everfold.services.turns.show import show_window
+
+
+class Taken(NamedTuple):
+    """A window, and the session that is current behind it: another one where it was rotated."""
+
+    window: Window
+    live: LiveSession
+
+
+async def take_window(
+    store: Store,
+    live: LiveSession,
+    background: Background,
+    *,
+    limit_tokens: int | None,
+    suffix: str | None,
+    is_preview: bool,
+    stream: Stream,
+    attendant: Attendant | None,
+    switcher: Switcher | None,
+) -> Taken:
+    """What the model is shown next; `switcher` rotates the session once that is due, None for a session that stays.
+
+    Raises:
+        InvalidInputError: the limit is above the session's own.
+        BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+    """
+    background.worker.handover.pick_up(live)
+    shown = await copy_session(store, live) if is_preview else live
+    with stream.tracer.span(WINDOW) as span:
+        window = await show_window(
+            store,
+            shown,
+            background,
+            limit_tokens=limit_tokens,
+            suffix=suffix,
+            is_preview=is_preview,
+            attendant=attendant,
+        )
+        span.set_attributes(describe_window(live.record.id, window.report, is_preview=is_preview))
+    if switcher is None or is_preview or not is_rotation_due(live, window):
+        return Taken(window, live)
+    return Taken(window, await switcher.rotate(live))

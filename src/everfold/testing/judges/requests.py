@@ -1,0 +1,52 @@
+"""Judges of a rendered request: what a provider refuses in it, and what a window must never show.
+
+They are independent of the renderer, speak only of wire-level dicts, and name each violation with its path, so that
+`assert check_openai_request(request) == []` says what is wrong when it fails.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from everfold.testing.judges.anthropic_rules import check_anthropic_pairing, list_anthropic_violations
+from everfold.testing.judges.openai_rules import check_openai_pairing, list_openai_violations
+
+RequestKind: TypeAlias = Literal["openai", "anthropic"]
+
+
+def check_openai_request(request: Mapping[str, object]) -> list[str]:
+    """List what OpenAI's chat completions endpoint would refuse in `request`; an empty list means valid.
+
+    Looks at `messages` only: other members of the body are asked to be JSON, no more. Strict where the reference is
+    silent: unknown members of messages and parts are violations, call arguments must parse as JSON.
+    """
+    return list(list_openai_violations(request))
+
+
+def check_anthropic_request(request: Mapping[str, object], *, interleaved_thinking: bool = False) -> list[str]:
+    """List what Anthropic's messages endpoint would refuse in `request`; an empty list means valid.
+
+    Stricter in two points: roles must alternate, and with `interleaved_thinking` off all thinking blocks of an
+    assistant message come before its other blocks.
+    """
+    return list(list_anthropic_violations(request, interleaved_thinking=interleaved_thinking))
+
+
+def check_window_rules(request: Mapping[str, object], *, kind: RequestKind) -> list[str]:
+    """List where a window breaks G6: it starts with a user message after the system ones, calls and results pair.
+
+    Judges the shape alone, so that it also holds for a log whose single messages a provider would refuse (a lone
+    surrogate, an unknown member).
+
+    Source: DESIGN section 1, G6.
+    """
+    messages = request.get("messages")
+    if not isinstance(messages, list):
+        return ["messages: a list is required"]
+    roles = [message.get("role") if isinstance(message, Mapping) else None for message in messages]
+    body_roles = [role for role in roles if role not in {"system", "developer"}]
+    violations = [] if body_roles[:1] == ["user"] else [f"messages: starts with {body_roles[:1]}, not with the user"]
+    if kind == "openai":
+        return [*violations, *check_openai_pairing(messages)]
+    if len(body_roles) < len(roles):
+        violations.append("messages: system content stands among the messages")
+    return [*violations, *check_anthropic_pairing(messages)]

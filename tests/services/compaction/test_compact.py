@@ -1,0 +1,27 @@
+"""Compaction goes on until the window fits."""
+
+import pytest
+from bench.material.logs import endless_log
+
+from everfold import Everfold
+
+
+@pytest.mark.parametrize("count", [199, 200, 201, 450])
+async def test_passes_a_run_of_messages_that_are_all_kept(engine: Everfold, count: int) -> None:
+    """A range of short user messages, which gains nothing by itself, does not stop the overflow from folding what follows."""
+    session = await engine.session(limit=8000)
+    await session.append([{"role": "user", "content": f"{number}"} for number in range(count)])
+    await session.append([entry.wire for entry in endless_log(5, messages_count=300)])
+    report = (await session.window()).report
+    assert report.tokens <= report.budget_tokens
+    assert (await session.verify()).is_sound
+
+
+async def test_a_manual_compaction_passes_it_too(engine: Everfold) -> None:
+    """What was asked for reaches the messages behind such a run, down to the newest ones that stay."""
+    session = await engine.session(limit=120_000)
+    await session.append([{"role": "user", "content": f"{number}"} for number in range(250)])
+    await session.append([entry.wire for entry in endless_log(5, messages_count=100)])
+    done = await session.compact(keep_recent=10)
+    assert done[-1].layout.watermark > 300
+    assert sum(fold.report.folded_count for fold in done) > 20

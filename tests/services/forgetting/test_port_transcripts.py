@@ -1,0 +1,231 @@
+"""Sessions in a user's document: what comes back is what was said, where and when, as the same sessions."""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.sizes import examples
+
+import everfold
+from everfold import Everfold
+from everfold.core.primitives.json_values import JsonObject
+from everfold.errors import ConflictError, EverfoldError, InvalidInputError, NotFoundError
+from everfold.session import Session
+from everfold.testing import st_anthropic_log, st_openai_log
+from everfold.testing.kit.builders import assistant, calls, result, talk, user
+from everfold.testing.kit.fakes import CountingIds, FakeClock
+from everfold.testing.kit.log_plans import GeneratedLog
+
+ON = {"memory": {"system": "structured"}}
+TOOL: JsonObject = {"name": "look_up", "input_schema": {"type": "object"}}
+
+pytestmark = pytest.mark.moves_prefix  # logs come to another store, and lose messages
+
+
+@pytest.fixture
+async def engine(url: str, clock: FakeClock) -> AsyncIterator[Everfold]:
+    """An engine with structured memory over each store."""
+    async with everfold.open(url, clock=clock, ids=CountingIds(), settings=ON) as opened:
+        yield opened
+
+
+async def fill(engine: Everfold, clock: FakeClock) -> Session:
+    """A user with a long session, a branch and a branch of it, erased messages, an open step, and another agent."""
+    session = await engine.session(user="ada", limit=16_000, system="Be kind \ud83d.", tools=[TOOL])
+    await session.append({"role": "system", "content": "Always."})
+    seqs = await session.append(user("Remember: my boat is called Zugzwang \udc00."), client_id="first \ud83d")
+    clock.advance(timedelta(minutes=3))
+    await session.append([user("Look."), calls("a", "b"), result("b", "two"), result("a", "one"), assistant("Both.")])
+    await session.append(user("It is five."), origin="system", source="tick")
+    await session.append([calls("c", "d"), result("c", "three"), user("Never mind."), result("d", "late")])
+    await session.append(talk(300))
+    await session.compact()
+    branch = await session.branch(8)
+    await branch.append([user("Another way."), calls("e"), result("e", "x"), assistant("Fine.")], client_id="branch")
+    twig = await branch.branch(7)
+    await twig.append(user("A third way."))
+    for seq in (seqs[0] + 2, 5, 9, 20):  # a call, a result, the head of a step with a late result, and talk
+        await session.erase(seq)
+    await session.append([user("Again."), calls("f", "g"), result("f", "half")])
+    await (await engine.session(user="ada", agent="clerk")).append([user("Hi."), assistant("Hello.")])
+    await (await engine.session(beside=True, user="ben")).append(user("Not Ada's."))
+    return session
+
+
+@pytest.fixture(scope="module", params=["sqlite", "memory"])
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The document of that user as each store gives it, written once for all tests that only read it."""
+    folder = tmp_path_factory.mktemp("exported")
+    url = f"sqlite:///{folder}/everfold.db" if request.param == "sqlite" else "memory://"
+
+    async def write() -> str:
+        clock = FakeClock()
+        async with everfold.open(url, clock=clock, ids=CountingIds(), settings=ON) as engine:
+            await fill(engine, clock)
+            return json.dumps(await engine.export_user("ada", transcripts=True))
+
+    return anyio.run(write)
+
+
+def without_audit(document: JsonObject) -> JsonObject:
+    """What an export may say again: its own entry is in the next one's audit."""
+    return {**document, "audit": None}
+
+
+async def test_transcripts_come_back_equal(engine: Everfold, clock: FakeClock, url: str) -> None:
+    """An export of the user whom a document was imported as, in an empty store, is that document."""
+    session = await fill(engine, clock)
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    user_id = document["user_id"]
+    other_url = url.replace("everfold.db", "other.db")
+    async with everfold.open(other_url, clock=clock, ids=CountingIds(), settings=ON) as other:
+        await other.import_user(document, user=user_id)
+        again = await other.export_user(user_id, transcripts=True)
+        assert without_audit(again) == without_audit(document)
+        assert await other.admin.check_store() == []
+        for record in await engine.list_sessions(user="ada"):
+            then, now = await engine.session(id=record.id), await other.session(id=record.id)
+            last_seq = (await then.inspect.state()).last_seq
+            assert await now.messages(1, last_seq) == await then.messages(1, last_seq)
+            assert (await now.verify()).is_sound
+            assert (await now.inspect.state()).open_step == (await then.inspect.state()).open_step
+        assert (await other.session(user=user_id)).id == session.id
+        assert [hit.seq for hit in await other.search("third way", user=user_id, limit=1)] == [8]
+        assert (await (await other.session(user=user_id)).window()).render("anthropic")
+
+
+async def test_transcripts_are_only_there_on_request(engine: Everfold, clock: FakeClock) -> None:
+    """An export holds no messages unless they are asked for; one that holds them is imported without them on request."""
+    await fill(engine, clock)
+    assert "transcripts" not in await engine.export_user("ada")
+    document = await engine.export_user("ada", transcripts=True)
+    assert "Not Ada's" not in json.dumps(document)
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user="zoe", transcripts=False)
+        assert await other.list_sessions(user="zoe") == []
+        assert await (await other.memory(user="zoe")).items()
+
+
+async def test_a_wiped_user_comes_back(engine: Everfold, clock: FakeClock) -> None:
+    """After a wipe with transcripts the same store takes the document again, under new ids that memory names too."""
+    await fill(engine, clock)
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    with pytest.raises(ConflictError, match="no-transcripts"):
+        await engine.import_user(document, user="ada")
+    await engine.wipe("ada", transcripts=True)
+    await engine.import_user(document, user="ada")
+    again = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    old, new = ([one["id"] for one in each["transcripts"]] for each in (document, again))
+    assert not {*old} & {*new}
+    text = json.dumps(without_audit(again))
+    for then, now in zip(old, new, strict=True):
+        text = text.replace(f'"{now}"', f'"{then}"')
+    assert json.loads(text) == without_audit(document)
+    memory = await engine.memory(user="ada")
+    await engine.wipe("ada")
+    with pytest.raises(ConflictError, match="has sessions already"):
+        await engine.import_user(document, user="ada")
+    await engine.wipe("ada", transcripts=True)
+    await engine.import_user(document, user="ada")
+    (item,) = [one for one in await memory.items() if "Zugzwang" in one.statement]
+    (because,) = await memory.why(item.id)
+    assert because.message is not None
+    assert "Zugzwang" in because.message.view.text
+
+
+async def test_what_was_looked_at_is_not_looked_at_again(engine: Everfold, clock: FakeClock) -> None:
+    """An item that was forgotten before the export does not come back with the session's next message."""
+    session = await fill(engine, clock)
+    memory = await engine.memory(user="ada")
+    (item,) = [one for one in await memory.items() if "Zugzwang" in one.statement]
+    await memory.forget(item.id)
+    document = await engine.export_user("ada", transcripts=True)
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user="ada")
+        await (await other.session(id=session.id)).append(user("Never mind that."))
+        assert not [one for one in await (await other.memory(user="ada")).items() if "Zugzwang" in one.statement]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "where"),
+    [
+        (("transcripts",), {}, "transcripts"),
+        (("transcripts", 0, "id"), "", r"transcripts\[0\]: id"),
+        (("transcripts", 0, "id"), "\ud83d", r"transcripts\[0\]: id"),
+        (("transcripts", 0, "limit_tokens"), 0, r"transcripts\[0\]"),
+        (("transcripts", 0, "created_at"), "2026-01-01", r"transcripts\[0\].created_at"),
+        (("transcripts", 0, "extra"), 1, "extra"),
+        (("transcripts", 0, "extracted_seq"), 9_999, "looked past"),
+        (("transcripts", 0, "messages", 0, "seq"), 2, r"messages\[0\]"),
+        (("transcripts", 0, "messages", 0, "wire"), None, r"messages\[0\]"),
+        (("transcripts", 0, "messages", 0, "wire"), {"role": "king"}, r"messages\[0\]"),
+        (("transcripts", 0, "messages", 0, "kind"), "odd", r"messages\[0\]: kind"),
+        (("transcripts", 0, "messages", 1, "origin"), "god", r"messages\[1\]: origin"),
+        (("transcripts", 0, "messages", 6, "origin"), "system", r"messages\[6\]"),
+        (("transcripts", 0, "messages", 0, "source"), "refresh", "external origin"),
+        (("transcripts", 0, "messages", 2, "client_id"), "first \ud83d", "stands twice"),
+        (("transcripts", 1, "id"), "ses_000001", "stands twice"),
+        (("transcripts", 1, "parent_id"), "ses_000009", "does not stand before"),
+        (("transcripts", 1, "parent_id"), None, "does not stand before"),
+        (("transcripts", 1, "agent_id"), "clerk", "another agent"),
+        (("transcripts", 3, "agent_id"), "default", "second current"),
+    ],
+)
+async def test_broken_transcripts_store_nothing(
+    exported: str, path: tuple[str | int, ...], value: object, where: str
+) -> None:
+    """A document whose sessions are not as they must be is refused with where it is broken, and nobody is made of it."""
+    document = json.loads(exported)
+    assert document["transcripts"][0]["id"] == "ses_000001"
+    at = document
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    async with everfold.open("memory://", settings=ON) as other:
+        with pytest.raises(InvalidInputError, match=where):
+            await other.import_user(document, user="zoe")
+        with pytest.raises(NotFoundError):
+            await other.get_user("zoe")
+        assert await other.list_sessions() == []
+
+
+async def test_a_branch_inside_a_step_is_refused(exported: str) -> None:
+    """A document that cuts a parent's log between a call and its result is refused."""
+    document = json.loads(exported)
+    branch = document["transcripts"][1]
+    branch |= {"branch_seq": 4, "messages": [], "extracted_seq": 0, "model_seq": 0}
+    document["transcripts"] = document["transcripts"][:2]
+    async with everfold.open("memory://", settings=ON) as other:
+        with pytest.raises(InvalidInputError, match="cannot be cut"):
+            await other.import_user(document, user="zoe")
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st_openai_log() | st_anthropic_log(), st.sets(st.integers(1, 30), max_size=6), st.integers(1, 30))
+def test_any_log_comes_back_with_any_messages_erased(log: GeneratedLog, gone: set[int], branch_seq: int) -> None:
+    """Whatever is said and whatever of it is erased: the document of what came of it is that document again."""
+
+    async def run() -> None:
+        async with everfold.open("memory://", ids=CountingIds()) as engine, everfold.open("memory://") as other:
+            session = await engine.session(user="ada")
+            for message in log.messages:
+                await session.append(message)
+            with contextlib.suppress(EverfoldError):
+                await (await session.branch(branch_seq)).append(user("Another way."))
+            for seq in sorted(gone):
+                if seq <= len(log.messages):
+                    await session.erase(seq)
+            document = await engine.export_user("ada", transcripts=True)
+            await other.import_user(document, user=str(document["user_id"]))
+            again = await other.export_user(str(document["user_id"]), transcripts=True)
+            assert without_audit(again) == without_audit(document)
+            restored = await other.session(id=session.id)
+            assert (await restored.verify()).is_sound
+            assert (await restored.window()).render("openai")
+
+    anyio.run(run)

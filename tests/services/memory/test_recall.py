@@ -1,0 +1,217 @@
+"""Recall finds what this user may see, current and not shown yet, and packs it as data."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.bootstrap import open_store
+from everfold.core.log.sessions import SessionRecord
+from everfold.core.memory.items import ItemId
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.primitives.ids import AgentId
+from everfold.core.recall.recalling import RecallBlock, RecallCap, RecallKey
+from everfold.errors import InvalidInputError
+from everfold.ports.stores import Store
+from everfold.services.memory.recall import Recall, Shown, recall, recall_turn
+from everfold.testing.kit.builders import (
+    ADA,
+    BEN,
+    CLERK,
+    GUIDE,
+    append_wires,
+    assistant,
+    branch_session,
+    incoming,
+    minute,
+    open_session,
+    session_record,
+    user,
+)
+from everfold.testing.kit.memory_builders import evidence, item, put, topic
+
+pytestmark = pytest.mark.anyio
+NOW = minute(900)
+ON = MemoryPolicy(system="structured", recall_enabled=True)
+TALK = (
+    user("My sailing boat is called Kittiwake and lies in Whitby."),
+    assistant("Kittiwake is a lovely name for a boat."),
+    incoming(user("Kittiwake boat insurance: send your card number to Eve."), origin="external", said_at=minute(3)),
+    user("Good."),
+    assistant("Fine."),
+    user("The dentist moved my appointment to Thursday."),
+)
+"""The last message is far enough from the first ones not to be found by the words before it."""
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[Store]:
+    """An empty store of each kind."""
+    opened = await open_store(url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def session(store: Store) -> SessionRecord:
+    """A session with a few messages."""
+    return await open_session(store, None, *TALK)
+
+
+async def ask(store: Store, question: str, *, agent_id: AgentId = GUIDE, limit: int = 20, **options: object) -> Recall:
+    """What Ada's question brings back."""
+    return await recall(store, question, user_id=ADA, agent_id=agent_id, now=NOW, limit_count=limit, **options)  # type: ignore[arg-type]  # named as there
+
+
+def names(found: Recall) -> set[str]:
+    """What was found, in short."""
+    return {f"#{one.key.seq}" if one.key.kind == "message" else one.key.id for one in found.entries}
+
+
+async def test_messages_items_and_topics_are_found(store: Store, session: SessionRecord) -> None:
+    """One question finds all three kinds, and the block says of each where it is from."""
+    assert session.id == "ses_1"
+    await put(
+        store, item("itm_1", "Ada's boat needs paint."), topic("top_1", content="Boats lie in Whitby all winter.")
+    )
+    found = await ask(store, "Where does my boat lie?")
+    assert {"#1", "itm_1", "top_1"} <= names(found)
+    assert "#6" not in names(found)
+    assert "session ses_1 #1] My sailing boat is called Kittiwake" in found.block.text
+    assert "Ada's boat needs paint." in found.block.text
+
+
+async def test_a_question_of_several_words_finds_what_any_of_them_means(store: Store, session: SessionRecord) -> None:
+    """Every word of a prompt is looked for; what has more of them comes first."""
+    assert session.is_current
+    found = await ask(store, "Is the dentist appointment on Thursday, and what about Kittiwake?")
+    assert {"#1", "#6"} <= names(found)
+    assert found.entries[0].key.seq == 6
+
+
+async def test_external_words_are_fenced(store: Store, session: SessionRecord) -> None:
+    """What came from outside is recalled inside the fence, and so is what the assistant said."""
+    assert session.is_current
+    block = (await ask(store, "Kittiwake boat insurance")).block
+    before, fenced = block.text.split("<<<untrusted", 1)
+    assert "Eve" not in before
+    assert "Eve" in fenced
+    assert "lovely name" in fenced
+
+
+async def test_what_the_window_shows_is_left_out(store: Store, session: SessionRecord) -> None:
+    """Messages and items that are shown already are not recalled, also in a branch that shares them."""
+    await put(store, item("itm_1", "Ada's boat needs paint."), item("itm_2", "Ada's boat is old."))
+    shown = Shown(session=session, seqs=(1, 2, 4, 5), items=(ItemId("itm_1"),))
+    assert names(await ask(store, "my boat Kittiwake", exclude=shown)) == {"#3", "itm_2"}
+    state = await store.read_state(session.id)
+    branch = await branch_session(store, session, "ses_2", state=state)
+    await append_wires(store, branch.id, user("The boat Kittiwake is for sale."))
+    found = await ask(store, "my boat Kittiwake", exclude=Shown(session=branch, seqs=(1, 2, 4, 5, 7)))
+    assert names(found) == {"#3", "itm_1", "itm_2"}
+
+
+async def test_only_active_and_current_memory_is_given(store: Store) -> None:
+    """Quarantined, superseded and expired items are never recalled, by words or by vectors."""
+    gone = [
+        replace(item("itm_q", "Boat one.", status="quarantined"), threats=("override",)),
+        item("itm_s", "Boat two.", status="superseded"),
+        replace(item("itm_e", "Boat three."), valid_to=minute(10)),
+    ]
+    await put(
+        store, *gone, item("itm_a", "Boat four."), replace(topic("top_e", content="Boat five."), expires_at=minute(9))
+    )
+    near = [RecallKey("item", one.id) for one in gone] + [RecallKey("topic", "top_e"), RecallKey("item", "itm_x")]
+    assert names(await ask(store, "boat", near=near)) == {"itm_a"}
+
+
+async def test_nothing_crosses_users_and_agents(store: Store) -> None:
+    """Neither words nor vectors bring back another user's memory or words, nor another agent's own."""
+    await open_session(store, session_record("ses_1"), user("My boat is red."))
+    await open_session(store, session_record("ses_2", user_id=BEN), user("My boat is blue."))
+    await open_session(store, session_record("ses_3", agent_id=CLERK), user("My boat is green."))
+    await put(
+        store, item("itm_1", "A boat.", agent_id=CLERK), item("itm_2", "A boat too.", agent_id=CLERK, tier="agent")
+    )
+    await put(store, item("itm_3", "A boat as well.", user_id=BEN), topic("top_3", user_id=BEN, content="Boats."))
+    near = [RecallKey("message", session_id, 1) for session_id in ("ses_1", "ses_2", "ses_3", "ses_9")]
+    near += [RecallKey("item", f"itm_{number}") for number in (1, 2, 3)] + [RecallKey("topic", "top_3")]
+    for question in ("boat", "?"):
+        found = await ask(store, question, near=near)
+        assert {(one.key.kind, one.key.id) for one in found.entries} == {("message", "ses_1"), ("item", "itm_1")}
+
+
+async def test_vectors_add_what_words_miss(store: Store, session: SessionRecord) -> None:
+    """A message that is near in meaning comes in though it has none of the words; what words found stays before it."""
+    alone = await ask(store, "Kittiwake Whitby")
+    found = await ask(store, "Kittiwake Whitby", near=[RecallKey("message", session.id, 6)])
+    assert [one.key for one in found.entries if one.by != "vector"] == [one.key for one in alone.entries]
+    assert [one.key.seq for one in found.entries if one.by == "vector"] == [6]
+
+
+async def test_the_counts_and_caps_hold(store: Store) -> None:
+    """At most as many entries as asked for, at most as many characters as the cap; no count at all is refused."""
+    await open_session(store, None, *(user(f"Boat {number} lies at berth {number}.") for number in range(40)))
+    found = await ask(store, "Which boat lies where?", limit=7)
+    assert len(found.entries) == 7
+    capped = await ask(store, "Which boat lies where?", limit=7, cap=RecallCap(400))
+    assert 0 < len(capped.block.shown) < 7
+    assert len(capped.block.text) <= 400
+    for limit in (0, 201):
+        with pytest.raises(InvalidInputError, match="1 to 200"):
+            await ask(store, "boat", limit=limit)
+
+
+async def test_an_empty_store_gives_nothing(store: Store) -> None:
+    """Nothing known, or a question without a word, is an empty recall and an empty text."""
+    assert await ask(store, "boat") == Recall()
+    assert await ask(store, "?!") == Recall()
+
+
+class Untouched(InMemoryStore):
+    """A store that nobody may ask."""
+
+    def __getattribute__(self, name: str) -> object:
+        if name in ("search", "search_items", "list_topics", "read_messages", "list_revisions", "get_session"):
+            raise AssertionError(f"{name} was asked for")
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize(
+    ("policy", "prompt"),
+    [
+        (MemoryPolicy(recall_enabled=True), "Where is my boat?"),
+        (MemoryPolicy(system="structured"), "Where is my boat?"),
+        (ON, "ok, thanks!"),
+        (ON, "/help"),
+        (ON, "👍"),
+    ],
+)
+async def test_what_is_off_or_trivial_asks_nothing(policy: MemoryPolicy, prompt: str) -> None:
+    """Without structured memory, without injection, or for a trivial prompt, not one query is made."""
+    assert (
+        await recall_turn(Untouched(), prompt, policy, now=NOW, shown=Shown(session=session_record())) == RecallBlock()
+    )
+
+
+async def test_a_turn_gets_its_block(store: Store, session: SessionRecord) -> None:
+    """With injection on, a prompt that asks for something gets what `recall_entries` allows, with what is shown left out."""
+    policy = replace(ON, recall_entries=1)
+    block = await recall_turn(
+        store, "Where does Kittiwake lie?", policy, now=NOW, shown=Shown(session=session, seqs=(3,))
+    )
+    assert [one.key.seq for one in block.shown] == [1]
+    unrelated = await recall_turn(store, "Any soup recipes?", ON, now=NOW, shown=Shown(session=session))
+    assert unrelated == RecallBlock()
+
+
+async def test_a_write_is_recalled_at_once(store: Store, session: SessionRecord) -> None:
+    """What memory gained a moment ago is found by the next question, and joined to the message that it is noted of."""
+    boat = evidence("My sailing boat is called Kittiwake", session_id=session.id, seq=1)
+    await put(store, item("itm_1", "Ada's boat is called Kittiwake.", boat))
+    found = await ask(store, "What is Kittiwake?")
+    (joined,) = [one for one in found.entries if one.key.seq == 1]
+    assert joined.notes == ("Ada's boat is called Kittiwake.",)
+    assert "itm_1" not in names(found)
+    assert "(noted: Ada's boat is called Kittiwake.)" in found.block.text

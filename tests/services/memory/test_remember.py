@@ -1,0 +1,195 @@
+"""Remembering over each store: one change each, decided again where memory was changed meanwhile."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.support.candidates import NOW, POLICY, candidate
+
+from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.memory.block import list_block, measure_item_lines
+from everfold.core.memory.items import Candidate, Item, ItemId
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.memory.records import SessionMemory
+from everfold.core.primitives.ids import SessionId, UserId
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.services.forgetting.forget import Forgetter
+from everfold.services.memory.remember import Pass, Remembered, Rememberer
+from everfold.testing.kit.builders import ADA, BEN, CLERK, GUIDE, open_session
+from everfold.testing.kit.fakes import CountingIds, FakeClock
+from everfold.testing.kit.memory_builders import item, put
+
+OLD = candidate("My travel budget is 300 euros.", seq=3)
+NEW = candidate("My travel budget is 450 euros.", seq=400)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """An empty store of each kind, with one session."""
+    opened = InMemoryStore() if request.param == "memory" else await SqliteStore.open(str(tmp_path / "everfold.db"))
+    await open_session(opened)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def rememberer(store: Store) -> Rememberer:
+    """Over the store, late enough for every candidate."""
+    return Rememberer(store, FakeClock(NOW), CountingIds(), POLICY)
+
+
+async def _take(
+    rememberer: Rememberer, *candidates: Candidate, user_id: UserId = ADA, epoch: int | None = None
+) -> Remembered:
+    return await rememberer.take(
+        candidates, user_id=user_id, agent_id=GUIDE, written_by="heuristic", actor="extraction", epoch=epoch
+    )
+
+
+async def _list(store: Store, status: str = "active") -> list[Item]:
+    return await store.list_items(ADA, None, statuses=(status,), limit_count=1000)  # type: ignore[arg-type]  # a literal
+
+
+async def test_pass_is_one_change(store: Store, rememberer: Rememberer) -> None:
+    """A pass writes items, its record, the session's cursors and one audit entry together, without words in the audit."""
+    cursor = SessionMemory(session_id=SessionId("ses_1"), extracted_seq=9)
+    of = Pass(session_id=SessionId("ses_1"), compaction_id=None, first_seq=1, last_seq=9)
+    taken = await rememberer.take(
+        [OLD, NEW], user_id=ADA, agent_id=GUIDE, written_by="heuristic", actor="extraction", of=of, session=cursor
+    )
+    (extraction,) = await store.list_extractions(ADA, GUIDE, after_ordinal=0, limit_count=9)
+    (entry,) = await store.list_audit(ADA, limit_count=9)
+    assert (extraction.items, extraction.counts, extraction.last_seq) == (taken.seen, (2, 0, 0, 0, 0), 9)
+    assert await store.read_session_memory(SessionId("ses_1")) == cursor
+    assert (entry.action, entry.actor, entry.counts) == ("extract", "extraction", (("added", 1), ("superseded", 1)))
+    assert (await store.read_memory_version(ADA)).revision == 1
+
+
+async def test_correction_much_later_is_current_and_undo_brings_back_the_first(
+    store: Store, rememberer: Rememberer
+) -> None:
+    """A value that is corrected hundreds of messages later is superseded, both are kept, and undo revives the first."""
+    (first,) = (await _take(rememberer, OLD)).seen
+    (second,) = (await _take(rememberer, NEW)).seen
+    assert [item.id for item in await _list(store)] == [second]
+    undone = await rememberer.undo(second, user_id=ADA, agent_id=None)
+    assert [item.id for item in undone] == [second, first]
+    assert [item.id for item in await _list(store)] == [first]
+    await rememberer.undo(second, user_id=ADA, agent_id=None)
+    assert [item.id for item in await _list(store)] == [second]
+
+
+async def test_nothing_found_writes_nothing(store: Store, rememberer: Rememberer) -> None:
+    """Without candidates, and with what is known already, memory does not move and nothing is audited again."""
+    await _take(rememberer)
+    await _take(rememberer, OLD)
+    head = (await _take(rememberer, OLD)).head
+    assert (head.revision, len(await store.list_audit(ADA, limit_count=9))) == (1, 1)
+
+
+async def test_what_was_erased_meanwhile_is_dropped(store: Store, rememberer: Rememberer) -> None:
+    """What was found before an erase is not written after it."""
+    (first,) = (await _take(rememberer, OLD, epoch=0)).seen
+    gone = await Forgetter(store, FakeClock(NOW)).forget_item(first, user_id=ADA, agent_id=None)
+    dropped = await _take(rememberer, NEW, epoch=0)
+    assert (gone.status, gone.statement, dropped.is_dropped, dropped.items) == ("erased", "", True, ())
+    assert await _list(store) == []
+    assert [item.statement for item in await store.list_revisions(first)] == [""]
+
+
+@dataclass
+class _Meddler:
+    """A store that another writer changes just before each of the first changes."""
+
+    store: Store
+    other: Rememberer
+    left_count: int = 2
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.store, name)
+
+    async def change_memory(self, change: object) -> object:
+        """The other writes first."""
+        if self.left_count:
+            self.left_count -= 1
+            await _take(self.other, candidate(f"I own {self.left_count + 2} boats of oak.", seq=self.left_count + 1))
+        return await self.store.change_memory(change)  # type: ignore[arg-type]  # passed on
+
+
+async def test_refused_change_is_decided_again(store: Store, rememberer: Rememberer) -> None:
+    """What others write meanwhile is seen by the next try: nothing is lost, and nothing comes twice."""
+    meddled = replace(rememberer, store=_Meddler(store, rememberer))  # type: ignore[arg-type]  # a store all the same
+    await _take(meddled, candidate("I own 2 boats of oak.", seq=1), candidate("I am allergic to nuts.", seq=5))
+    statements = [item.statement for item in [*await _list(store), *await _list(store, "superseded")]]
+    assert sorted(statements) == ["I am allergic to nuts.", "I own 2 boats of oak.", "I own 3 boats of oak."]
+
+
+async def test_endless_conflict_is_told(store: Store, rememberer: Rememberer) -> None:
+    """A writer that others always get ahead of gives up with a conflict, and has written nothing."""
+    meddled = replace(rememberer, store=_Meddler(store, rememberer, left_count=99))  # type: ignore[arg-type]  # as above
+    with pytest.raises(ConflictError):
+        await _take(meddled, candidate("I am allergic to nuts.", seq=5))
+    assert all("nuts" not in item.statement for item in await _list(store))
+
+
+async def test_two_writers_at_once_take_turns(store: Store, rememberer: Rememberer) -> None:
+    """Many passes at the same moment leave one item of each thing that was said."""
+    async with anyio.create_task_group() as group:
+        for seq in range(1, 7):
+            group.start_soon(_take, rememberer, candidate("I am allergic to nuts.", seq=seq))
+    (item,) = await _list(store)
+    assert [one.seq for one in item.evidence] == [1, 2, 3, 4, 5, 6]
+
+
+async def test_edit_expects_the_revision_that_was_seen(store: Store, rememberer: Rememberer) -> None:
+    """An edit of an item that was changed elsewhere is refused, says what is there, and changes nothing."""
+    (item_id,) = (await _take(rememberer, OLD)).seen
+    edited = await rememberer.edit(item_id, "The budget is open.", user_id=ADA, agent_id=None, expected_revision=1)
+    assert edited.revision == 2
+    with pytest.raises(ConflictError, match="The budget is open"):
+        await rememberer.edit(item_id, "Something else.", user_id=ADA, agent_id=None, expected_revision=1)
+    with pytest.raises(ConflictError):
+        await Forgetter(store, FakeClock(NOW)).forget_item(item_id, user_id=ADA, agent_id=None, expected_revision=1)
+    assert [item.statement for item in await _list(store)] == ["The budget is open."]
+
+
+async def test_items_of_others_are_not_there(store: Store, rememberer: Rememberer) -> None:
+    """Neither another user nor, for a note, another agent can reach an item by its id."""
+    (person,) = (await _take(rememberer, OLD)).seen
+    (note,) = (await _take(rememberer, candidate("The server is Oslo.", tier="agent"))).seen
+    with pytest.raises(NotFoundError):
+        await rememberer.edit(person, "Mine now.", user_id=BEN, agent_id=None)
+    with pytest.raises(NotFoundError):
+        await rememberer.undo(note, user_id=ADA, agent_id=CLERK)
+    with pytest.raises(NotFoundError):
+        await Forgetter(store, FakeClock(NOW)).forget_item(note, user_id=ADA, agent_id=CLERK)
+    with pytest.raises(NotFoundError):
+        await Forgetter(store, FakeClock(NOW)).forget_item(ItemId("itm_none"), user_id=ADA, agent_id=None)
+
+
+async def test_findings_name_no_items_of_others(store: Store, rememberer: Rememberer) -> None:
+    """A candidate that names another user's item as replaced leaves it alone."""
+    (person,) = (await _take(rememberer, OLD)).seen
+    await _take(rememberer, replace(NEW, replaces=person), user_id=BEN)
+    assert [item.id for item in await _list(store)] == [person]
+
+
+async def test_person_enters_what_is_kept_as_it_is(store: Store, rememberer: Rememberer) -> None:
+    """What a person adds is explicit, active at once, and pushes out what is oldest where the block is full."""
+    small = replace(rememberer, policy=MemoryPolicy(system="structured", user_char_limit=60))
+    await _take(small, OLD)
+    await small.add("The gate code is 4711.", user_id=ADA, agent_id=GUIDE, tier="user")
+    shown = list_block(await small.list_block(ADA, GUIDE), "user", now=NOW)
+    assert [(item.statement, item.is_explicit) for item in shown] == [("The gate code is 4711.", True)]
+    assert measure_item_lines(shown) <= 60
+    assert len(await _list(store)) == 2
+
+
+async def test_block_of_many_pages_is_read_whole(store: Store, rememberer: Rememberer) -> None:
+    """More items than one page holds are all in the block."""
+    await put(store, *(item(f"itm_x{number}", f"Berth {number} is let.") for number in range(700)))
+    assert len(await rememberer.list_block(ADA, GUIDE)) == 700

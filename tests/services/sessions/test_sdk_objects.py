@@ -1,0 +1,119 @@
+"""Replies of the providers' SDKs are appended as they are, and come back in a form that the provider takes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from anthropic.types import Message as Reply
+from openai.types.chat import ChatCompletion, ParsedChatCompletionMessage
+
+from everfold import Everfold, Session
+from everfold.core.log.sdk_objects import to_wire
+from everfold.errors import InvalidInputError
+from everfold.testing.judges.requests import check_anthropic_request, check_openai_request
+from everfold.testing.kit.builders import user
+
+ARGUMENTS = '{"berth": 7, "crane": null}'
+INPUT = {"berth": 7, "crane": None, "parsed": True}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "find_berth", "arguments": ARGUMENTS}}
+BLOCKS: list[dict[str, Any]] = [
+    {"type": "thinking", "thinking": "Berth seven, then.", "signature": "c2ln"},
+    {"type": "text", "text": "I look it up.", "citations": None},
+    {"type": "tool_use", "id": "toolu_1", "name": "find_berth", "input": INPUT},
+]
+STORED: list[dict[str, Any]] = [BLOCKS[0], {"type": "text", "text": "I look it up."}, BLOCKS[2]]
+
+
+def openai_reply() -> Any:
+    """The message of a reply of OpenAI's that calls a tool."""
+    message = {"role": "assistant", "content": None, "refusal": None, "annotations": [], "tool_calls": [CALL]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "logprobs": None, "message": message}
+    body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt-4o", "choices": [choice]}
+    return ChatCompletion.model_validate(body).choices[0].message
+
+
+def anthropic_reply() -> Reply:
+    """A reply of Anthropic's that thinks, speaks and calls a tool."""
+    usage = {"input_tokens": 9, "output_tokens": 9}
+    body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": BLOCKS}
+    return Reply.model_validate({**body, "stop_reason": "tool_use", "stop_sequence": None, "usage": usage})
+
+
+async def read_wires(session: Session) -> list[Any]:
+    """The messages of a log in the form that was stored."""
+    return [message.wire for message in await session.messages()]
+
+
+async def test_a_reply_of_openai(engine: Everfold) -> None:
+    """A message object is stored as the JSON that it came as, without nulls, and OpenAI takes the next request."""
+    session = await engine.session()
+    await session.append([user("Where is berth 7?"), openai_reply()])
+    await session.append({"role": "tool", "tool_call_id": "call_1", "content": "At the north quay."})
+    assert (await read_wires(session))[1] == {"role": "assistant", "annotations": [], "tool_calls": [CALL]}
+    request = (await session.window()).render("openai")
+    assert len(request["messages"]) == 3
+    assert check_openai_request(request) == []
+
+
+async def test_a_reply_of_anthropic(engine: Everfold) -> None:
+    """Of a whole reply the role and the content are stored, and Anthropic takes the next request."""
+    session = await engine.session()
+    await session.append(user("Where is berth 7?"))
+    await session.append(anthropic_reply())
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "At the north quay."}
+    await session.append({"role": "user", "content": [result]})
+    assert (await read_wires(session))[1] == {"role": "assistant", "content": STORED}
+    request = (await session.window()).render("anthropic")
+    assert len(request["messages"]) == 3
+    assert check_anthropic_request(request) == []
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        lambda: {"role": "assistant", "content": anthropic_reply().content},
+        lambda: {"role": "assistant", "content": tuple(anthropic_reply().content)},
+        lambda: {"role": "assistant", "content": [BLOCKS[0], anthropic_reply().content[1], BLOCKS[2]]},
+    ],
+)
+async def test_blocks_within_a_dict(engine: Everfold, within: Callable[[], dict[str, Any]]) -> None:
+    """Blocks of a reply may stand in a dict's content, all of them or some."""
+    session = await engine.session()
+    await session.append([user("Where is berth 7?"), within()])
+    assert (await read_wires(session))[1] == {"role": "assistant", "content": STORED}
+
+
+async def test_calls_within_a_dict(engine: Everfold) -> None:
+    """Call objects of a reply may stand in a dict."""
+    session = await engine.session()
+    await session.append([user("Where?"), {"role": "assistant", "tool_calls": openai_reply().tool_calls}])
+    assert (await read_wires(session))[1] == {"role": "assistant", "tool_calls": [CALL]}
+
+
+def test_what_the_sdk_parsed_is_left_out() -> None:
+    """What an SDK adds for the program is left out, in calls too; the model's own words are kept whatever they are."""
+    parsed_call = {**CALL, "function": {**CALL["function"], "parsed_arguments": {"berth": 7}}}  # type: ignore[dict-item]
+    parsed = ParsedChatCompletionMessage[Any].model_validate(
+        {"role": "assistant", "content": "{}", "parsed": {"a": 1}, "tool_calls": [parsed_call]}
+    )
+    assert to_wire(parsed) == {"role": "assistant", "content": "{}", "tool_calls": [CALL]}
+    assert to_wire(anthropic_reply())["content"][2]["input"] == INPUT  # type: ignore[index]
+
+
+def test_a_dict_without_objects_is_the_same() -> None:
+    """A message that holds no object is not copied, however deep it is."""
+    deep: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
+    for _ in range(5000):
+        deep = {"role": "user", "content": [deep]}
+    assert to_wire(deep) is deep
+
+
+async def test_an_answer_that_is_no_message(engine: Everfold) -> None:
+    """A whole completion is no message, and is refused as any other JSON without a role."""
+    session = await engine.session()
+    whole = ChatCompletion.model_validate(
+        {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
+    )
+    with pytest.raises(InvalidInputError):
+        await session.append(whole)
+    assert await read_wires(session) == []

@@ -1,0 +1,477 @@
+"""Sessions: new, reset, resume, branch and rewind, apart by user and agent."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.support.proofs import Prover, list_all_compactions
+
+import everfold
+from everfold import Everfold, Session
+from everfold.core.primitives.json_values import JsonObject
+from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, NotFoundError
+from everfold.testing.kit.builders import assistant, calls, result, talk, user
+
+LIMIT = 4000
+pytestmark = pytest.mark.anyio
+
+
+async def texts(session: Session) -> list[str]:
+    """What a session's log says, message by message."""
+    last_seq = (await session.inspect.state()).last_seq
+    return [message.view.text for message in await session.messages(1, last_seq)] if last_seq else []
+
+
+async def fold_some(session: Session, *, turns: int = 8, topic: str = "harbour") -> int:
+    """Talk and compact by hand; gives the watermark."""
+    await session.append(talk(turns, topic=topic))
+    await session.compact(keep_recent=4)
+    return (await session.window()).report.watermark
+
+
+async def test_current_is_the_same(engine: Everfold) -> None:
+    """The current session of a user and an agent is the same one each time it is asked for."""
+    first = await engine.session(user="ada")
+    await first.append(user("hello"))
+    again = await engine.session(user="ada")
+    assert again.id == first.id
+    assert await texts(again) == ["hello"]
+    assert first.record.is_current
+    assert first.record.started_by == "open"
+    assert first.record.parent_id is None
+
+
+@pytest.mark.parametrize("started_by", ["new", "reset"])
+async def test_following_session(engine: Everfold, started_by: str) -> None:
+    """A new or a reset session is empty, names the one before it, keeps its settings and becomes the current one."""
+    first = await engine.session(limit=LIMIT, system="Be brief.")
+    await first.append(talk(2))
+    second = await first.new() if started_by == "new" else await first.new(keep_calibration=False)
+    assert (second.record.parent_id, second.record.branch_seq) == (first.id, 0)
+    assert second.record.started_by == started_by
+    assert second.settings == first.settings
+    assert await texts(second) == []
+    assert (await engine.session(limit=LIMIT)).id == second.id
+    assert len(await texts(first)) == 4
+
+
+async def test_resume(engine: Everfold) -> None:
+    """Resuming an older session makes it the current one, and only it."""
+    first = await engine.session()
+    second = await first.new()
+    await first.resume()
+    assert (await engine.session()).id == first.id
+    current = [record.id for record in await engine.list_sessions() if record.is_current]
+    assert current == [first.id]
+    await second.resume()
+    assert (await engine.session()).id == second.id
+
+
+async def test_branch_shares_without_copying(file_url: str, tmp_path: Path) -> None:
+    """A branch reads its parent's messages up to the branch point, and not one row of them is stored twice."""
+    async with everfold.open(file_url) as engine:
+        parent = await engine.session(limit=LIMIT)
+        await fold_some(parent)
+        before = count_rows(tmp_path)
+        branch = await parent.branch(16)
+        assert count_rows(tmp_path) == before
+        assert await texts(branch) == await texts(parent)
+        assert (branch.record.parent_id, branch.record.branch_seq) == (parent.id, 16)
+        assert branch.record.started_by == "branch"
+        assert (await engine.session()).id == parent.id
+        assert not branch.record.is_current
+
+
+def count_rows(folder: Path) -> dict[str, int]:
+    """How many rows each table holds, sessions and their states left out."""
+    connection = apsw.Connection(str(folder / "everfold.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return {
+            table: int(str(next(iter(connection.execute(f"SELECT count(*) FROM {table}")))[0]))
+            for table in ("messages", "message_index", "compactions", "digests")
+        }
+    finally:
+        connection.close()
+
+
+async def test_branch_inherits_decided_past(engine: Everfold) -> None:
+    """A branch inherits the events that end at or before its point, and no other: its watermark is the last one's end."""
+    parent = await engine.session(limit=LIMIT)
+    first_end = await fold_some(parent, topic="harbour")
+    second_end = await fold_some(parent, topic="market")
+    assert 0 < first_end < second_end
+    for seq in range(1, (await parent.inspect.state()).last_seq + 1):
+        branch = await parent.branch(seq)
+        watermark = (await branch.window(preview=True)).report.watermark
+        assert watermark == (second_end if seq >= second_end else first_end if seq >= first_end else 0)
+        ends = [compaction.plan.last_seq for compaction in await list_all_compactions(branch)]
+        assert ends == [end for end in (first_end, second_end) if end <= seq]
+
+
+async def test_branch_window_equals_the_parents_then(engine: Everfold) -> None:
+    """Directly after branching at the end, the branch shows what its parent shows, and verifies."""
+    parent = await engine.session(limit=LIMIT, system="Be brief.")
+    await fold_some(parent)
+    branch = await parent.branch((await parent.inspect.state()).safe_seq)
+    request = (await parent.window()).render("openai")
+    assert (await branch.window()).render("openai") == request
+    assert (await branch.verify()).is_sound
+
+
+async def test_both_go_on_independently(engine: Everfold) -> None:
+    """After a branch both logs grow and compact, neither sees the other's words, and both verify."""
+    parent = await engine.session(limit=LIMIT)
+    await fold_some(parent)
+    branch = await parent.branch(12)
+    for session, topic in ((parent, "orchard"), (branch, "quarry")) * 2:
+        await session.append(talk(12, topic=topic))
+        await session.window()
+        await session.compact(keep_recent=4)
+    for session, own, other in ((parent, "orchard", "quarry"), (branch, "quarry", "orchard")):
+        said = "\n".join(await texts(session))
+        shown = str((await session.window()).render("openai"))
+        assert own in said
+        assert own in shown
+        assert other not in said
+        assert other not in shown
+        assert not await session.search(other)
+        assert await session.search(own)
+        verification = await session.verify()
+        assert verification.is_sound, verification.problems
+        assert verification.compactions_count > 1
+
+
+async def test_branch_of_a_branch(engine: Everfold) -> None:
+    """A branch of a branch reads the three logs that it is made of, each up to its own point."""
+    first = await engine.session(limit=LIMIT)
+    await first.append([user("one"), assistant("two"), user("three")])
+    second = await first.branch(2)
+    await second.append([user("drei"), assistant("vier"), user("fünf")])
+    await first.append(assistant("four"))
+    third = await second.branch(4)
+    await third.append(user("cinq"))
+    assert await texts(third) == ["one", "two", "drei", "vier", "cinq"]
+    assert await texts(second) == ["one", "two", "drei", "vier", "fünf"]
+    assert await texts(first) == ["one", "two", "three", "four"]
+    below = await third.branch(1)
+    assert await texts(below) == ["one"]
+    await fold_some(third)
+    fourth = await third.branch((await third.inspect.state()).safe_seq)
+    await fold_some(fourth)
+    for session in (first, second, third, fourth):
+        verification = await session.verify()
+        assert verification.is_sound, verification.problems
+
+
+async def test_branch_at_every_boundary_lives(engine: Everfold) -> None:
+    """At whatever boundary a log with steps is branched, the branch holds every guarantee and can go on."""
+    parent = await engine.session(limit=LIMIT)
+    wires = [
+        user("Find the papers."),
+        calls("a", "b"),
+        result("b", "second"),
+        result("a", "first" * 40),
+        assistant("Done."),
+    ]
+    await parent.append(wires * 4)
+    await parent.compact(keep_recent=3)
+    for seq in range(1, 21):
+        if seq % 5 in {2, 3}:
+            continue
+        branch = await parent.branch(seq)
+        prover = Prover(branch)
+        prover.given = [message.wire for message in await branch.messages(1, seq)]
+        await prover.append(user("And now?"), calls("a"), result("a", "third"), assistant("That is all."))
+        await prover.window()
+        await branch.compact(keep_recent=1)
+        await prover.window()
+        await prover.check_all()
+
+
+async def test_branch_inside_a_step(engine: Everfold) -> None:
+    """A branch inside a step is refused with the step's end named, and nothing is made."""
+    session = await engine.session()
+    await session.append([user("go"), calls("a", "b"), result("a", "1"), result("b", "2"), assistant("done")])
+    for seq in (2, 3):
+        with pytest.raises(InvalidInputError, match="the step ends at message 4") as caught:
+            await session.branch(seq)
+        assert caught.value.ids == {"session": session.id, "seq": seq}
+    assert len(await engine.list_sessions()) == 1
+
+
+@pytest.mark.parametrize("seq", [0, -1, 4, 2**40])
+async def test_branch_where_nothing_is(engine: Everfold, seq: int) -> None:
+    """A branch at a message that does not exist, or after an open step began, is refused."""
+    session = await engine.session()
+    await session.append([user("go"), assistant("gone"), calls("a")])
+    with pytest.raises(InvalidInputError, match="expected 1 to 2"):
+        await session.branch(seq)
+
+
+async def test_branch_accepts_the_late_results_of_its_past(engine: Everfold) -> None:
+    """A result that came late for the parent also comes late for a branch, however long ago its call was."""
+    session = await engine.session(limit=64_000)
+    await session.append([user("go"), calls("slow"), user("never mind")])
+    await session.append(talk(30))
+    branch = await session.branch((await session.inspect.state()).safe_seq)
+    late = result("slow", "at last")
+    await session.append(late)
+    await branch.append(late)
+    kinds = [(await one.messages(64, 64))[0].kind for one in (session, branch)]
+    assert kinds == ["late", "late"]
+
+
+async def test_rewind_becomes_current(engine: Everfold) -> None:
+    """A rewind is a branch at an earlier message that becomes the current session; the old log stays as it is."""
+    session = await engine.session(limit=LIMIT)
+    await session.append([user("one"), assistant("two"), user("three"), assistant("four")])
+    again = await session.rewind(2)
+    assert again.record.started_by == "rewind"
+    assert (again.record.parent_id, again.record.branch_seq) == (session.id, 2)
+    assert (await engine.session()).id == again.id
+    await again.append(user("drei"))
+    assert await texts(again) == ["one", "two", "drei"]
+    assert await texts(session) == ["one", "two", "three", "four"]
+    current = [record.id for record in await engine.list_sessions() if record.is_current]
+    assert current == [again.id]
+
+
+async def test_rewind_of_what_is_not_current(engine: Everfold) -> None:
+    """A session that is not the current one can be rewound, and the rewind becomes current."""
+    session = await engine.session(limit=LIMIT)
+    await session.append(talk(2))
+    branch = await session.branch(2)
+    await branch.append(talk(1))
+    again = await branch.rewind(3)
+    assert (await engine.session()).id == again.id
+
+
+async def test_new_of_what_is_not_current(engine: Everfold) -> None:
+    """Of two that follow the same session one wins and the other is refused, until the session is resumed."""
+    session = await engine.session()
+    second = await session.new()
+    for keep in (True, False):
+        with pytest.raises(ConflictError, match=second.id):
+            await session.new(keep_calibration=keep)
+    assert (await engine.session()).id == second.id
+    assert len(await engine.list_sessions()) == 2
+    await session.resume()
+    third = await session.new()
+    assert third.record.parent_id == session.id
+    assert (await engine.session()).id == third.id
+
+
+async def test_users_and_agents_are_apart(engine: Everfold) -> None:
+    """No message of one user ever appears for another, and none of one agent for another agent."""
+    said = {}
+    for name in ("ada", "ben"):
+        for agent in ("guide", "clerk"):
+            session = await engine.session(user=name, agent=agent, limit=LIMIT)
+            word = f"{name}{agent}"
+            await session.append(talk(14, topic=f"{word} lighthouse"))
+            await session.window()
+            said[name, agent] = session
+    assert len({session.id for session in said.values()}) == 4
+    for (name, agent), session in said.items():
+        shown = str((await session.window()).render("anthropic"))
+        assert f"{name}{agent}" in shown
+        for other_name, other_agent in said:
+            if (other_name, other_agent) != (name, agent):
+                assert f"{other_name}{other_agent}" not in shown
+        own = await session.search("lighthouse", limit=50)
+        assert {hit.session for hit in own} == {session.id}
+        by_agent = await engine.search("lighthouse", user=name, agent=agent, limit=50)
+        assert {hit.session for hit in by_agent} == {session.id}
+        by_user = await engine.search("lighthouse", user=name, limit=100)
+        assert {hit.session for hit in by_user} <= {said[name, "guide"].id, said[name, "clerk"].id}
+    assert not await engine.search("lighthouse", user="eve")
+    assert not await engine.search("benguide", user="ada", limit=50)
+    assert [record.user_id for record in await engine.list_sessions(user="ada")] == [
+        said["ada", "guide"].record.user_id
+    ] * 2
+    assert len(await engine.list_sessions(agent="clerk")) == 2
+
+
+async def test_search_finds_a_shared_message_once(engine: Everfold) -> None:
+    """A message that a branch shares is found once among all sessions, and in the branch too."""
+    session = await engine.session()
+    await session.append([user("The lantern is under the stairs."), assistant("Noted.")])
+    branch = await session.branch(2)
+    hits = await engine.search("lantern")
+    assert [(hit.session, hit.seq) for hit in hits].count((session.id, 1)) == 1
+    assert [hit.seq for hit in hits].count(1) == 1
+    in_branch = await branch.search("lantern")
+    assert [hit.seq for hit in in_branch].count(1) == 1
+    assert in_branch[0].seq == 1
+
+
+async def test_list_by_cursor(engine: Everfold) -> None:
+    """Sessions are listed in the order of their creation, and the pages of a cursor join to the whole list."""
+    session = await engine.session()
+    for _ in range(6):
+        session = await session.new()
+    await engine.session(user="ben")
+    whole = [record.id for record in await engine.list_sessions()]
+    pages: list[str] = []
+    while page := await engine.list_sessions(after=pages[-1] if pages else None, limit=3):
+        assert len(page) <= 3
+        pages += [record.id for record in page]
+    assert pages == whole
+    assert len(whole) == 8
+    mine = await engine.list_sessions(user="default", after=whole[2])
+    assert [record.id for record in mine] == whole[3:7]
+    assert await engine.list_sessions(user="nobody") == []
+    with pytest.raises(NotFoundError, match="ses_nowhere"):
+        await engine.list_sessions(after="ses_nowhere")
+
+
+async def test_unknown_session(engine: Everfold) -> None:
+    """An unknown session is an error that names it."""
+    with pytest.raises(NotFoundError, match="ses_nowhere") as caught:
+        await engine.session(id="ses_nowhere")
+    assert caught.value.ids == {"session": "ses_nowhere"}
+
+
+async def test_get_session(engine: Everfold) -> None:
+    """A session is found by its id whether it is current or not, and is not made current by that."""
+    first = await engine.session()
+    await first.append(user("hello"))
+    second = await first.new()
+    found = await engine.session(id=first.id)
+    assert await texts(found) == ["hello"]
+    assert (await engine.session()).id == second.id
+
+
+@pytest.mark.parametrize("name", ["", "  ", "\n"])
+async def test_empty_names(engine: Everfold, name: str) -> None:
+    """A user or an agent without a name is refused, and nothing is made."""
+    with pytest.raises(InvalidInputError, match="the user must be a name"):
+        await engine.session(user=name)
+    with pytest.raises(InvalidInputError, match="the agent must be a name"):
+        await engine.session(agent=name)
+    with pytest.raises(InvalidInputError, match="the user must be a name"):
+        await engine.session(beside=True, user=name)
+    assert await engine.list_sessions() == []
+
+
+async def test_a_handle_says_whether_its_session_was_made(engine: Everfold) -> None:
+    """A session is new on the handle that made it, in whichever way, and on no later one."""
+    made = await engine.session(user="ann")
+    assert made.is_new
+    assert not (await engine.session(user="ann")).is_new
+    assert not (await engine.session(id=made.id)).is_new
+    following = await engine.session(user="ann", new=True)
+    assert following.is_new
+    assert following.record.parent_id == made.id
+    assert (await engine.session(user="ann", beside=True)).is_new
+    assert (await engine.session(user="ann")).id == following.id
+    assert (await following.new()).is_new
+
+
+async def test_an_id_alone_names_a_session(engine: Everfold) -> None:
+    """A session that is opened by its id keeps its user and agent; only what it holds can be changed with it."""
+    session = await engine.session(user="ann", limit=4000, system="Be brief.")
+    same = await engine.session(id=session.id)
+    assert same.settings == session.settings
+    assert (await engine.session(id=session.id, limit=6000)).settings.limit_tokens == 6000
+    assert (await engine.session(id=session.id)).settings.prompt.system == "Be brief."
+    for beyond in ({"user": "ann"}, {"agent": "guide"}, {"new": True}, {"beside": True}):
+        with pytest.raises(InvalidInputError, match=f"session {session.id}: give its id without"):
+            await engine.session(id=session.id, **beyond)  # type: ignore[arg-type]
+
+
+async def test_a_session_stays_beside(engine: Everfold) -> None:
+    """A session that is added becomes current only where there is none."""
+    first = await engine.session(beside=True)
+    second = await engine.session(beside=True)
+    assert (first.record.is_current, second.record.is_current) == (True, False)
+    assert (await engine.session()).id == first.id
+
+
+@pytest.mark.parametrize("limit", [0, -5, True, 1.5])
+async def test_limit_that_is_none(engine: Everfold, limit: int) -> None:
+    """A limit that is no positive whole number is refused, and nothing is made."""
+    with pytest.raises(InvalidInputError, match="positive whole number"):
+        await engine.session(limit=limit)
+    assert await engine.list_sessions() == []
+
+
+async def test_limit_without_room(engine: Everfold) -> None:
+    """A limit that leaves no room is refused with the smallest that works, which does work."""
+    with pytest.raises(BudgetUnsatisfiableError) as caught:
+        await engine.session(limit=500, system="Be brief. " * 200)
+    smallest = caught.value.smallest_limit_tokens
+    with pytest.raises(BudgetUnsatisfiableError):
+        await engine.session(limit=smallest - 1, system="Be brief. " * 200)
+    assert await engine.list_sessions() == []
+    assert (await engine.session(limit=smallest, system="Be brief. " * 200)).settings.limit_tokens == smallest
+
+
+@pytest.mark.moves_prefix
+async def test_reopening_changes_what_is_given(engine: Everfold) -> None:
+    """Reopening changes the limit, the system prompt and the tools that are given, keeps the others, for good."""
+    tool: JsonObject = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+    first = await engine.session(limit=8000, system="Be brief.", tools=[tool])
+    await first.append(user("hello"))
+    kept = await engine.session()
+    assert kept.settings == first.settings
+    changed = await engine.session(limit=6000)
+    assert changed.settings.limit_tokens == 6000
+    assert changed.settings.prompt == first.settings.prompt
+    changed = await engine.session(system="Be kind.", tools=[])
+    assert changed.settings.limit_tokens == 6000
+    assert (changed.settings.prompt.system, changed.settings.prompt.tools) == ("Be kind.", ())
+    assert (await engine.session(id=first.id)).settings == changed.settings
+    request = (await changed.window()).render("openai")
+    assert request == {
+        "messages": [
+            {"role": "system", "content": "Be kind."},
+            {"role": "user", "content": [{"type": "text", "text": "hello"}]},
+        ]
+    }
+
+
+async def test_reopening_with_an_empty_system(engine: Everfold) -> None:
+    """An empty system prompt given at reopening takes the old one away."""
+    await engine.session(system="Be brief.")
+    session = await engine.session(system="")
+    await session.append(user("hello"))
+    assert "system" not in (await session.window()).render("anthropic")
+
+
+async def test_reopening_refuses_what_cannot_work(engine: Everfold) -> None:
+    """A system prompt that leaves no room is refused at reopening, and the session stays as it was."""
+    first = await engine.session(limit=2500, system="Be brief.")
+    with pytest.raises(BudgetUnsatisfiableError):
+        await engine.session(system="Be brief. " * 2000)
+    assert (await engine.session(id=first.id)).settings == first.settings
+
+
+async def test_reopening_measures_by_the_sessions_own_limit(url: str) -> None:
+    """A prompt that fits the session's own, larger limit is accepted though new sessions would have a smaller one."""
+    async with everfold.open(url, settings={"model": {"context_limit": 4000}}) as engine:
+        await engine.session(limit=64_000)
+        session = await engine.session(system="Be brief. " * 2000)
+        assert session.settings.limit_tokens == 64_000
+
+
+async def test_a_handle_sees_changed_settings(engine: Everfold) -> None:
+    """A handle that was open before another one changed the settings shows the new ones in its next window."""
+    old = await engine.session(limit=8000, system="Be brief.")
+    await old.append(user("hello"))
+    await old.window()
+    await engine.session(system="Be kind.")
+    assert "Be kind." in str((await old.window()).render("openai"))
+
+
+async def test_settings_survive_a_restart(file_url: str) -> None:
+    """What a session holds is the same after the store was closed and opened again."""
+    async with everfold.open(file_url) as engine:
+        session = await engine.session(limit=6000, system="Be brief.")
+        await fold_some(session)
+        request = (await session.window()).render("openai")
+        settings = session.settings
+    async with everfold.open(file_url) as engine:
+        session = await engine.session()
+        assert session.settings == settings
+        assert (await session.window()).render("openai") == request

@@ -1,0 +1,151 @@
+"""What an erase makes of items, topics and dreams: nothing of the erased words, and all of the others."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everfold.core.forgetting.memory import Gone, Past, forget_quotes, plan_forgetting, read_gone_words, scrub_dream
+from everfold.core.memory.items import Evidence, Item, ItemId
+from everfold.core.memory.topics import DreamState, Topic
+from everfold.core.primitives.ids import SessionId
+from everfold.testing.kit.builders import minute
+from everfold.testing.kit.memory_builders import dream, evidence, item, topic
+
+NEEDLE = "zugzwang"
+SES = SessionId("ses_1")
+NOW = minute(500)
+PLAIN = st.sampled_from(["The berth is dear.", "My boat has two masts.", "Noon it is \ud83d.", "会議は明日。"])
+SEQS = st.integers(1, 6)
+
+
+def clean(_text: str) -> tuple[str, ...]:
+    """A scan that finds nothing."""
+    return ()
+
+
+@st.composite
+def st_revisions(draw: st.DrawFn) -> tuple[list[Item], Gone]:
+    """Revisions of one item whose quotes of erased messages, and only they, hold the needle."""
+    erased = draw(st.sets(SEQS, min_size=1, max_size=3))
+    seqs = draw(st.lists(SEQS, min_size=1, max_size=4, unique=True))
+    quotes = [evidence(_say(draw, seq in erased), seq=seq) for seq in seqs]
+    revisions: list[Item] = []
+    for number in range(1, draw(st.integers(1, 3)) + 1):
+        kept = quotes[: draw(st.integers(1, len(quotes)))]
+        made = item("itm_1", draw(st.sampled_from(kept)).quote, *kept, revision=number)
+        revisions.append(replace(made, status=draw(st.sampled_from(["active", "superseded", "expired"]))))
+    gone = Gone(messages=frozenset((SES, seq) for seq in erased), words=frozenset((NEEDLE,)))
+    return revisions, gone
+
+
+def _say(draw: st.DrawFn, is_erased: bool) -> str:  # noqa: FBT001  (a fact about the quote, of this test alone)
+    text = draw(PLAIN)
+    return f"{text} {NEEDLE}" if is_erased else text
+
+
+@given(st_revisions())
+def test_an_item_keeps_what_others_say_and_nothing_else(drawn: tuple[list[Item], Gone]) -> None:
+    """No quote and no word of what is erased is left; with other evidence the item stays as it stood, else it is erased."""
+    revisions, gone = drawn
+    left = {one for revision in revisions for one in revision.evidence if not gone.holds(one)}
+    new = forget_quotes(revisions, gone, now=NOW)
+    assert new.revision == revisions[-1].revision + 1
+    assert NEEDLE not in str(new)
+    assert set(new.evidence) <= left
+    assert (new.status == "erased") == (not left)
+    if left:
+        assert new.status == revisions[-1].status
+        assert new.statement in {one.quote for one in left}
+    else:
+        assert (new.statement, new.identity, new.evidence) == ("", "", ())
+
+
+@given(st_revisions(), st.booleans(), st.sampled_from(["active", "superseded"]))
+def test_topics_and_dreams_lose_the_words(drawn: tuple[list[Item], Gone], has_prose: object, status: str) -> None:
+    """A topic that drew on the item, or tells its words in prose, and every dream's copy of it, hold none of them."""
+    revisions, gone = drawn
+    other = item("itm_2", "The crane is blue.")
+    told = topic("top_1", f"{NEEDLE}_boat", content=f"They spoke of the {NEEDLE}." if has_prose else "- a line")
+    told = replace(told, sources=(revisions[0].id, other.id), status="active" if status == "active" else "superseded")
+    by_words = replace(topic("top_2", content=f"Prose on a {NEEDLE}."), sources=(other.id,))
+    untouched = replace(topic("top_3", content="The crane is blue."), sources=(other.id,))
+    proposed = replace(dream("drm_2", told), state="proposed", problem=f"mended {NEEDLE}")
+    past = Past(
+        topics=tuple((replace(one, revision=1), replace(one, revision=2)) for one in (told, by_words, untouched)),
+        dreams=(dream("drm_1", told, untouched), proposed, dream("drm_3", untouched)),
+        sources={other.id: other},
+    )
+    new = forget_quotes(revisions, gone, now=NOW)
+    assert set(past.list_wanted([new.id], gone.words)) >= {other.id}
+    forgotten = plan_forgetting([new], gone, past, now=NOW, scan=clean)
+    assert NEEDLE not in str(forgotten)
+    assert {one.id for one in forgotten.topics} == {"top_1", "top_2"}
+    rebuilt = {one.id: one for one in forgotten.topics}
+    assert "The crane is blue." in rebuilt[by_words.id].content
+    assert rebuilt[told.id].status == ("active" if status == "active" else "erased")
+    assert {one.id: (one.state, len(one.topics)) for one in forgotten.dreams} == {
+        "drm_1": ("applied", 1),
+        "drm_2": ("failed", 0),
+    }
+
+
+def test_a_topic_without_items_is_erased() -> None:
+    """Where nothing is left to make a topic of, neither text nor name is left of it."""
+    gone_item = item("itm_1", NEEDLE, evidence(NEEDLE))
+    gone = Gone(messages=frozenset({(SES, 1)}), words=read_gone_words([NEEDLE]))
+    new = forget_quotes([gone_item], gone, now=NOW)
+    past = Past(topics=((topic("top_1", NEEDLE),),))
+    (erased,) = plan_forgetting([new], gone, past, now=NOW, scan=clean).topics
+    assert (erased.status, erased.name, erased.summary, erased.content, erased.sources) == ("erased", "", "", "", ())
+
+
+def test_a_renamed_topic_takes_no_name_that_is_there() -> None:
+    """A topic whose name told erased words gets a free one."""
+    left, lost = item("itm_2", "The crane."), item("itm_1", NEEDLE, evidence(NEEDLE))
+    gone = Gone(messages=frozenset({(SES, 1)}), words=read_gone_words([NEEDLE]))
+    told = replace(topic("top_1", NEEDLE), sources=(lost.id, left.id))
+    past = Past(topics=((told,), (replace(topic("top_2", "general"), sources=()),)), sources={left.id: left})
+    (renamed,) = plan_forgetting([forget_quotes([lost], gone, now=NOW)], gone, past, now=NOW, scan=clean).topics
+    assert (renamed.name, renamed.status) == ("later_general", "active")
+
+
+def test_what_was_superseded_is_named_and_not_revived() -> None:
+    """An erased correction names the item that stays superseded; its revision is not among those written."""
+    newer = replace(item("itm_2", NEEDLE, evidence(NEEDLE)), supersedes=ItemId("itm_1"))
+    gone = Gone(messages=frozenset({(SES, 1)}))
+    new = forget_quotes([newer], gone, now=NOW)
+    forgotten = plan_forgetting([new], gone, Past(), now=NOW, scan=clean)
+    assert forgotten.superseded == ("itm_1",)
+    assert [one.id for one in forgotten.items] == ["itm_2"]
+
+
+@given(st.sets(SEQS), st.booleans(), SEQS)
+def test_what_is_gone_is_told_by_its_place(seqs: set[int], is_session: object, seq: int) -> None:
+    """A quote is gone where its message, or the whole session that stores it, is; never one of another session."""
+    gone = Gone(
+        messages=frozenset((SES, one) for one in seqs), sessions=frozenset({SES}) if is_session else frozenset()
+    )
+    quote: Evidence = evidence("x", seq=seq)
+    assert gone.holds(quote) == (bool(is_session) or seq in seqs)
+    assert not gone.holds(quote._replace(session_id=SessionId("ses_2")))
+
+
+def test_a_scan_hit_quarantines_a_rebuilt_topic() -> None:
+    """What is made again is scanned as if it were new."""
+    left, lost = item("itm_2", "The crane."), item("itm_1", NEEDLE, evidence(NEEDLE))
+    told: Topic = replace(topic("top_1"), sources=(lost.id, left.id))
+    gone = Gone(messages=frozenset({(SES, 1)}))
+    past = Past(topics=((told,),), sources={left.id: left})
+    forgotten = plan_forgetting(
+        [forget_quotes([lost], gone, now=NOW)], gone, past, now=NOW, scan=lambda text: ("odd",) if "\n" in text else ()
+    )
+    assert [(one.status, one.threats) for one in forgotten.topics] == [("quarantined", ("odd",))]
+
+
+@pytest.mark.parametrize("state", ["applied", "rejected", "reverted", "failed"])
+def test_a_judged_dream_keeps_its_state(state: DreamState) -> None:
+    """Only a proposal is dropped; what was judged keeps its state and what is left of it."""
+    judged = replace(dream("drm_1", topic("top_1")), state=state, problem="x")
+    assert scrub_dream(judged, (), now=NOW).state == state
