@@ -72,6 +72,11 @@ def open_chat(page: Page, agent: str) -> None:
     expect(page.get_by_label("Message", exact=True)).to_be_enabled()
 
 
+def await_end(page: Page) -> None:
+    """Wait until the answer that the page shows has ended: its words are shown before they are stored."""
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+
+
 def say(page: Page, text: str) -> None:
     """Type something and send it."""
     page.get_by_label("Message", exact=True).fill(text)
@@ -96,6 +101,7 @@ def test_an_answer_streams_and_is_stored(page: Page, dashboard: Dashboard) -> No
     flow = page.get_by_role("log", name="Conversation")
     expect(flow).to_contain_text("How is the kiln?")
     expect(flow.get_by_role("article", name=re.compile("assistant, message"))).to_contain_text("The kiln is warm.")
+    await_end(page)
     texts = [message.view.text for message in read_log(dashboard, "plain")]
     assert texts == ["How is the kiln?", "The kiln is warm."]
     window = page.get_by_role("complementary", name="What the model sees")
@@ -113,7 +119,7 @@ def test_an_answer_is_cut(page: Page, dashboard: Dashboard) -> None:
     expect(flow).to_contain_text("word3")
     page.get_by_role("button", name="Stop").click()
     expect(flow.locator(".is-cut")).to_contain_text("word3")
-    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    await_end(page)
     last = read_log(dashboard, "slow")[-1]
     assert last.view.role == "assistant"
     assert "word3" in last.view.text
@@ -133,6 +139,7 @@ def test_tools_are_shown_with_what_they_answer(page: Page, dashboard: Dashboard)
     tool.locator("summary").click()
     expect(tool).to_contain_text("north")
     expect(tool).to_contain_text("The kiln north has 900 degrees. <b onclick")
+    await_end(page)
     assert [message.view.role for message in read_log(dashboard, "tools")] == ["user", "assistant", "tool", "assistant"]
 
 
@@ -148,6 +155,7 @@ def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> Non
     failure.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("log", name="Conversation")).to_contain_text("The kiln is warm.")
     expect(failure).to_have_count(0)
+    await_end(page)
     assert [message.view.text for message in read_log(dashboard, "fails")] == ["Are you there?", "The kiln is warm."]
 
 
@@ -187,6 +195,7 @@ def test_a_new_session_begins_empty(page: Page, dashboard: Dashboard) -> None:
     expect(flow).to_contain_text("Talk to plain")
     say(page, "And now?")
     expect(flow).to_contain_text("The kiln is warm.")
+    await_end(page)
     assert read_log(dashboard, "plain")[0].view.text == "And now?"
 
 
