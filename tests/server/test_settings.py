@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.cli.test_serve import serving
+from tests.cli.commands.test_serve import serving
 from tests.server.conftest import serve
 
 from everfold.config import list_settings
