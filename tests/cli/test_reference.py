@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import Result
 
-from everfold.cli.main import MODULES, app, load_command
+from everfold.cli.main import MODULES, RENAMED, app, load_command
 
 GROUP: Any = typer.main.get_command(app)
 GROUP.commands = {name: load_command(name) for name in GROUP.commands}
@@ -86,3 +86,10 @@ def test_the_commands_are_those_that_were_promised() -> None:
     assert sorted(BY_NAME["sources"].commands) == ["list", "test"]
     inner = "add edit forget list search show undo why"
     assert sorted(BY_NAME["memory"].commands) == inner.split()
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_renamed_command_is_refused_with_its_new_name(run: Callable[..., Result], old: str, new: str) -> None:
+    """The old name of a command is no alias: it is refused, and the error names the new one."""
+    refused = run(old, code=2)
+    assert f"the command '{old}' is now called '{new}'" in " ".join(refused.output.replace("\u2502", " ").split())

@@ -5,12 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import anyio
 import pytest
-
-import everfold
-from everfold.adapters.transcripts import parse_transcript
-from everfold.cli.replays.replaying import play
 
 TALK = '{"role": "user", "content": "How much? 5 \u00b5g \u2192 6"}\n{"role": "assistant", "content": "As you say."}\n'
 
@@ -56,19 +51,3 @@ def test_a_pipe_is_read_once_and_whole(folder: Path) -> None:
     done = _run("cat talk.jsonl | everfold import /dev/stdin --db t.db", folder)
     assert done.returncode == 0, done.stderr
     assert b"As you say." in _run("everfold show --db t.db", folder).stdout
-
-
-async def test_a_replay_can_be_broken_off() -> None:
-    """A replay in memory ends at the request after which it was given up, not at its last."""
-    conversation = parse_transcript((TALK * 50).encode(), name="talk").conversations[0]
-    played: list[int] = []
-    async with everfold.open("memory://") as engine:
-        with anyio.CancelScope() as scope:
-
-            def advance(count: int, _: str) -> None:
-                played.append(count)
-                scope.cancel()
-
-            await play(await engine.session(limit=8000), conversation, provider="openai", advance=advance)
-    assert scope.cancelled_caught
-    assert len(played) == 1

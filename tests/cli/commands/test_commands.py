@@ -21,19 +21,6 @@ def read(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
-def test_replay_reports_what_it_did(run: Run, transcript: Path) -> None:
-    """A person reads every figure of the report; a program reads the same ones as JSON."""
-    text = run("replay", transcript, "--limit", "6000").stdout
-    for label in "messages,tokens in,in the window,compactions,kept,folded,digests,stable prefix".split(","):
-        assert label in text
-    document = read(run("replay", transcript, "--limit", "6000", "--json"))
-    [replay] = document["replays"]
-    assert replay["is_sound"]
-    assert replay["report"]["over_budget_count"] == replay["invalid_count"] == 0
-    assert replay["report"]["messages_count"] == len(transcript.read_text("utf-8").splitlines())
-    assert sum(replay["report"]["compactions"].values()) > 1
-
-
 @pytest.mark.parametrize(
     ("provider", "check"), [("openai", check_openai_request), ("anthropic", check_anthropic_request)]
 )
@@ -201,27 +188,6 @@ def test_config_tells_where_a_value_came_from(run: Run, here: Path, monkeypatch:
     assert found["model.answer_tokens"] == (500, "file")
     assert found["compaction.trigger_ratio"] == (0.8, "default")
     assert "environment" in run("--config", "shop.toml", "config").stdout
-
-
-def test_demo_shows_every_fact(run: Run, here: Path) -> None:
-    """The demo folds its story tenfold, holds or finds every planted fact, and never shows a corrected one as current."""
-    document = read(run("demo", "--json"))
-    report = document["report"]
-    assert document["is_sound"]
-    assert report["raw_tokens"] >= 10 * report["limit_tokens"]
-    for place in document["facts"]:
-        is_old = place["fact"]["superseded_by"] is not None
-        assert place["verbatim"] or place["quoted"] or place["search_rank"] or is_old, place
-        assert not (is_old and place["quoted"]), place
-    assert check_openai_request(json.loads((here / "demo" / "window.json").read_text("utf-8"))) == []
-    assert {path.name for path in (here / "demo").iterdir()} == {"conversation.jsonl", "window.json", "report.html"}
-
-
-def test_demo_reads_well(run: Run) -> None:
-    """The demo tells its figures, each fact with its place, and where its files are."""
-    text = run("demo", "--limit", "9000", "--folder", "out").stdout
-    for words in ("planted fact", "Fennel & Clay", "corrected by message 291", "out/report.html", "Nothing is lost."):
-        assert words in text
 
 
 @pytest.mark.parametrize(

@@ -49,46 +49,10 @@ def list_compactions(run: Run, database: Path) -> Any:
     return read(run("compactions", "--db", database, "--user", "replay", "--json"))["compactions"]
 
 
-def test_replay_reports_what_a_model_wrote(run: Run, transcript: Path, here: Path) -> None:
-    """Digests that passed, those that did not and why, calls, tokens and cost are told, and add up."""
-    script = write_script(here, f'{BAD[:-1]}, "times": 2}}\n{GOOD}')
-    document = read(run("replay", transcript, "--limit", "6000", "--script", script, "--json"))
-    report = document["replays"][0]["report"]
-    use = report["model_use"]
-    assert use["accepted_count"] == use["swapped_count"] + use["revised_count"] > 0
-    assert use["faults"]["refusal"] == 2
-    assert use["calls_count"] >= use["accepted_count"] + 2
-    assert use["cost_usd"] == pytest.approx(2 * 0.125 + (use["calls_count"] - 2) * 0.25)
-    text = run("replay", transcript, "--limit", "6000", "--script", script).stdout
-    assert "2 refusal" in text
-    assert "USD" in text
-
-
-def test_replay_without_a_model_says_nothing_of_one(run: Run, transcript: Path) -> None:
-    """No model, no row about it."""
-    assert "model" not in run("replay", transcript, "--limit", "6000").stdout
-    assert read(run("replay", transcript, "--limit", "6000", "--json"))["replays"][0]["report"]["model_use"] is None
-
-
-def test_replay_tells_calls_that_were_not_answered(run: Run, transcript: Path, here: Path) -> None:
-    """A model that is out of reach leaves a sound replay, digests on their way, and the code of its error."""
-    document = read(run("replay", transcript, "--limit", "6000", "--script", write_script(here, GONE), "--json"))
-    [replay] = document["replays"]
-    assert replay["is_sound"]
-    assert set(replay["report"]["model_use"]["errors"]) == {"model_unavailable"}
-    assert replay["report"]["model_use"]["waiting_count"] > 0
-
-
 def test_replay_takes_one_model(run: Run, transcript: Path) -> None:
     """A model and a script at once are refused, and so is a model that cannot be had."""
     assert "give one of them" in run("replay", transcript, "--model", "openai:m", "--script", "x", code=2).stderr
     assert "OPENAI_API_KEY" in unwrap(run("replay", transcript, "--model", "openai:m", code=2).stderr)
-
-
-def test_the_demo_calls_nobody(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever model is configured, the demonstration works without it."""
-    monkeypatch.setenv("EVERFOLD_MODEL__NAME", "openai:a-model-without-a-key")
-    run("demo", "--limit", "8000")
 
 
 def test_events_tell_what_was_done(run: Run, database: Path) -> None:

@@ -14,7 +14,7 @@ from everfold.adapters.transcripts import FORMATS, Conversation, Transcript, par
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError, NotFoundError
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 FIXTURES = ROOT / "tests" / "data" / "transcripts"
 REAL_DATA = Path(os.environ.get("EVERFOLD_DATA", ROOT.parent / "shared" / "data"))
 
