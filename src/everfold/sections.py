@@ -144,7 +144,10 @@ class CompactionSettings(_Section):
         _POLICY.continuous_interval, ge=0, description="Compact and refresh after this many exchanges; 0 turns it off."
     )
     gap_secs: float = Field(
-        _POLICY.gap_secs, ge=0, description="Compact and refresh when the user returns after this long; 0 turns it off."
+        _POLICY.gap_secs,
+        ge=0,
+        description="Compact and refresh when the user returns after this long; 0 turns it off. What runs while the user "
+        "is away, a dream, has `sessions.gap_secs`.",
     )
     gap_deadline_secs: float = Field(_POLICY.gap_deadline_secs, gt=0, description="How long a turn may wait for that.")
     gap_max_lookback_secs: float = Field(
@@ -196,7 +199,10 @@ class SessionsSettings(_Section):
         default=False, description="After a compaction, continue in a new session; hooks are told of the switch."
     )
     gap_secs: float = Field(
-        300.0, ge=0, description="Run a dream once the user has been away for this long; 0 turns it off."
+        300.0,
+        ge=0,
+        description="Run a dream once the user has been away for this long; 0 turns it off. What runs when the user "
+        "returns, a compaction and a refresh, has `compaction.gap_secs`.",
     )
     poll_secs: float = Field(30.0, gt=0, description="How often to look for users who have been away.")
 
