@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from everfold.services.forgetting.prove_absent import WordPlace
     from everfold.services.forgetting.wipe import ErasedSession, Wiped
     from everfold.services.inspection.verify import Verification
-    from everfold.services.memory.memory_tools import MemoryTools, ToolAnswer
+    from everfold.services.memory.memory_tools import MemoryTools
+    from everfold.services.memory.tool_answers import ToolAnswer
     from everfold.services.sessions.read import Page
     from everfold.services.sessions.search import SearchHit
     from everfold.services.sessions.search_all import Found, ItemHit, TopicHit
@@ -98,7 +99,7 @@ _HOMES = {
     "SyncMemoryTools": "everfold.sync_classes",
     "SyncReplay": "everfold.sync_classes",
     "SyncSession": "everfold.sync_classes",
-    "ToolAnswer": "everfold.services.memory.memory_tools",
+    "ToolAnswer": "everfold.services.memory.tool_answers",
     "Topic": "everfold.core.memory.topics",
     "TopicHit": "everfold.services.sessions.search_all",
     "TurnEnd": "everfold.core.observation.hooks",

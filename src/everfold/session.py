@@ -308,7 +308,7 @@ class Session:
 
         They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
         """
-        return make_memory_tools(self._memories.get(self.record.agent_id), self.record)
+        return make_memory_tools(self._memories.get(self.record.agent_id), self._live)
 
     async def verify(self) -> Verification:
         """Check everything that the certificates claim against what is stored. O(log)."""

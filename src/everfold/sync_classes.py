@@ -57,8 +57,9 @@ from everfold.services.inspection.trace import Trace
 from everfold.services.inspection.verify import Verification
 from everfold.services.memory.list_items import ItemPage
 from everfold.services.memory.measure_budgets import Budget
-from everfold.services.memory.memory_tools import DEFAULT_COUNT, MemoryTools, ToolAnswer
+from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.memory.read_audit import AuditPage
+from everfold.services.memory.tool_answers import DEFAULT_COUNT, ToolAnswer
 from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.read import Page
 from everfold.services.sessions.search import SearchHit
@@ -1115,9 +1116,25 @@ class SyncMemoryTools(Blocking[MemoryTools]):
         """The messages that answer a question, best first."""
         return self._call(self.wrapped.history_search, query, limit)
 
-    def history_read(self, first: int, last: int, session: str | None = None) -> ToolAnswer:
-        """Messages by number, long ones cut."""
-        return self._call(self.wrapped.history_read, first, last, session)
+    def history_read(
+        self,
+        first: int,
+        last: int | None = None,
+        session: str | None = None,
+        *,
+        page: int | None = None,
+        part: int | None = None,
+    ) -> ToolAnswer:
+        """One message by number, a page at a time; or several, long ones cut. The answer says how to get the next.
+
+        Args:
+            first: The first message, or the only one.
+            last: The last one.
+            session: The conversation; None for the one that is running.
+            page: Of one message; the pages are those that its visible form names.
+            part: Of that page, where it is longer than the window lets one tool result be.
+        """
+        return self._call(self.wrapped.history_read, first, last, session, page=page, part=part)
 
 
 class SyncReplay(Blocking[Replay]):

@@ -207,6 +207,37 @@ async def test_instructions_and_tools_are_counted() -> None:
         assert (await chat.session.window()).report.fixed_tokens >= chat.session.settings.prompt_tokens
 
 
+async def test_an_agent_without_memory_reads_back_what_its_window_left_out() -> None:
+    """A chat whose agent has no memory offers the tools of history alone, and they read the page that a mark names."""
+    stage = Stage([["Noted."], [call("history_read", '{"first": 1, "page": 2, "part": 2}')], ["It is 4711."]])
+    paste = "00017 pump cycle ok\n" * 600 + "The vault has the code 4711.\n" + "00017 pump cycle ok\n" * 600
+    async with chatting(stage) as chat:
+        names = [tool["function"]["name"] for tool in chat.session.settings.prompt.tools]  # type: ignore[index,call-overload]
+        assert names == ["history_search", "history_read"]
+        await take(chat.send(paste))
+        shown = str(stage.heard[0])
+        assert "4711" not in shown
+        assert "history: message 1, pages 1-" in shown
+        [answered] = only(ToolAnswered, await take(chat.send("Which code has the vault?")))
+        assert not answered.is_error
+        assert "4711" in answered.text
+        assert "4711" in str(stage.heard[2])
+
+
+async def test_a_tool_with_the_name_of_a_tool_of_history_is_refused() -> None:
+    """An agent's own tool cannot stand in for one that reads its past."""
+    toolset = FunctionToolset[object]()
+
+    @toolset.tool_plain
+    def history_read(first: int) -> str:
+        """Read."""
+        return str(first)
+
+    with pytest.raises(InvalidInputError, match="'history_read'"):
+        async with chatting(Stage([["x"]]), toolset=toolset):
+            pass
+
+
 async def test_parallel_tools_run_side_by_side() -> None:
     """Two calls that wait for each other both answer, each result is stored for its call, and the model reads them."""
     stage = Stage([["On it.", call("meet", '{"name": "a"}'), call("meet", '{"name": "b"}', index=1)], ["Done."]])

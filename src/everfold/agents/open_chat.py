@@ -31,7 +31,7 @@ async def open_chat(
     """A chat of a user with an agent, in their current session; it is closed, and servers of tools are left, at the end.
 
     The session's system prompt is the agent's instructions, and its tools are those of the agent, so that both are
-    counted. Where the agent's memory is structured, the tools of its memory join them.
+    counted. The tools of history join them, and where the agent's memory is structured those of its memory.
 
     Args:
         engine: Opened with the same settings.

@@ -1,4 +1,4 @@
-"""The tools of one agent, called one by one: its own, and where memory is structured those of its memory.
+"""The tools of one agent, called one by one: its own, those of history, and where memory is structured those of memory.
 
 A tool answers the model in every case: what it raises, and arguments that do not fit, come back as text. Only a
 cancellation goes through.
@@ -19,7 +19,12 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool
 from pydantic_ai.usage import RunUsage
 
-from everfold.core.memory.schemas import MEMORY_TOOLS, list_memory_schemas
+from everfold.core.memory.schemas import (
+    HISTORY_TOOLS,
+    MEMORY_TOOLS,
+    list_history_schemas,
+    list_memory_schemas,
+)
 from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
 from everfold.errors import InvalidInputError
 from everfold.services.memory.memory_tools import MemoryTools
@@ -41,7 +46,7 @@ class Toolbox(AbstractAsyncContextManager["Toolbox"]):
     Args:
         toolsets: The agent's own, as `open_toolsets` gives them; they are entered and left with it.
         model: For tools that ask who calls them.
-        has_memory: The agent is offered the tools of its memory.
+        has_memory: The agent is offered the tools of its memory, and not those of history alone.
 
     Raises:
         InvalidInputError: on entering, where a tool of its own has the name of another one.
@@ -51,7 +56,8 @@ class Toolbox(AbstractAsyncContextManager["Toolbox"]):
         self._toolset = CombinedToolset(toolsets)
         self._context = RunContext[object](deps=None, model=model, usage=RunUsage())
         self._tools: dict[str, ToolsetTool[object]] = {}
-        self._has_memory = has_memory
+        self._builtin = MEMORY_TOOLS if has_memory else HISTORY_TOOLS
+        self._builtin_schemas = list_memory_schemas if has_memory else list_history_schemas
 
     async def __aenter__(self) -> Self:
         """Connect, and look what there is."""
@@ -65,9 +71,9 @@ class Toolbox(AbstractAsyncContextManager["Toolbox"]):
         return self
 
     def _require_names(self) -> None:
-        if self._has_memory and (twice := sorted(self._tools.keys() & set(MEMORY_TOOLS))):
+        if twice := sorted(self._tools.keys() & set(self._builtin)):
             raise InvalidInputError(
-                f"the tool {twice[0]!r} of the agent has the name of a tool of memory; give it another one"
+                f"the tool {twice[0]!r} of the agent has the name of a tool of memory or history; give it another one"
             )
 
     async def __aexit__(
@@ -80,17 +86,17 @@ class Toolbox(AbstractAsyncContextManager["Toolbox"]):
     def schemas(self) -> list[JsonObject]:
         """The schemas of all tools, in OpenAI's form."""
         own = [_write_schema(tool.tool_def) for tool in self._tools.values()]
-        return [*own, *(list_memory_schemas() if self._has_memory else [])]
+        return [*own, *self._builtin_schemas()]
 
     @property
     def definitions(self) -> list[ToolDefinition]:
         """The same as Pydantic AI takes them."""
-        memory = [_read_schema(schema) for schema in list_memory_schemas()] if self._has_memory else []
-        return [*(tool.tool_def for tool in self._tools.values()), *memory]
+        builtin = [_read_schema(schema) for schema in self._builtin_schemas()]
+        return [*(tool.tool_def for tool in self._tools.values()), *builtin]
 
     async def call(self, name: str, arguments: str, *, call_id: str, memory: MemoryTools) -> Answer:
         """What a tool answers to arguments in JSON."""
-        if self._has_memory and name in MEMORY_TOOLS:
+        if name in self._builtin:
             return await _call_memory(memory, name, arguments)
         tool = self._tools.get(name)
         if tool is None:

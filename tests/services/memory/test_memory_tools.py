@@ -8,15 +8,16 @@ from tests.support.candidates import NOW, candidate
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.core.log.messages import Message
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.schemas import MEMORY_TOOLS
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonObject
 from everfold.errors import NotFoundError
 from everfold.ports.stores import Store
-from everfold.services.memory.memory_tools import MOST_FAILURES, MemoryTools, ToolAnswer
+from everfold.services.memory.history_tools import HistoryStretch, HistoryTools
+from everfold.services.memory.memory_tools import MOST_FAILURES, MemoryTools
 from everfold.services.memory.remember import Rememberer
+from everfold.services.memory.tool_answers import ToolAnswer
 from everfold.services.sessions.search import SearchHit, search_messages
 from everfold.testing.kit.builders import ADA, GUIDE, append_wires, assistant, incoming, open_session, user
 from everfold.testing.kit.fakes import CountingIds, FakeClock
@@ -41,16 +42,16 @@ def tools(store: Store) -> MemoryTools:
     async def search(question: str, limit_count: int) -> Sequence[SearchHit]:
         return await search_messages(store, question, user_id=ADA, agent_id=GUIDE, limit_count=limit_count)
 
-    async def read(session: str | None, first: int, last: int) -> Sequence[Message]:
+    async def read(session: str | None, first: int, last: int) -> HistoryStretch:
         if session not in (None, SES):
             raise NotFoundError("there is no such session; use the id of one that was found")
-        return await store.read_messages(SES, range(first, last + 1))
+        messages = await store.read_messages(SES, range(first, last + 1))
+        return HistoryStretch(messages=messages, last_seq=(await store.read_state(SES)).last_seq)
 
     policy = MemoryPolicy(system="structured", agent_char_limit=120, user_char_limit=120)
     rememberer = Rememberer(store, FakeClock(NOW), CountingIds(), policy)
-    return MemoryTools(
-        rememberer, user_id=ADA, agent_id=GUIDE, fence_key="key", search_history=search, read_history=read
-    )
+    history = HistoryTools(search_history=search, read_history=read, fence_key="key", measure_room=lambda: 4_000)
+    return MemoryTools(rememberer, user_id=ADA, agent_id=GUIDE, fence_key="key", history=history)
 
 
 async def _tell(store: Store, statement: str, **asked: str) -> None:
@@ -188,7 +189,9 @@ async def test_history_is_searched_and_read(tools: MemoryTools, store: Store) ->
     assert "message 1" in found
     read = (await tools.call("history_read", {"first": 1, "last": 3})).text
     assert read.index("[message 1, user") < read.index("opens at nine") < read.index("<<<untrusted")
-    assert "There are no such messages" in (await tools.call("history_read", {"first": 90})).text
+    missing = await tools.call("history_read", {"first": 90})
+    assert missing.is_error
+    assert "messages 1 to 3" in missing.text
     assert (await tools.call("history_read", {"first": 1, "session": "ses_none"})).is_error
 
 
@@ -205,6 +208,10 @@ async def test_history_is_searched_and_read(tools: MemoryTools, store: Store) ->
         ("memory_batch", {"operations": [{"action": "burn"}]}),
         ("memory_search", {"query": "x", "limit": True}),
         ("history_read", {}),
+        ("history_read", {"first": 1, "page": 0}),
+        ("history_read", {"first": 2, "last": 1}),
+        ("history_read", {"first": 1, "last": 2, "page": 1}),
+        ("history_search", {"query": ""}),
         ("memory_burn", {}),
     ],
 )
@@ -222,4 +229,4 @@ async def test_long_messages_are_cut_inside_their_fence(tools: MemoryTools, stor
     read = (await tools.call("history_read", {"first": 1, "last": 22})).text
     assert len(read) < 17_000
     assert read.count("<<<untrusted") == read.count("<<<end untrusted") > 0
-    assert "more left out" in read
+    assert "are left out; next: history_read" in read

@@ -18,6 +18,8 @@ MEMORY_TOOLS: Final = (
     "history_read",
 )
 """The names of all tools, in the order of their schemas."""
+HISTORY_TOOLS: Final = ("history_search", "history_read")
+"""Those of them that every agent has, whether or not it has memory."""
 MOST_OPERATIONS: Final = 50
 MOST_FOUND: Final = 20
 
@@ -67,6 +69,13 @@ def list_memory_schemas() -> list[JsonObject]:
             {"query": _text("A few words."), "limit": _count("How many at most.", MOST_FOUND)},
             ("query",),
         ),
+        *list_history_schemas(),
+    ]
+
+
+def list_history_schemas() -> list[JsonObject]:
+    """The schemas of the tools that read the log; made anew, so that a caller may change them."""
+    return [
         _function(
             "history_search",
             "Find messages of past conversations with the user by words.",
@@ -75,10 +84,13 @@ def list_memory_schemas() -> list[JsonObject]:
         ),
         _function(
             "history_read",
-            "Read messages of a conversation by number.",
+            "Read messages of a conversation by number. A long message has pages: those that a mark such as "
+            "[... characters left out; history: message 3, pages 1-12] names. Each answer says how to get the next.",
             {
                 "first": _count("The first message."),
                 "last": _count("The last one; the first one alone where it is left out."),
+                "page": _count("Which page of one message; 1 where it is left out."),
+                "part": _count("Which part of that page, where an answer says that it has parts."),
                 "session": _text("The conversation's id; this one where it is left out."),
             },
             ("first",),

@@ -7,11 +7,9 @@ in a turn the agent is told to leave it and answer the user. No answer holds wor
 Source: REQUIREMENTS HM-3 to HM-5, HM-8, U-101.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeAlias, get_args
+from collections.abc import Sequence
+from typing import Final, get_args
 
-from everfold.core.log.messages import Message
 from everfold.core.memory.block import list_block, measure_item_lines, read_char_limit, render_item_line
 from everfold.core.memory.items import Item, ItemKind, Tier
 from everfold.core.memory.schemas import MEMORY_TOOLS, MOST_FOUND, MOST_OPERATIONS, list_memory_schemas
@@ -23,48 +21,24 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.origins import Origin
 from everfold.core.text.frames import fence_within
 from everfold.core.text.searching import plan_query
-from everfold.errors import (
-    AccessError,
-    ConflictError,
-    EverfoldError,
-    InvalidInputError,
-    LimitError,
-    NotFoundError,
-    StoreError,
-    UsageError,
-)
+from everfold.errors import EverfoldError, InvalidInputError, LimitError, NotFoundError
+from everfold.services.memory.history_tools import HistoryTools
 from everfold.services.memory.remember import Remembered, Rememberer
-from everfold.services.sessions.search import SearchHit
+from everfold.services.memory.tool_answers import (
+    DEFAULT_COUNT,
+    ToolAnswer,
+    get_count,
+    get_text,
+    join_lines,
+    tell_error,
+)
 
 MOST_FAILURES: Final = 3
 """How often a write may fail in one turn."""
-DEFAULT_COUNT: Final = 10
-_MOST_MESSAGES: Final = 50
 _MESSAGE_CHARS: Final = 2_000
-_ANSWER_CHARS: Final = 16_000
 _WRITES: Final = frozenset(("memory_add", "memory_replace", "memory_remove", "memory_batch"))
 _TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 _KINDS: Final[tuple[ItemKind, ...]] = get_args(ItemKind)
-
-SearchHistory: TypeAlias = Callable[[str, int], Awaitable[Sequence[SearchHit]]]
-"""The best messages for a question, at most so many."""
-ReadHistory: TypeAlias = Callable[[str | None, int, int], Awaitable[Sequence[Message]]]
-"""The messages of a session (None: the one that is running) from the first to the last number."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAnswer:
-    """What a tool gives the model.
-
-    Attributes:
-        is_error: Nothing was done.
-        is_terminal: Nothing is left to do here: the model is to go on with its answer.
-    """
-
-    text: str
-    is_error: bool = False
-    is_terminal: bool = False
-
 
 _SKIP: Final = ToolAnswer(
     text="Memory was not changed, and further tries in this turn will not be made. Skip it and answer the user.",
@@ -81,8 +55,7 @@ class MemoryTools:
         user_id: Whose memory.
         agent_id: Whose tools.
         fence_key: Keys the marks around what came from outside.
-        search_history: Over the past conversations of the user with this agent.
-        read_history: The same by number.
+        history: Over the past conversations of the user with this agent.
     """
 
     def __init__(
@@ -92,15 +65,13 @@ class MemoryTools:
         user_id: UserId,
         agent_id: AgentId,
         fence_key: str,
-        search_history: SearchHistory,
-        read_history: ReadHistory,
+        history: HistoryTools,
     ) -> None:
         self._rememberer = rememberer
         self._user_id = user_id
         self._agent_id = agent_id
         self._fence_key = fence_key
-        self._search = search_history
-        self._read = read_history
+        self._history = history
         self._failures_count = 0
 
     def begin_turn(self) -> None:
@@ -122,13 +93,11 @@ class MemoryTools:
                 case "memory_list":
                     return await self.memory_list(_find_tier(arguments))
                 case "memory_search":
-                    return await self.memory_search(_get_text(arguments, "query"), _get_count(arguments, "limit"))
-                case "history_search":
-                    return await self.history_search(_get_text(arguments, "query"), _get_count(arguments, "limit"))
+                    return await self.memory_search(get_text(arguments, "query"), get_count(arguments, "limit"))
                 case _:
-                    return await self._read_range(arguments)
+                    return await self._history.call(name, arguments)
         except EverfoldError as error:
-            return _tell(error)
+            return tell_error(error)
 
     # --- writing
 
@@ -152,7 +121,7 @@ class MemoryTools:
         try:
             operations = _read_operations(name, arguments)
         except InvalidInputError as error:
-            return self._fail(_tell(error))
+            return self._fail(tell_error(error))
         return await self._change(operations)
 
     async def _change(self, operations: Sequence[Operation]) -> ToolAnswer:
@@ -169,7 +138,7 @@ class MemoryTools:
         except (NotFoundError, LimitError) as error:
             return self._fail(await self._tell_inventory(error))
         except EverfoldError as error:
-            return self._fail(_tell(error))
+            return self._fail(tell_error(error))
         return _confirm(done)
 
     def _fail(self, answer: ToolAnswer) -> ToolAnswer:
@@ -181,8 +150,8 @@ class MemoryTools:
         try:
             inventory = await self._list(None)
         except EverfoldError as other:
-            return _tell(other)
-        return ToolAnswer(text=f"{_tell(error).text}\n{inventory}", is_error=True)
+            return tell_error(other)
+        return ToolAnswer(text=f"{tell_error(error).text}\n{inventory}", is_error=True)
 
     # --- reading
 
@@ -197,33 +166,31 @@ class MemoryTools:
         )
         now = self._rememberer.clock.now()
         lines = self._show([item for item, _ in found if item.is_current(now)])
-        return ToolAnswer(text=_join(lines, empty="Nothing was found."))
+        return ToolAnswer(text=join_lines(lines, empty="Nothing was found."))
 
     async def history_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:
         """The messages that answer a question, best first."""
-        hits = await self._search(query, min(limit, MOST_FOUND))
-        lines = [
-            f"[conversation {hit.session}, message {hit.seq}, {hit.speaker or hit.role}, {hit.said_at:%Y-%m-%d %H:%M}] "
-            + self._guard(hit.excerpt, hit.origin)
-            for hit in hits
-        ]
-        return ToolAnswer(text=_join(lines, empty="Nothing was found."))
+        return await self._history.search(query, limit)
 
-    async def history_read(self, first: int, last: int, session: str | None = None) -> ToolAnswer:
-        """Messages by number, long ones cut."""
-        messages = await self._read(session, first, min(last, first + _MOST_MESSAGES - 1))
-        lines = [
-            f"[message {message.seq}, {message.view.name or message.view.role}, {message.said_at:%Y-%m-%d %H:%M}] "
-            + self._guard(message.view.text, message.origin)
-            for message in messages
-        ]
-        return ToolAnswer(text=_join(lines, empty="There are no such messages."))
+    async def history_read(
+        self,
+        first: int,
+        last: int | None = None,
+        session: str | None = None,
+        *,
+        page: int | None = None,
+        part: int | None = None,
+    ) -> ToolAnswer:
+        """One message by number, a page at a time; or several, long ones cut. The answer says how to get the next.
 
-    async def _read_range(self, arguments: JsonObject) -> ToolAnswer:
-        first = _get_count(arguments, "first", default=0)
-        last = _get_count(arguments, "last", default=first)
-        session = _get_text(arguments, "session") if arguments.get("session") is not None else None
-        return await self.history_read(first, last, session)
+        Args:
+            first: The first message, or the only one.
+            last: The last one.
+            session: The conversation; None for the one that is running.
+            page: Of one message; the pages are those that its visible form names.
+            part: Of that page, where it is longer than the window lets one tool result be.
+        """
+        return await self._history.read(first, last, session=session, page=page, part=part)
 
     async def _list(self, tier: Tier | None) -> str:
         """The entries of each tier under its size."""
@@ -235,7 +202,7 @@ class MemoryTools:
             limit_chars = read_char_limit(self._rememberer.policy, one)
             parts.append(f"{one} memory, {measure_item_lines(items)} of {limit_chars} characters:")
             parts += self._show(items) or ["(nothing)"]
-        return _join(parts, empty="")
+        return join_lines(parts, empty="")
 
     def _show(self, items: Sequence[Item]) -> list[str]:
         """Items as lines: scanned once more as they are loaded, and fenced where they are not the talk's own."""
@@ -260,29 +227,6 @@ def _confirm(done: Remembered) -> ToolAnswer:
         text = f"Held back until the user has looked at it: a scan found {', '.join(dict.fromkeys(held))}."
         return ToolAnswer(text=text, is_error=True, is_terminal=True)
     return ToolAnswer(text="Done." if done.items else "Known already.", is_terminal=True)
-
-
-def _tell(error: EverfoldError) -> ToolAnswer:
-    """What an error says, where it is the caller's; of any other one only that there is no memory now."""
-    if isinstance(error, ConflictError | StoreError):
-        return ToolAnswer(text="Memory cannot be reached right now. Answer the user.", is_error=True, is_terminal=True)
-    if isinstance(error, UsageError | LimitError | AccessError):
-        text = str(error)
-        return ToolAnswer(text=f"Not done: {text}.", is_error=True)
-    return ToolAnswer(text="Not done. Answer the user.", is_error=True, is_terminal=True)
-
-
-def _join(lines: Sequence[str], *, empty: str) -> str:
-    """Lines as one text, as many as an answer takes; never a part of one, so that every fence is closed."""
-    left_chars = _ANSWER_CHARS
-    taken: list[str] = []
-    for line in lines:
-        left_chars -= len(line) + 1
-        if left_chars < 0:
-            taken.append(f"[{len(lines) - len(taken)} more left out; ask for less]")
-            break
-        taken.append(line)
-    return "\n".join(taken) or empty
 
 
 # --- arguments
@@ -310,29 +254,15 @@ def _read_operation(action: JsonValue, arguments: JsonObject) -> Operation:
     tier = _find_tier(arguments)
     match action:
         case "add":
-            statement = _get_text(arguments, "statement")
+            statement = get_text(arguments, "statement")
             return Add(statement=statement, tier=tier or "agent", item_kind=_get_kind(arguments))
         case "replace":
-            statement = _get_text(arguments, "statement")
-            return Replace(old_text=_get_text(arguments, "old_text"), statement=statement, tier=tier)
+            statement = get_text(arguments, "statement")
+            return Replace(old_text=get_text(arguments, "old_text"), statement=statement, tier=tier)
         case "remove":
-            return Remove(old_text=_get_text(arguments, "old_text"), tier=tier)
+            return Remove(old_text=get_text(arguments, "old_text"), tier=tier)
         case _:
             raise InvalidInputError("action must be add, replace or remove")
-
-
-def _get_text(arguments: JsonObject, name: str) -> str:
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInputError(f"{name} must be a text that is not empty")
-    return value
-
-
-def _get_count(arguments: JsonObject, name: str, *, default: int = DEFAULT_COUNT) -> int:
-    value = arguments.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInputError(f"{name} must be a whole number from 1 on")
-    return value
 
 
 def _find_tier(arguments: JsonObject) -> Tier | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from everfold.core.log.messages import Message
+from everfold.core.log.pages import count_pages, cut_page
 from everfold.core.log.visible import PAGE_CHARS
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
@@ -56,15 +57,14 @@ async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Pag
     """
     message = require_seq(await store.read_messages(live.record.id, [seq]), live, seq)
     text = message.view.text
-    page_count = max(-(-len(text) // PAGE_CHARS), 1)
+    page_count = count_pages(text)
     if not 1 <= page <= page_count:
         raise NotFoundError(
             f"session {live.record.id}: message {seq} has {page_count} pages of {PAGE_CHARS} characters, no page {page}",
             session=live.record.id,
             seq=seq,
         )
-    start = (page - 1) * PAGE_CHARS
-    return Page(seq=seq, page=page, page_count=page_count, text=text[start : start + PAGE_CHARS])
+    return Page(seq=seq, page=page, page_count=page_count, text=cut_page(text, page))
 
 
 def require_seq(messages: Sequence[Message], live: LiveSession, seq: int) -> Message:

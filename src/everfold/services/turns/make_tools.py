@@ -2,39 +2,49 @@
 
 from collections.abc import Sequence
 
-from everfold.core.log.messages import Message
-from everfold.core.log.sessions import SessionRecord
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import NotFoundError
+from everfold.services.memory.history_tools import HistoryStretch, HistoryTools
 from everfold.services.memory.memory_tools import MemoryTools
-from everfold.services.sessions.live import load_session
-from everfold.services.sessions.read import read_range
+from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.sessions.search import SearchHit, search_messages
 from everfold.services.turns.agent_memory import AgentMemory
 
 
-def make_memory_tools(memory: AgentMemory, record: SessionRecord) -> MemoryTools:
+def make_memory_tools(memory: AgentMemory, live: LiveSession) -> MemoryTools:
     """The tools of a session's agent. They reach this user's conversations with this agent, and no others."""
-    store = memory.store
+    store, record = memory.store, live.record
 
     async def search(question: str, count: int) -> Sequence[SearchHit]:
         return await search_messages(
             store, question, user_id=record.user_id, agent_id=record.agent_id, limit_count=count
         )
 
-    async def read(session_id: str | None, first_seq: int, last_seq: int) -> Sequence[Message]:
-        found = record if session_id is None else await store.get_session(SessionId(session_id))
+    async def find(session_id: str) -> LiveSession:
+        unknown = f"there is no conversation {session_id[:80]!r}; use one that a search named"
+        try:
+            found = await store.get_session(SessionId(session_id))
+        except NotFoundError as error:
+            raise NotFoundError(unknown, session=session_id) from error
         if (found.user_id, found.agent_id) != (record.user_id, record.agent_id):
-            raise NotFoundError(
-                f"there is no conversation {session_id!r}; use one that a search named", session=str(session_id)
-            )
-        return await read_range(store, await load_session(store, found), first_seq, last_seq)
+            raise NotFoundError(unknown, session=session_id)
+        return await load_session(store, found)
+
+    async def read(session_id: str | None, first_seq: int, last_seq: int) -> HistoryStretch:
+        state = (await load_session(store, record) if session_id is None else await find(session_id)).state
+        seqs = range(first_seq, min(last_seq, state.last_seq) + 1)
+        messages = await store.read_messages(SessionId(session_id or record.id), seqs) if seqs else []
+        return HistoryStretch(messages=messages, last_seq=state.last_seq)
 
     return MemoryTools(
         memory.rememberer,
         user_id=record.user_id,
         agent_id=record.agent_id,
         fence_key=record.id,
-        search_history=search,
-        read_history=read,
+        history=HistoryTools(
+            search_history=search,
+            read_history=read,
+            fence_key=record.id,
+            measure_room=lambda: live.budget().visible_tokens,
+        ),
     )
