@@ -1,5 +1,6 @@
 """Items over HTTP."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -179,6 +180,13 @@ async def test_an_agents_key_writes_as_its_agent(served: Served) -> None:
         assert (await client.get(f"{ITEMS}?agent=desk")).status_code == 403
     async with await act_as(served, "agent:desk") as client:
         assert (await client.get(f"{ITEMS}/{made['id']}")).status_code == 404
+
+
+async def test_thirty_writes_at_once_are_all_made(admin: httpx2.AsyncClient) -> None:
+    """However many clients write to one user's memory at once, none of them is refused."""
+    words = [f"{one}{two}" for one in ("mango", "anchor", "violin") for two in "bcdfghklmn"]
+    answers = await asyncio.gather(*(add(admin, f"The {word} is sold.") for word in words))
+    assert [answer.status_code for answer in answers] == [201] * len(words)
 
 
 async def test_a_write_that_is_sent_again_is_done_once(admin: httpx2.AsyncClient) -> None:

@@ -1,7 +1,9 @@
 """Remembering over each store: one change each, decided again where memory was changed meanwhile."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 import anyio
@@ -19,6 +21,8 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.forgetting.forget import Forgetter
 from everfold.services.memory.remember import Pass, Remembered, Rememberer
+from everfold.services.telling import queueing
+from everfold.services.telling.queueing import Patience
 from everfold.testing.kit.builders import ADA, BEN, CLERK, GUIDE, open_session
 from everfold.testing.kit.fakes import CountingIds, FakeClock
 from everfold.testing.kit.memory_builders import item, put
@@ -129,11 +133,23 @@ async def test_refused_change_is_decided_again(store: Store, rememberer: Remembe
 
 
 async def test_endless_conflict_is_told(store: Store, rememberer: Rememberer) -> None:
-    """A writer that others always get ahead of gives up with a conflict, and has written nothing."""
-    meddled = replace(rememberer, store=_Meddler(store, rememberer, left_count=99))  # type: ignore[arg-type]  # as above
+    """A writer that others always get ahead of gives up at its deadline with a conflict, and has written nothing."""
+    times = count()
+    patience = Patience(deadline_secs=20, sleep=anyio.sleep, jitter=lambda: 0.0, read_secs=lambda: next(times))
+    meddler = _Meddler(store, rememberer, left_count=99)
+    meddled = replace(rememberer, store=meddler, patience=patience)  # type: ignore[arg-type]  # as above
     with pytest.raises(ConflictError):
         await _take(meddled, candidate("I am allergic to nuts.", seq=5))
     assert all("nuts" not in item.statement for item in await _list(store))
+    assert 0 < meddler.left_count < 99
+
+
+async def test_a_change_that_is_refused_for_good_is_not_tried_again(rememberer: Rememberer) -> None:
+    """A conflict with what is stored, which no later decision would end, is raised at once."""
+    first, again = (replace(rememberer, ids=CountingIds()) for _ in range(2))
+    await first.add("I own a boat.", user_id=ADA, agent_id=GUIDE, tier="user")
+    with pytest.raises(ConflictError, match="itm_"):
+        await again.add("I own a horse.", user_id=BEN, agent_id=GUIDE, tier="user")
 
 
 async def test_two_writers_at_once_take_turns(store: Store, rememberer: Rememberer) -> None:
@@ -143,6 +159,54 @@ async def test_two_writers_at_once_take_turns(store: Store, rememberer: Remember
             group.start_soon(_take, rememberer, candidate("I am allergic to nuts.", seq=seq))
     (item,) = await _list(store)
     assert [one.seq for one in item.evidence] == [1, 2, 3, 4, 5, 6]
+
+
+WORDS = [f"{one}{two}" for one in ("mango", "anchor", "violin", "cactus", "kettle") for two in "bcdfghklmn"]
+
+
+async def _write_at_once(*rememberers: Rememberer) -> list[object]:
+    """Fifty statements of one user at the same moment, by each writer in turn."""
+    taken = (
+        rememberers[at % len(rememberers)].add(f"The {word} is sold.", user_id=ADA, agent_id=GUIDE, tier="user")
+        for at, word in enumerate(WORDS)
+    )
+    return [one for one in await asyncio.gather(*taken, return_exceptions=True) if isinstance(one, BaseException)]
+
+
+async def test_fifty_writers_at_once_are_all_served(store: Store, rememberer: Rememberer) -> None:
+    """However many write to one user's memory at once, each write is made, and no queue is left behind."""
+    assert await _write_at_once(rememberer, replace(rememberer)) == []
+    assert sorted(item.statement for item in await _list(store)) == sorted(f"The {word} is sold." for word in WORDS)
+    assert not queueing._queues
+
+
+async def test_writers_of_other_processes_are_all_served(tmp_path: Path) -> None:
+    """Writers that reach the same file by connections of their own each get their write made."""
+    stores = [await SqliteStore.open(str(tmp_path / "shared.db")) for _ in range(3)]
+    await open_session(stores[0])
+    ids = CountingIds()
+    rememberers = [Rememberer(one, FakeClock(NOW), ids, POLICY) for one in stores]
+    assert await _write_at_once(*rememberers) == []
+    assert len(await _list(stores[0])) == len(WORDS)
+    for one in stores:
+        await one.close()
+
+
+async def test_every_kind_of_write_waits_for_its_turn(store: Store, rememberer: Rememberer) -> None:
+    """Edits, undos, releases of the block and erases of one user at once are all made, each of its own item."""
+    added = [
+        (await rememberer.add(f"The {word} is sold.", user_id=ADA, agent_id=GUIDE, tier="user")).seen[0]
+        for word in WORDS
+    ]
+    forgetter = Forgetter(store, FakeClock(NOW))
+    writes = [
+        *(rememberer.edit(one, f"{one} is kept.", user_id=ADA, agent_id=None) for one in added[:10]),
+        *(rememberer.undo(one, user_id=ADA, agent_id=None) for one in added[10:20]),
+        *(forgetter.forget_item(one, user_id=ADA, agent_id=None) for one in added[20:30]),
+        *(_take(rememberer, candidate(f"I own {word}.", seq=at + 1)) for at, word in enumerate(WORDS[30:])),
+    ]
+    assert [one for one in await asyncio.gather(*writes, return_exceptions=True) if isinstance(one, Exception)] == []
+    assert len(await _list(store, "erased")) == 10
 
 
 async def test_edit_expects_the_revision_that_was_seen(store: Store, rememberer: Rememberer) -> None:

@@ -33,6 +33,7 @@ from everfold.services.dreams.lease_dream import lease_dream
 from everfold.services.dreams.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
 from everfold.services.models.call_model import ModelCaller
 from everfold.services.telling.pausing import finish_pausing
+from everfold.services.telling.queueing import take_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
 
@@ -165,15 +166,16 @@ class Dreamer:
         with self.stream.tracer.span(SPAN, {"everfold.dream.id": found.scene.dream_id}):
             asked = await self._ask(found)
             latest: DreamInput | None = found
-            for _ in range(MOST_TRIES):
-                if latest is None:
-                    return None  # another process has read the same extractions meanwhile
-                if latest.head.epoch != first.epoch:
-                    return await self._give_up(found, asked)
-                try:
-                    return await self._write(latest, asked)
-                except ConflictError:
-                    latest = await self._read_again(found, reading)
+            async with take_turn(self.store, found.scene.user_id):
+                for _ in range(MOST_TRIES):
+                    if latest is None:
+                        return None  # another process has read the same extractions meanwhile
+                    if latest.head.epoch != first.epoch:
+                        return await self._give_up(found, asked)
+                    try:
+                        return await self._write(latest, asked)
+                    except ConflictError:
+                        latest = await self._read_again(found, reading)
         raise ConflictError(
             f"the memory of user {found.scene.user_id} changed {MOST_TRIES} times while dream {found.scene.dream_id} was "
             "decided; nothing was written, dream again",

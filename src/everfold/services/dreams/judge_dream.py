@@ -7,18 +7,15 @@ the judgement is refused, and says so.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
+from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
-
-MOST_TRIES: Final = 8
-"""How often a judgement is written again when memory was changed elsewhere meanwhile."""
 
 
 async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
@@ -57,8 +54,7 @@ async def revert_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, a
 async def _judge(
     store: MemoryStore, clock: Clock, dream_id: DreamId, state: DreamState, actor: str, stream: Stream
 ) -> Dream:
-    error: ConflictError | None = None
-    for _ in range(MOST_TRIES):
+    async def attempt() -> Dream | None:
         dream = await store.get_dream(dream_id)
         head = await store.read_memory_version(dream.user_id)
         _check_state(dream, "applied" if state == "reverted" else "proposed")
@@ -67,11 +63,11 @@ async def _judge(
         change = await _plan_change(store, dream, judged, head, now, actor)
         try:
             await change_memory(store, change, stream=stream)
-        except ConflictError as moved:
-            error = moved
-        else:
-            return judged
-    raise error or _refuse(dream_id, "memory was changed elsewhere again and again")
+        except ConflictError:
+            return None
+        return judged
+
+    return await write_in_turn(store, (await store.get_dream(dream_id)).user_id, attempt)
 
 
 async def _plan_change(

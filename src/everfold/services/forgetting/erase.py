@@ -36,11 +36,9 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.forgetting.forget import plan_memory_erasure
 from everfold.services.sessions.live import LiveSession
+from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_erased, tell_memory
-
-MOST_ATTEMPTS = 200
-"""How often an erase that lost to another writer is planned again; see `everfold.services.sessions.append.MOST_ATTEMPTS`."""
 
 _PAGE = 100
 _REACH = 24
@@ -81,24 +79,21 @@ async def erase_message(
         NotFoundError: the session has no such message, or it was erased before.
         ConflictError: other writers were first each time.
     """
-    for _ in range(MOST_ATTEMPTS):
+
+    async def attempt() -> Erased | None:
         now = clock.now()
         erasure = await plan_erasure(store, live.record.id, seq, now=now, actor=actor)
         try:
             await store.erase_message(erasure, erased_at=now)
         except ConflictError:
-            continue
+            return None
         tell_erased(stream, (session_id for session_id, _ in erasure.states), seq)
         for change in erasure.memory:
             tell_memory(stream, change)
         await live.reload(store)
         return _report(erasure, is_pending=not await store.finish_erasing())
-    raise ConflictError(
-        f"session {live.record.id}: erasing message {seq} lost {MOST_ATTEMPTS} times in a row to other writers; "
-        "erase it again",
-        session=live.record.id,
-        seq=seq,
-    )
+
+    return await write_in_turn(store, live.record.user_id, attempt)
 
 
 def _report(erasure: Erasure, *, is_pending: bool) -> Erased:

@@ -29,7 +29,7 @@ from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dreams.dream import list_threat_kinds
 from everfold.services.memory.list_items import list_agent_items
-from everfold.services.memory.remember import MOST_TRIES
+from everfold.services.telling.queueing import PATIENCE, Patience, write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
 
@@ -96,6 +96,7 @@ class Forgetter:
     store: MemoryStore
     clock: Clock
     stream: Stream = field(default_factory=Stream)
+    patience: Patience = PATIENCE
 
     async def forget_item(
         self,
@@ -114,7 +115,8 @@ class Forgetter:
             ConflictError: the item is at another revision; says what it is now.
             ForbiddenError: the writer has less authority than the item.
         """
-        for _ in range(MOST_TRIES):
+
+        async def attempt() -> Item | None:
             head = await self.store.read_memory_version(user_id)
             revisions = await self.store.list_revisions(item_id)
             last = revisions[-1]
@@ -130,7 +132,9 @@ class Forgetter:
             done = _write(forgotten, head, user_id, last.agent_id, now, actor, (item_id,))
             if await self._commit(done.change):
                 return item
-        raise _refuse(user_id)
+            return None
+
+        return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
 
     async def forget_topic(
         self,
@@ -161,7 +165,8 @@ class Forgetter:
             ConflictError: the topic is at another revision; says which.
             ForbiddenError: it is the user's, and an agent asks.
         """
-        for _ in range(MOST_TRIES):
+
+        async def attempt() -> tuple[TopicId, ...] | None:
             head = await self.store.read_memory_version(user_id)
             histories: dict[TopicId, Topic] = {}
             for topic in await self.store.list_topic_revisions(user_id, agent_id, name):
@@ -178,7 +183,9 @@ class Forgetter:
             done = await self._plan_topics(head, topics, user_id, topics[0].agent_id, now, actor)
             if await self._commit(done.change):
                 return tuple(sorted(topic.id for topic in topics))
-        raise _refuse(user_id)
+            return None
+
+        return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
 
     async def forget_agent(self, agent_id: AgentId, *, user_id: UserId, actor: str = "user") -> AgentForgotten:
         """Erase all that one agent has for itself of a user, in one change: its topics and items, out of dreams too.
@@ -186,7 +193,8 @@ class Forgetter:
         What it shares with the user's other agents stays, and so do the messages. A second time counts nothing. O(what
         the agent is given, and the user's topics and dreams).
         """
-        for _ in range(MOST_TRIES):
+
+        async def attempt() -> AgentForgotten | None:
             head = await self.store.read_memory_version(user_id)
             now = self.clock.now()
             known = await list_agent_items(self.store, user_id, agent_id, _KEPT)
@@ -202,7 +210,9 @@ class Forgetter:
                 return AgentForgotten()
             if await self._commit(done.change):
                 return AgentForgotten(topics_count=len(topics), items_count=len(items))
-        raise _refuse(user_id)
+            return None
+
+        return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
 
     async def _plan_topics(
         self,
@@ -304,9 +314,3 @@ def _require_topic(name: str, topics: Sequence[Topic], expected_revision: int | 
 
 def _list_said(revisions: Sequence[Item]) -> list[str]:
     return [text for item in revisions for text in (item.statement, *(one.quote for one in item.evidence))]
-
-
-def _refuse(user_id: UserId) -> ConflictError:
-    return ConflictError(
-        f"the memory of user {user_id} was changed by others at each of {MOST_TRIES} tries; try again", user=user_id
-    )

@@ -18,11 +18,10 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.forgetting.erase import list_words_of
 from everfold.services.forgetting.forget import plan_memory_erasure
+from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_all_memory, tell_memory
 
-MOST_TRIES: Final = 16
-"""How often it is decided again because memory was changed meanwhile. Source: `everfold.services.memory.remember`."""
 _PAGE: Final = 200
 
 
@@ -71,19 +70,21 @@ async def wipe_user(
     What was said before is not taken into memory again. A second wipe counts nothing.
 
     Raises:
-        ConflictError: memory was changed by others at each of `MOST_TRIES` tries.
+        ConflictError: others changed memory first for as long as `everfold.services.telling.queueing.Patience` says.
     """
-    for _ in range(MOST_TRIES):
+
+    async def attempt() -> Wiped | None:
         head = await store.read_memory_version(user_id)
         entry = AuditEntry(at=clock.now(), user_id=user_id, agent_id=None, actor=actor, action="wipe")
         try:
             wipe = store.wipe_user if transcripts else store.wipe_memory
             counts = await wipe(user_id, expected=head, entry=entry)
         except ConflictError:
-            continue
+            return None
         tell_all_memory(stream, user_id)
         return Wiped(counts=counts, is_pending=await store.is_erasing())
-    raise _refuse(user_id)
+
+    return await write_in_turn(store, user_id, attempt)
 
 
 async def erase_session(
@@ -100,10 +101,11 @@ async def erase_session(
         actor: For the audit.
 
     Raises:
-        ConflictError: other sessions share messages of it, and they are not to go too; or memory was changed by others
-            at each of `MOST_TRIES` tries.
+        ConflictError: other sessions share messages of it, and they are not to go too; or others changed memory first
+            all the time.
     """
-    for _ in range(MOST_TRIES):
+
+    async def attempt() -> ErasedSession | None:
         head = await store.read_memory_version(record.user_id)
         shared = await store.list_branches(record.id)
         if shared and not branches:
@@ -127,7 +129,7 @@ async def erase_session(
         try:
             counts = await store.erase_sessions(sessions, erasure.change)
         except ConflictError:
-            continue
+            return None
         tell_memory(stream, erasure.change)
         items = erasure.change.items
         return ErasedSession(
@@ -139,7 +141,8 @@ async def erase_session(
             superseded=erasure.forgotten.superseded,
             is_pending=await store.is_erasing(),
         )
-    raise _refuse(record.user_id)
+
+    return await write_in_turn(store, record.user_id, attempt)
 
 
 async def _read_words(store: Store, sessions: tuple[SessionId, ...]) -> frozenset[str]:
@@ -153,9 +156,3 @@ async def _read_words(store: Store, sessions: tuple[SessionId, ...]) -> frozense
             for message in await store.read_messages(session_id, seqs):
                 words |= read_gone_words(list_words_of(message))
     return frozenset(words)
-
-
-def _refuse(user_id: UserId) -> ConflictError:
-    return ConflictError(
-        f"the memory of user {user_id} was changed by others at each of {MOST_TRIES} tries; try again", user=user_id
-    )

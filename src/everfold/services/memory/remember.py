@@ -27,11 +27,9 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock, Ids
 from everfold.services.memory.look_up import list_block_items, load_known, load_linked
+from everfold.services.telling.queueing import PATIENCE, Patience, write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
-
-MOST_TRIES = 16
-"""How often a decision is made again because memory was changed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +81,7 @@ class Rememberer:
     ids: Ids
     policy: MemoryPolicy
     stream: Stream = field(default_factory=Stream)
+    patience: Patience = PATIENCE
 
     async def take(
         self,
@@ -109,7 +108,7 @@ class Rememberer:
             epoch: That of memory before the messages were read; in another one everything is dropped.
 
         Raises:
-            ConflictError: memory was changed by others at each of `MOST_TRIES` tries.
+            ConflictError: others changed memory first for as long as `Patience` says.
         """
 
         async def decide(head: MemoryVersion) -> _Decision:
@@ -322,20 +321,22 @@ class Rememberer:
         return self._decide(head, author, merge, actor, action=action)
 
     async def _write(self, user_id: UserId, decide: _Decide) -> Remembered:
-        """Write what is decided; decided again as long as memory changes meanwhile."""
-        for _ in range(MOST_TRIES):
+        """Write what is decided, in turn with the user's other writers; decided again where memory has changed meanwhile."""
+
+        async def attempt() -> Remembered | None:
             head = await self.store.read_memory_version(user_id)
             decision = await decide(head)
             if decision.change is not None:
                 try:
                     head = await change_memory(self.store, decision.change, stream=self.stream)
                 except ConflictError:
-                    continue
+                    if await self.store.read_memory_version(user_id) == head:
+                        raise  # it is no race: the same would be refused again
+                    return None
             merge = decision.merge
             return Remembered(items=merge.items, seen=merge.seen, refusals=merge.refusals, head=head)
-        raise ConflictError(
-            f"the memory of user {user_id} was changed by others at each of {MOST_TRIES} tries; try again", user=user_id
-        )
+
+        return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
 
     def _record(self, of: Pass, merge: Merge, author: Author) -> Extraction:
         return Extraction(
