@@ -346,7 +346,8 @@ class SyncSession(Blocking[Session]):
         Args:
             messages: In OpenAI chat or Anthropic messages form; stored exactly as given. Objects of the two SDKs, and
                 dicts with such objects in their content, are stored as the JSON that the provider takes back.
-            origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside.
+            origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside. Without
+                it a tick is the system's, an injection external.
             source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
             said_at: When it was said, aware; now when left out.
             client_id: Names this append; the same one again changes nothing and gives the same numbers.

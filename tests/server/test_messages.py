@@ -84,6 +84,13 @@ async def test_a_repeated_request_appends_once(admin: httpx2.AsyncClient, sessio
     assert (await read(admin, session_id))["last_seq"] == 2
 
 
+async def test_without_an_origin_it_follows_the_source(admin: httpx2.AsyncClient, session_id: str) -> None:
+    """A tick and an injection that name no origin are the system's and from outside, over HTTP too."""
+    await say(admin, session_id, user("Every hour."), source="tick")
+    await say(admin, session_id, user("From a calendar."), source="injection")
+    assert [one["origin"] for one in (await read(admin, session_id))["messages"]] == ["system", "external"]
+
+
 async def test_origin_source_and_time_are_kept(admin: httpx2.AsyncClient, session_id: str) -> None:
     """What a message is said to be is stored; authority follows from it, and what cannot be is refused."""
     said_at = "2031-05-01T09:30:00+02:00"

@@ -28,3 +28,8 @@ def is_persons_own(message: Message) -> bool:
 def is_said_by_user(origin: Origin, source: Source, text: str) -> bool:
     """The rule for what stands in the user's role."""
     return origin == "user" and source == "said" and not text.startswith(TICK_MARKS)
+
+
+def find_cause(source: Source, text: str) -> Source:
+    """The source that decides whose words a message in the user's role is: a tick's mark makes it one, whatever was given."""
+    return "tick" if source == "said" and text.startswith(TICK_MARKS) else source

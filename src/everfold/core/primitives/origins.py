@@ -19,13 +19,17 @@ Source: DESIGN section 1, G9.
 """
 
 _HIGHEST_ORIGIN: dict[str, Origin] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_ORIGIN_OF_SOURCE: dict[Source, Origin] = {"tick": "system", "injection": "external"}
+"""Whose words a message of a source is where nothing else is said: a schedule is the operator's, a program puts in what
+came from outside."""
 
 
 def choose_origin(role: str, asked: Origin | None, *, source: Source = "said") -> Origin:
     """The origin of a message of this role: the one asked for, where the role allows it, else the role's own.
 
-    A user-role message may carry anything that a program put there (a tick is of system origin). A context refresh is such
-    a message, and always from outside. The other roles may only sink: nothing becomes more than its role.
+    Without one asked for, the origin follows the source: a tick in the user's role is of system origin, an injection is
+    from outside. A user-role message may carry anything that a program put there. A context refresh is such a message,
+    and always from outside. The other roles may only sink: nothing becomes more than its role.
 
     Raises:
         InvalidInputError: the origin is unknown, above what the role may say, or a refresh's and not external.
@@ -39,7 +43,7 @@ def choose_origin(role: str, asked: Origin | None, *, source: Source = "said") -
             )
         return "external"
     if asked is None:
-        return own
+        return _follow_source(role, own, source)
     if asked not in get_args(Origin):
         raise InvalidInputError(f"origin {asked!r} is unknown; expected one of {', '.join(get_args(Origin))}")
     if role != "user" and AUTHORITY[asked] > AUTHORITY[own]:
@@ -48,6 +52,14 @@ def choose_origin(role: str, asked: Origin | None, *, source: Source = "said") -
             f"expected {own!r} or one below it"
         )
     return asked
+
+
+def _follow_source(role: str, own: Origin, source: Source) -> Origin:
+    """The origin of a message whose writer names none: that of its source, which only in the user's role may be higher."""
+    following = _ORIGIN_OF_SOURCE.get(source, own)
+    if role == "system":
+        return own
+    return following if role == "user" else min(following, own, key=AUTHORITY.__getitem__)
 
 
 def check_source(source: str) -> Source:

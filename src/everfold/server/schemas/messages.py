@@ -39,7 +39,8 @@ class NewMessages(Given):
     )
     origin: Origin | None = Field(
         default=None,
-        description="Who speaks, where it is not what the role says: `external` for what was fetched from outside.",
+        description="Who speaks, where it is not what the role says: `external` for what was fetched from outside. Without "
+        "it a tick is the system's, an injection external.",
     )
     source: Source = Field(default="said", description="Why it is in the log.")
     said_at: GivenTime | None = Field(default=None, description="When it was said; now when left out.")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from everfold.core.log.activity import find_cause
 from everfold.core.log.appending import AppendPlan, Incoming, plan_append
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.wire import read_wire
@@ -55,7 +56,7 @@ def read_incoming(
         content,
         hashlib.sha256(content).hexdigest(),
         view,
-        choose_origin(view.role, origin, source=reason),
+        choose_origin(view.role, origin, source=find_cause(reason, view.text)),
         reason,
         said_at.astimezone(UTC),
         client_id=client_id,

@@ -14,6 +14,7 @@ from everfold.core.compaction.planning import CompactionPlan, Demand, plan_compa
 from everfold.core.compaction.record import Compaction, Outcome
 from everfold.core.digests.pools import RollupPool
 from everfold.core.forgetting.messages import Erasure, NewSearchRow
+from everfold.core.log.activity import find_cause
 from everfold.core.log.appending import AppendPlan, Incoming, plan_append
 from everfold.core.log.budget import UsableBudget, share_budget
 from everfold.core.log.messages import WireFormat
@@ -93,7 +94,7 @@ def incoming(
         content=content,
         content_hash=hashlib.sha256(content).hexdigest(),
         view=view,
-        origin=choose_origin(view.role, origin, source=source),
+        origin=choose_origin(view.role, origin, source=find_cause(source, view.text)),
         source=source,
         said_at=said_at,
         client_id=client_id,
