@@ -349,6 +349,26 @@ async def test_a_patient_digest_waits_for_a_break(url: str) -> None:
         assert (await rig.session.verify()).is_sound
 
 
+async def test_a_branch_inherits_what_a_patient_digest_stands_for(url: str) -> None:
+    """A fold whose model's digest is written and waits for a break is inherited with the digest that is shown."""
+    async with opened(url, limit=8000) as rig:
+        for _ in range(60):
+            await rig.turn(minutes=0.0)
+            if (await rig.session.inspect.state()).awaited:
+                break
+        await rig.show()
+        rig.writer.gate.set()
+        before = await rig.show()
+        await rig.finish()
+        assert (await rig.compactions())[0].state == "ready"
+        branch = await rig.session.branch(rig.turns_count * 2)
+        window = await branch.window()
+        assert window.report.watermark == before.report.watermark > 0
+        assert notes(window) == []
+        await rig.finish()
+        assert (await branch.verify()).is_sound
+
+
 # --- several at once
 
 
@@ -389,6 +409,8 @@ async def test_a_later_event_waits_for_the_one_before(url: str) -> None:
         assert compactions[0].problem == "no route to the model; try again"
         window = await rig.show()
         assert (window.report.watermark, reasons(window)) == (0, [])
+        branch = await (await rig.session.branch(80)).window(preview=True)
+        assert (branch.report.watermark, shown(branch)) == (0, list(range(1, 81)))
         await rig.recovery()
         done = await rig.compactions()
         assert {compaction.state for compaction in done} == {"done"}

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from everfold.core.compaction.layout import EMPTY_LAYOUT
+from everfold.core.compaction.occasions import count_exchanges
 from everfold.core.log.appending import said_text
 from everfold.core.log.messages import Note
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, StartedBy, branch_lineage
@@ -157,12 +158,15 @@ class Opener:
             )
 
     async def _last_event(self, live: LiveSession, seq: int) -> tuple[CompactionId, int]:
-        """The last committed event that ends at or before a message, and its ordinal."""
+        """The last committed event that ends at or before a message, and its ordinal.
+
+        What is still to come of its model's digest or of its extraction is the parent's.
+        """
         found, ordinal, after = CompactionId(""), 0, 0
         while True:
             compactions = await self.store.list_compactions(live.record.id, after_ordinal=after, limit_count=_PAGE)
             for compaction in compactions:
-                if compaction.state == "done" and compaction.plan.last_seq <= seq:
+                if compaction.is_committed and compaction.plan.last_seq <= seq:
                     found, ordinal = compaction.id, compaction.ordinal
             if len(compactions) < _PAGE:
                 return found, ordinal
@@ -180,7 +184,7 @@ class Opener:
         said = [text for message in reversed(messages) if (text := said_text(message))]
         fixed = await self.store.read_notes(live.record.id, range(1, min(live.state.fixed_seq, seq) + 1))
         refreshes = await self._refreshes_at(live, seq, compaction_id)
-        return SessionState(
+        state = SessionState(
             last_seq=seq,
             sum_tokens=last.sum_tokens,
             safe_seq=seq,
@@ -203,6 +207,7 @@ class Opener:
             answered=live.state.answered if refreshes[-1:] == live.state.refreshes[-1:] else (),
             cache_breaks=(("session", WHOLE_WINDOW),),
         )
+        return _go_on(state, live.state)
 
     async def _refreshes_at(self, live: LiveSession, seq: int, compaction_id: CompactionId) -> tuple[KnownRefresh, ...]:
         """The context refreshes that a log knew of at a boundary; read only where it has any."""
@@ -264,6 +269,25 @@ class Opener:
                 continue
             live.state = state
             return
+
+
+def _go_on(state: SessionState, before: SessionState) -> SessionState:
+    """A branch's state with what its parent knew beside the log, so that no occasion is met twice and no breaker closes.
+
+    Only where a branch begins at the end of its parent's log is the last absence its own.
+    """
+    if state.last_seq < before.last_seq:
+        return replace(state, cadence_turns=min(before.cadence_turns, count_exchanges(state)))
+    return replace(
+        state,
+        active_at=before.active_at,
+        away_since=before.away_since,
+        growth=before.growth,
+        gap_seq=before.gap_seq,
+        cadence_turns=before.cadence_turns,
+        succeeded_at=before.succeeded_at,
+        stuck_count=before.stuck_count,
+    )
 
 
 def _last_block(notes: list[Note]) -> list[Note]:
