@@ -1,6 +1,7 @@
 """The command `everfold`."""
 
 import errno
+import logging
 import os
 import sys
 from importlib import import_module
@@ -192,6 +193,7 @@ def run() -> None:
     """Run the command line of this process. Functions that are tools are also looked for in the working folder, last."""
     sys.path.append(str(Path.cwd()))
     _prepare_streams()
+    _show_warnings()
     try:
         app(prog_name="everfold")
     except OSError as error:
@@ -206,6 +208,19 @@ def _say_error(text: str) -> None:
     from everfold.cli.tables.output import say
 
     say(f"error: {text}", style="bold red")
+
+
+_SHOWN_LOGGERS: Final = ("everfold.files", "everfold.server")
+"""What operators must see without setting logging up: files that others can read, and what went wrong in the server."""
+
+
+def _show_warnings() -> None:
+    """Write warnings and errors of these loggers to stderr."""
+    shown = logging.StreamHandler()
+    shown.setLevel(logging.WARNING)
+    shown.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    for name in _SHOWN_LOGGERS:
+        logging.getLogger(name).addHandler(shown)
 
 
 def _prepare_streams() -> None:

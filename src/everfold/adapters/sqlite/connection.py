@@ -19,6 +19,7 @@ from pathlib import Path
 import apsw
 
 from everfold.adapters.sqlite.queries import load_migrations, load_queries
+from everfold.adapters.system.private_files import ensure_private
 from everfold.core.access.users import fold_name
 from everfold.errors import (
     ConflictError,
@@ -201,6 +202,7 @@ def open_database(path: str) -> Database:
     """
     if Path(path).is_dir():
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
+    ensure_private(path)  # the log and the shared index beside it get the same permissions from SQLite
     _refuse_no_database(path)
     database = Database(path)
     try:

@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from everfold.adapters.system.private_files import write_private
 from everfold.core.primitives.json_values import clean_text
 from everfold.errors import InvalidInputError
 
@@ -83,14 +84,14 @@ def write_json(path: Path, value: object) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, and the folder that it lies in where that is missing.
+    """Write a file, and the folder that it lies in where that is missing; only its owner may read a new one.
 
     Raises:
         InvalidInputError: the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        write_private(path, text)
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be written: {error}", path=str(path)) from error
 
