@@ -19,6 +19,7 @@ from everfold.core.compaction.tasks import WorkPolicy
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.primitives.ids import AgentId, SessionId
 from everfold.core.sources.refreshing import AllowedSource
+from everfold.core.threats.hiding import hide_in_addresses
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.ports.hooks import Hooks
@@ -355,7 +356,8 @@ async def open_store(url: str) -> Store:
         from everfold.adapters.sqlite.store import SqliteStore
 
         return await SqliteStore.open(url.removeprefix("sqlite:///"))
-    raise InvalidInputError(f"the store url {url!r} has no form that is known; expected {_FORMS}")
+    shown = hide_in_addresses(url)
+    raise InvalidInputError(f"the store url {shown!r} has no form that is known; expected {_FORMS}")
 
 
 def open_caller(

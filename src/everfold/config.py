@@ -25,6 +25,7 @@ from everfold.core.access.users import UserEntry, parse_binding, plan_users
 from everfold.core.log.budget import Policy
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.threats.hiding import hide_in_addresses, hide_secrets
 from everfold.errors import InvalidInputError
 from everfold.sections import (
     NOT_POLICY,
@@ -283,7 +284,7 @@ def _explain(error: ValidationError) -> str:
             hint = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(list_settings())}"
             lines.append(f"the setting {key!r} is unknown{hint}")
         else:
-            got = "something else" if key in _NOT_SHOWN else repr(problem["input"])
+            got = "something else" if key in _NOT_SHOWN else hide_in_addresses(repr(problem["input"]))
             lines.append(f"the setting {key!r} does not fit: {problem['msg']}, got {got}")
     return "\n".join(lines)
 
@@ -313,7 +314,10 @@ Place = Literal["argument", "environment", "file", "default"]
 def explain_settings(
     settings: Settings, *, path: Path | None = None, overrides: Overrides | None = None
 ) -> list[tuple[str, object, Place]]:
-    """Every key with its effective value and where it came from; of a list, the values of all its entries."""
+    """Every key with its effective value and where it came from; of a list, the values of all its entries.
+
+    Secrets are hidden: users, passwords and parameters in addresses, and what looks like an API key.
+    """
     from pydantic_settings import EnvSettingsSource
 
     located = _locate(path or CONFIG_FILE)
@@ -337,5 +341,16 @@ def explain_settings(
             if is_given or isinstance(inner, list | tuple):
                 found = place
                 break
-        rows.append((key, value, found))
+        rows.append((key, _hide(value, name), found))
     return rows
+
+
+def _hide(value: object, name: str) -> object:
+    """A value as it may be shown; what has keys of its own becomes a dict."""
+    if isinstance(value, BaseModel):
+        return hide_secrets(value.model_dump())
+    if isinstance(value, Mapping):
+        return {key: _hide(one, str(key)) for key, one in value.items()}
+    if isinstance(value, list | tuple) and any(isinstance(one, BaseModel | Mapping) for one in value):
+        return [_hide(one, name) for one in value]
+    return hide_secrets(value, name)
