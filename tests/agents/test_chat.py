@@ -319,8 +319,8 @@ async def test_a_stopped_answer_is_stored_as_far_as_it_came() -> None:
     stage = Stage([["So it ", "begins", HANG], ["Whole."]])
     async with chatting(stage) as chat:
         events, stream = await start(chat, "tell me", TextDelta)
-        assert chat.cut()
-        assert chat.cut()  # a second time changes nothing
+        assert chat.stop()
+        assert chat.stop()  # a second time changes nothing
         rest = await take(stream)
         [cut] = only(Cut, rest)
         said = "".join(event.text for event in only(TextDelta, [*events, *rest]))
@@ -333,7 +333,7 @@ async def test_a_stopped_answer_is_stored_as_far_as_it_came() -> None:
         assert made.outcome == "cancelled"
         await take(chat.send("again"))
         assert (await read_log(chat.session))[-1].view.text == "Whole."
-        assert not chat.cut()
+        assert not chat.stop()
         await require_sound(chat.session)
 
 
@@ -358,7 +358,7 @@ async def test_a_stopped_tool_leaves_a_step_that_the_next_message_closes() -> No
     async with chatting(stage, toolset=make_tools(hangs=hangs)) as chat:
         _, stream = await start(chat, "go", ToolAnswered)
         await hangs.wait()
-        chat.cut()
+        chat.stop()
         [cut] = only(Cut, await take(stream))
         assert (cut.seq, cut.calls, cut.is_open) == (2, ("hang",), True)
         await require_sound(chat.session)
@@ -435,7 +435,7 @@ async def test_one_answer_at_a_time() -> None:
             await take(chat.send("two"))
         with pytest.raises(ConflictError):
             await chat.new()
-        chat.cut()
+        chat.stop()
         await take(stream)
         with pytest.raises(InvalidInputError):
             chat.send("  ")
@@ -478,7 +478,7 @@ async def test_another_process_is_told_the_same_cut(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a.db'}"
     async with chatting(Stage([["abc", HANG]]), url=url) as chat:
         _, stream = await start(chat, "go", TextDelta)
-        chat.cut()
+        chat.stop()
         [cut] = only(Cut, await take(stream))
     async with chatting(Stage([["x"]]), url=url) as chat:
         assert await chat.find_cut() == cut

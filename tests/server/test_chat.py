@@ -97,8 +97,8 @@ async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:
         async with asking(client) as stream:
             session_id = (await stream.until("text_delta"))["session_id"]
             await stream.until("text_delta")
-            cut = await client.post(f"{CHAT}/cut", json={"session_id": session_id})
-            assert cut.json() == {"cut": True}
+            cut = await client.post(f"{CHAT}/stop", json={"session_id": session_id})
+            assert cut.json() == {"stopped": True}
             told = await stream.until("cut")
             await stream.until("done")
         [(_, _), (role, text)] = await read_log(client, session_id)
@@ -106,8 +106,8 @@ async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:
         assert text.startswith("Berth seven ")
         assert text.endswith(INTERRUPTED_MARK)
         assert told["text"] == text.removesuffix(INTERRUPTED_MARK).rstrip("\n")
-        again = await client.post(f"{CHAT}/cut", json={"session_id": session_id})
-        assert again.json() == {"cut": False}
+        again = await client.post(f"{CHAT}/stop", json={"session_id": session_id})
+        assert again.json() == {"stopped": False}
 
 
 async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
@@ -182,8 +182,8 @@ async def test_keys_chat_within_their_scope(tmp_path: Path) -> None:
             async with asking(admin) as theirs:
                 session_id = (await theirs.until("said"))["session_id"]
                 assert (await ada.post(CHAT, json={**said, "session_id": session_id})).status_code == 404
-                foreign = await ada.post(f"{CHAT}/cut", json={"session_id": session_id})
-                unknown = await ada.post(f"{CHAT}/cut", json={"session_id": "ses_nobody"})
+                foreign = await ada.post(f"{CHAT}/stop", json={"session_id": session_id})
+                unknown = await ada.post(f"{CHAT}/stop", json={"session_id": "ses_nobody"})
                 assert (foreign.status_code, unknown.status_code) == (404, 404)
             async with streaming(ada, "POST", CHAT, said) as own:
                 await own.until("text_delta")

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.anyio
         ("/api/keys/key_1", "/api/api-keys/key_1"),
         ("/api/sessions/ses_1/events", "/api/sessions/ses_1/compactions"),
         ("/api/sessions/ses_1/events/evt_1/retry", "/api/sessions/ses_1/compactions/evt_1/retry"),
+        ("/api/agents/main/chat/cut", "/api/agents/main/chat/stop"),
     ],
 )
 async def test_an_old_route_names_the_new_one(admin: httpx2.AsyncClient, old: str, new: str) -> None:

@@ -68,7 +68,7 @@ class Chat:
         """Go on in a new, empty session.
 
         Raises:
-            ConflictError: an answer is on its way.
+            ConflictError: an answer is running.
         """
         self._require_rest()
         self._turn_to(await self._session.new())
@@ -82,7 +82,7 @@ class Chat:
         """Go on in a branch that shares the past up to a message; the session that was stays as it is.
 
         Raises:
-            ConflictError: an answer is on its way.
+            ConflictError: an answer is running.
             InvalidInputError: there is no such message, or it lies inside a step.
         """
         self._require_rest()
@@ -92,7 +92,7 @@ class Chat:
         """Go on in another session of the same user and agent.
 
         Raises:
-            ConflictError: an answer is on its way.
+            ConflictError: an answer is running.
             NotFoundError: they have no such session.
         """
         self._require_rest()
@@ -109,10 +109,10 @@ class Chat:
         """Say something, and give what happens until the answer is there.
 
         Everything is stored as it happens, whether or not anybody takes what is given. An iteration that is left or
-        cancelled stops the turn as `cut` does.
+        cancelled stops the turn as `stop` does.
 
         Raises:
-            ConflictError: an answer is on its way.
+            ConflictError: an answer is running.
             InvalidInputError: the text is blank.
             EverfoldError: the model or the store did not serve; a `Cut` came before, where an answer had begun.
         """
@@ -132,8 +132,8 @@ class Chat:
         async for event in self._run(None):
             yield event
 
-    def cut(self) -> bool:
-        """Stop the answer that is on its way; what was said of it is stored. False where there is none."""
+    def stop(self) -> bool:
+        """Stop the running answer; its text so far is stored. False where none runs."""
         if self._turn is None or self._turn.done():
             return False
         _stop(self._turn)
@@ -144,8 +144,8 @@ class Chat:
         return await find_cut(self._session)
 
     async def aclose(self) -> None:
-        """Stop the answer that is on its way, once what was said of it is stored, and hear of nothing any more."""
-        self.cut()
+        """Stop the running answer, wait until its text so far is stored, and end the subscription to events."""
+        self.stop()
         if self._turn is not None:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([self._turn])
@@ -165,7 +165,7 @@ class Chat:
     def _require_rest(self) -> None:
         if self._turn is not None and not self._turn.done():
             raise ConflictError(
-                f"session {self._session.id}: an answer is on its way; wait for it, or cut it",
+                f"session {self._session.id}: an answer is running; wait for it, or stop it",
                 session=self._session.id,
             )
 

@@ -38,7 +38,7 @@ class Question:
 
 @dataclass(slots=True, kw_only=True)
 class Chats:
-    """The chats of a server in which an answer is on its way."""
+    """The chats of a server in which an answer runs."""
 
     stopping: asyncio.Event
     _talks: list["Talk"] = field(default_factory=list["Talk"])
@@ -50,7 +50,7 @@ class Chats:
         """A chat that is ready to answer; leaving it stops the answer, once what was said of it is stored.
 
         Raises:
-            ConflictError: an answer is on its way in the same session.
+            ConflictError: an answer is running in the same session.
             NotFoundError: the user has no such session with the agent.
             InvalidInputError: the agent has no model or a tool cannot be had, or nothing waits for an answer.
             BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
@@ -72,17 +72,17 @@ class Chats:
             self._require_rest(chat.session.id)
             talk = Talk(chat=chat, question=question, first_id=chat.session.id)
             self._talks.append(talk)
-            stopper = asyncio.create_task(self._cut_at_stop(chat), name="everfold chat stopper")
+            stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
             try:
                 yield talk
             finally:
                 self._talks.remove(talk)
                 stopper.cancel()
 
-    def cut(self, session_id: str) -> bool:
-        """Stop the answer that is on its way in a session; False where there is none."""
+    def stop(self, session_id: str) -> bool:
+        """Stop the running answer of a session; False where none runs."""
         talk = self._find(session_id)
-        return talk is not None and talk.chat.cut()
+        return talk is not None and talk.chat.stop()
 
     def _find(self, session_id: str) -> "Talk | None":
         """A session may change its id within an answer, and is known by both."""
@@ -91,12 +91,12 @@ class Chats:
     def _require_rest(self, session_id: str | None) -> None:
         if session_id is not None and self._find(session_id) is not None:
             raise ConflictError(
-                f"session {session_id}: an answer is on its way; wait for it, or cut it", session=session_id
+                f"session {session_id}: an answer is running; wait for it, or stop it", session=session_id
             )
 
-    async def _cut_at_stop(self, chat: Chat) -> None:
+    async def _stop_with_server(self, chat: Chat) -> None:
         await self.stopping.wait()
-        chat.cut()
+        chat.stop()
 
 
 async def _require_open(chat: Chat) -> None:

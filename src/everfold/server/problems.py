@@ -53,12 +53,13 @@ _INTERNAL = "the server failed on this request; its log has the cause under the 
 RENAMED_ROUTES = (
     (re.compile(r"^/api/keys(?=/|$)"), "/api/api-keys"),
     (re.compile(r"^(/api/sessions/[^/]+)/events(?=/|$)"), r"\1/compactions"),
+    (re.compile(r"^(/api/agents/[^/]+/chat)/cut$"), r"\1/stop"),
 )
-"""Routes that have another path since: the old one is not found, and the error names the new one."""
+"""Old path, new path: a request to the old one answers 404 and names the new one."""
 
 
 def find_new_path(path: str) -> str | None:
-    """The path that a route has now, where it once had the one that was asked for."""
+    """The new path of a route that was renamed; None for every other path."""
     for old, new in RENAMED_ROUTES:
         if old.match(path):
             return old.sub(new, path)

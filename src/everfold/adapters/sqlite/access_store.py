@@ -1,10 +1,10 @@
 """The methods of the SQLite store that keys and known writes are reached by."""
 
 from everfold.adapters.sqlite import access
-from everfold.adapters.sqlite.lanes import Lanes, reads, writes
+from everfold.adapters.sqlite.connections import Connections, reads, writes
 
 
-class SqliteAccess(Lanes):
+class SqliteAccess(Connections):
     """The access store's methods; see `everfold.ports.access.AccessStore`."""
 
     add_api_key = writes(access.add_api_key)

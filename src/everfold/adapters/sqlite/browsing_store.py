@@ -1,11 +1,11 @@
 """The methods of the SQLite store that lists and pictures are made of."""
 
 from everfold.adapters.sqlite import browsing
-from everfold.adapters.sqlite.lanes import Lanes, reads
+from everfold.adapters.sqlite.connections import Connections, reads
 from everfold.core.primitives.ids import SessionId
 
 
-class SqliteBrowsing(Lanes):
+class SqliteBrowsing(Connections):
     """The browsing store's methods; see `everfold.ports.browsing.BrowsingStore`."""
 
     list_newest_sessions = reads(browsing.list_newest_sessions)

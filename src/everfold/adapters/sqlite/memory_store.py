@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from everfold.adapters.sqlite import memory, memory_items, memory_records
-from everfold.adapters.sqlite.lanes import Lanes, reads, reads_at_once, writes
+from everfold.adapters.sqlite.connections import Connections, reads, reads_at_once, writes
 from everfold.core.memory.items import Item, ItemId, ItemStatus
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.primitives.ids import AgentId, UserId
 
 
-class SqliteMemory(Lanes):
+class SqliteMemory(Connections):
     """The memory store's methods; see `everfold.ports.memory`."""
 
     # --- ledger

@@ -1,10 +1,10 @@
 """The methods of the SQLite store that overviews are asked by."""
 
 from everfold.adapters.sqlite import overview
-from everfold.adapters.sqlite.lanes import Lanes, reads
+from everfold.adapters.sqlite.connections import Connections, reads
 
 
-class SqliteOverview(Lanes):
+class SqliteOverview(Connections):
     """The overview store's methods; see `everfold.ports.overview.OverviewStore`."""
 
     count_work = reads(overview.count_work)

@@ -1,6 +1,6 @@
 """The SQLite store: the ports over one file.
 
-The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `lanes` for the
+The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `connections` for the
 threads that they run on, and `memory_store`, `vector_store`, `access_store`, `overview_store` and `browsing_store` for the
 methods of memory, vectors, access, overviews and browsing.
 """
@@ -14,7 +14,7 @@ from everfold.adapters.sqlite import compaction, forgetting, history, log, sessi
 from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.browsing_store import SqliteBrowsing
 from everfold.adapters.sqlite.connection import Database, translated
-from everfold.adapters.sqlite.lanes import reads, reads_placed, writes, writes_placed
+from everfold.adapters.sqlite.connections import reads, reads_placed, writes, writes_placed
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.overview_store import SqliteOverview
 from everfold.adapters.sqlite.vector_store import SqliteVectors

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from everfold.adapters.sqlite import vectors
 from everfold.adapters.sqlite.connection import Database, reading
-from everfold.adapters.sqlite.lane import Lane
-from everfold.adapters.sqlite.lanes import Lanes
+from everfold.adapters.sqlite.connection_thread import ConnectionThread
+from everfold.adapters.sqlite.connections import Connections
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
     Embeddable,
@@ -24,7 +24,7 @@ from everfold.errors import StoreUnavailableError
 T = TypeVar("T")
 
 
-class SqliteVectors(Lanes):
+class SqliteVectors(Connections):
     """The vector store's methods; see `everfold.ports.vectors.VectorStore`.
 
     What reads many vectors has a third thread with a connection of its own, so that it holds up neither writes nor
@@ -33,7 +33,7 @@ class SqliteVectors(Lanes):
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self._seeker: Lane | None = None
+        self._seeker: ConnectionThread | None = None
         self._making_seeker = asyncio.Lock()
         self._can_compare = False
 
@@ -87,7 +87,7 @@ class SqliteVectors(Lanes):
             if self._reader.is_closed:
                 raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
             if self._seeker is None:
-                self._seeker = await asyncio.to_thread(Lane, "vectors", self.path)
+                self._seeker = await asyncio.to_thread(ConnectionThread, "vectors", self.path)
         seeker = self._seeker
 
         def run() -> T:

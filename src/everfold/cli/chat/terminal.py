@@ -200,7 +200,7 @@ class _Terminal:
                 events.put(None)
 
         async def stop() -> None:
-            if not self._chat.cut():
+            if not self._chat.stop():
                 future.cancel()
 
         future: Future[None] = self._portal.start_task_soon(pump)

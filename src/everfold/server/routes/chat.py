@@ -17,8 +17,8 @@ from everfold.server.routing import make_router
 from everfold.server.schemas.streams import (
     OPENED,
     AskedChat,
-    AskedCut,
-    Cut,
+    AskedStop,
+    Stopped,
     show_chat_event,
     show_done,
     show_problem,
@@ -78,8 +78,8 @@ async def chat(
         yield show_problem(tell_failure(request_id_of(request)))
 
 
-@router.post("/api/agents/{agent}/chat/cut")
-async def cut_chat(caller: AnyKey, runtime: Context, agent: AgentText, asked: AskedCut) -> Cut:
+@router.post("/api/agents/{agent}/chat/stop")
+async def stop_chat(caller: AnyKey, runtime: Context, agent: AgentText, asked: AskedStop) -> Stopped:
     """Stop the running answer of a session; its text so far is stored."""
     await find_session(caller, runtime.engine, asked.session_id, agent=agent)
-    return Cut(cut=runtime.chats.cut(asked.session_id))
+    return Stopped(stopped=runtime.chats.stop(asked.session_id))

@@ -47,16 +47,16 @@ class AskedChat(Given):
     )
 
 
-class AskedCut(Given):
-    """Which answer is to be stopped."""
+class AskedStop(Given):
+    """Which answer to stop."""
 
-    session_id: str = Field(description="The session in which it is on its way.", examples=["ses_01"])
+    session_id: str = Field(description="The session whose answer runs.", examples=["ses_01"])
 
 
-class Cut(Schema):
-    """What became of the answer."""
+class Stopped(Schema):
+    """Whether an answer was stopped."""
 
-    cut: bool = Field(description="False where none was on its way.", examples=[True])
+    stopped: bool = Field(description="False where no answer was running.", examples=[True])
 
 
 def show_chat_event(event: ChatEvent, session_id: str) -> ServerSentEvent:

@@ -126,7 +126,7 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
   const stop = async () => {
     const id = it.sessionId || latest.current.session?.id;
     if (!id) { it.abort?.abort(); return; }
-    try { await send("POST", pathOf`/api/agents/${agent}/chat/cut`, { session_id: id }); } catch (problem) { toast(problem.detail, "bad"); }
+    try { await send("POST", pathOf`/api/agents/${agent}/chat/stop`, { session_id: id }); } catch (problem) { toast(problem.detail, "bad"); }
   };
   const again = () => (it.isStored ? answer() : say(it.said));
   /** Stored messages first, then the streamed entries that are not among them. */

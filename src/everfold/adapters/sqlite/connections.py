@@ -5,22 +5,22 @@ from contextlib import ExitStack
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from everfold.adapters.sqlite.connection import Database, reading, translated
-from everfold.adapters.sqlite.lane import Lane
+from everfold.adapters.sqlite.connection_thread import ConnectionThread
 from everfold.adapters.sqlite.places import Places
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Lanes:
+class Connections:
     """A file that is open for writing and for reading."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         with ExitStack() as opened:
-            self._writer = Lane("writer", path)
+            self._writer = ConnectionThread("writer", path)
             opened.callback(self._writer.close)
-            self._reader = Lane("reader", path)
+            self._reader = ConnectionThread("reader", path)
             opened.pop_all()
 
     async def _write(
@@ -57,13 +57,13 @@ class Lanes:
 
 
 Work: TypeAlias = Callable[Concatenate[Database, P], T]
-Method: TypeAlias = Callable[Concatenate[Lanes, P], Coroutine[Any, Any, T]]
+Method: TypeAlias = Callable[Concatenate[Connections, P], Coroutine[Any, Any, T]]
 
 
 def writes(work: Work[P, T]) -> Method[P, T]:
     """The method of a store that writes by a function, in one transaction; see the port for what it promises."""
 
-    async def write(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def write(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._write(work, *arguments, **options)
 
     return write
@@ -72,7 +72,7 @@ def writes(work: Work[P, T]) -> Method[P, T]:
 def reads(work: Work[P, T]) -> Method[P, T]:
     """The method of a store that reads by a function of one query."""
 
-    async def read(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def read(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._read(work, *arguments, **options)
 
     return read
@@ -84,7 +84,7 @@ PlacedWork: TypeAlias = Callable[Concatenate[Database, Places, P], T]
 def writes_placed(work: PlacedWork[P, T]) -> Method[P, T]:
     """The same as `writes`, by a function that looks sessions up among those that the thread has seen."""
 
-    async def write(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def write(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._write(work, self._writer.places, *arguments, **options)
 
     return write
@@ -93,7 +93,7 @@ def writes_placed(work: PlacedWork[P, T]) -> Method[P, T]:
 def reads_placed(work: PlacedWork[P, T]) -> Method[P, T]:
     """The same as `reads`, by a function that looks sessions up among those that the thread has seen."""
 
-    async def read(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def read(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._read(work, self._reader.places, *arguments, **options)
 
     return read
@@ -102,7 +102,7 @@ def reads_placed(work: PlacedWork[P, T]) -> Method[P, T]:
 def reads_at_once(work: Work[P, T]) -> Method[P, T]:
     """The method of a store that reads by a function of several queries, which see the database at one moment."""
 
-    async def read(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def read(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._read_at_once(work, *arguments, **options)
 
     return read

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from everfold.adapters.sqlite.connection import translated
-from everfold.adapters.sqlite.lane import Job, Lane
+from everfold.adapters.sqlite.connection_thread import ConnectionThread, Job
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.appending import AppendPlan
 from everfold.core.primitives.ids import SessionId
@@ -24,42 +24,42 @@ from everfold.testing.kit.builders import open_session
 
 
 @asynccontextmanager
-async def open_lane(folder: Path) -> AsyncIterator[Lane]:
-    """A lane over a new file, closed at the end."""
-    lane = Lane("test", str(folder / "lane.db"))
+async def open_thread(folder: Path) -> AsyncIterator[ConnectionThread]:
+    """A connection thread over a new file, closed at the end."""
+    connection = ConnectionThread("test", str(folder / "store.db"))
     try:
-        yield lane
+        yield connection
     finally:
-        lane.close()
+        connection.close()
 
 
-def add_user(lane: Lane, user_id: str) -> None:
+def add_user(connection: ConnectionThread, user_id: str) -> None:
     """A transaction that writes one row."""
-    with translated(lane.path), lane.database.transaction():
-        lane.database.connection.execute("INSERT INTO users (id) VALUES (?)", (user_id,))
+    with translated(connection.path), connection.database.transaction():
+        connection.database.connection.execute("INSERT INTO users (id) VALUES (?)", (user_id,))
 
 
-def count_users(lane: Lane) -> int:
+def count_users(connection: ConnectionThread) -> int:
     """How many rows such transactions have left in the file."""
-    connection = apsw.Connection(lane.path)
-    rows = list(connection.execute("SELECT count(*) FROM users"))
-    connection.close()
+    reader = apsw.Connection(connection.path)
+    rows = list(reader.execute("SELECT count(*) FROM users"))
+    reader.close()
     return int(rows[0][0])
 
 
 def test_jobs_run_in_order_on_one_other_thread(tmp_path: Path) -> None:
-    """Every job runs on the lane's own thread, one after the other, and gives its own outcome."""
+    """Every job runs on its own thread, one after the other, and gives its own outcome."""
 
     async def run() -> list[tuple[int, int]]:
-        lane = Lane("test", str(tmp_path / "lane.db"))
+        connection = ConnectionThread("test", str(tmp_path / "store.db"))
         done: list[int] = []
 
         def job(number: int) -> tuple[int, int]:
             done.append(number)
             return len(done), get_ident()
 
-        outcomes = await asyncio.gather(*(lane.call(partial(job, number)) for number in range(5)))
-        lane.close()
+        outcomes = await asyncio.gather(*(connection.call(partial(job, number)) for number in range(5)))
+        connection.close()
         return outcomes
 
     outcomes = asyncio.run(run())
@@ -72,46 +72,46 @@ def test_an_error_is_raised_where_the_call_waits_and_the_lane_goes_on(tmp_path: 
     """A job that fails raises its own error in its caller, and the next job runs."""
 
     async def run() -> int:
-        lane = Lane("test", str(tmp_path / "lane.db"))
+        connection = ConnectionThread("test", str(tmp_path / "store.db"))
         with pytest.raises(ZeroDivisionError):
-            await lane.call(lambda: 1 // 0)
+            await connection.call(lambda: 1 // 0)
         try:
-            return await lane.call(lambda: 7)
+            return await connection.call(lambda: 7)
         finally:
-            lane.close()
+            connection.close()
 
     assert asyncio.run(run()) == 7
 
 
 def test_a_call_cancelled_before_its_turn_never_runs(tmp_path: Path) -> None:
-    """What is cancelled while another job holds the lane is not done, and the jobs after it are."""
+    """What is cancelled while another job holds the thread is not done, and the jobs after it are."""
 
     async def run() -> list[str]:
-        lane = Lane("test", str(tmp_path / "lane.db"))
+        connection = ConnectionThread("test", str(tmp_path / "store.db"))
         done: list[str] = []
         gate = Event()
-        first = asyncio.create_task(lane.call(gate.wait))
-        second = asyncio.create_task(lane.call(lambda: done.append("second")))
-        third = asyncio.create_task(lane.call(lambda: done.append("third")))
+        first = asyncio.create_task(connection.call(gate.wait))
+        second = asyncio.create_task(connection.call(lambda: done.append("second")))
+        third = asyncio.create_task(connection.call(lambda: done.append("third")))
         await asyncio.sleep(0)
         second.cancel()
         await asyncio.sleep(0)
         gate.set()
         await asyncio.gather(first, third)
-        lane.close()
+        connection.close()
         return done
 
     assert asyncio.run(run()) == ["third"]
 
 
 def test_a_closed_lane_refuses(tmp_path: Path) -> None:
-    """After its end a lane refuses every call with an error that names the file."""
+    """After its end a connection thread refuses every call with an error that names the file."""
 
     async def run() -> None:
-        lane = Lane("test", str(tmp_path / "lane.db"))
-        lane.close()
-        with pytest.raises(StoreUnavailableError, match=r"lane\.db"):
-            await lane.call(lambda: None)
+        connection = ConnectionThread("test", str(tmp_path / "store.db"))
+        connection.close()
+        with pytest.raises(StoreUnavailableError, match=r"store\.db"):
+            await connection.call(lambda: None)
 
     asyncio.run(run())
 
@@ -123,20 +123,20 @@ def test_a_call_that_was_let_in_is_answered(tmp_path: Path, monkeypatch: pytest.
     class Overtaken(SimpleQueue[Job | None]):
         def put(self, item: Job | None, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002
             if item is not None and not closing_thread:
-                closing_thread.append(Thread(target=lane.close))
+                closing_thread.append(Thread(target=connection.close))
                 closing_thread[0].start()
                 closing_thread[0].join(0.2)
             super().put(item, block, timeout)
 
-    monkeypatch.setattr("everfold.adapters.sqlite.lane.SimpleQueue", Overtaken)
-    lane = Lane("test", str(tmp_path / "lane.db"))
+    monkeypatch.setattr("everfold.adapters.sqlite.connection_thread.SimpleQueue", Overtaken)
+    connection = ConnectionThread("test", str(tmp_path / "store.db"))
 
     async def run() -> int:
-        return await asyncio.wait_for(lane.call(lambda: 42), 10)
+        return await asyncio.wait_for(connection.call(lambda: 42), 10)
 
     assert asyncio.run(run()) == 42
     closing_thread[0].join(10)
-    assert lane.is_closed
+    assert connection.is_closed
 
 
 def test_a_store_touches_its_file_on_its_own_threads_only(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_a_store_touches_its_file_on_its_own_threads_only(tmp_path: Path) -> Non
 
     async def run() -> None:
         store = await SqliteStore.open(str(tmp_path / "store.db"))
-        for lane in (store._writer, store._reader):
-            lane.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, note)
+        for connection in (store._writer, store._reader):
+            connection.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, note)
         session_id = (await open_session(store)).id
         state = await store.read_state(session_id)
         await store.write_state(session_id, replace(state, revision=1), expected_revision=0)
@@ -169,10 +169,10 @@ def test_a_write_waits_for_another_process_beside_the_event_loop(tmp_path: Path)
     """A write that finds the file locked waits on the thread, while the loop goes on, and is done once it is free."""
 
     async def run() -> tuple[int, int]:
-        async with open_lane(tmp_path) as lane:
-            other = apsw.Connection(lane.path)
+        async with open_thread(tmp_path) as connection:
+            other = apsw.Connection(connection.path)
             other.execute("BEGIN IMMEDIATE")
-            writing = asyncio.create_task(lane.call(partial(add_user, lane, "late")))
+            writing = asyncio.create_task(connection.call(partial(add_user, connection, "late")))
             beats_count = 0
             for _ in range(20):
                 await asyncio.sleep(0.005)
@@ -180,7 +180,7 @@ def test_a_write_waits_for_another_process_beside_the_event_loop(tmp_path: Path)
             other.execute("ROLLBACK")
             other.close()
             await writing
-            return beats_count, count_users(lane)
+            return beats_count, count_users(connection)
 
     assert asyncio.run(run()) == (20, 1)
 
@@ -189,17 +189,17 @@ def test_an_error_within_a_transaction_leaves_the_lane_as_it_was(tmp_path: Path)
     """Work that fails in the middle of its transaction raises its own error, leaves no row, and the next is done."""
 
     async def run() -> int:
-        async with open_lane(tmp_path) as lane:
+        async with open_thread(tmp_path) as connection:
 
             def fail() -> None:
-                with translated(lane.path), lane.database.transaction():
-                    lane.database.connection.execute("INSERT INTO users (id) VALUES ('lost')")
+                with translated(connection.path), connection.database.transaction():
+                    connection.database.connection.execute("INSERT INTO users (id) VALUES ('lost')")
                     raise ZeroDivisionError
 
             with pytest.raises(ZeroDivisionError):
-                await lane.call(fail)
-            await lane.call(partial(add_user, lane, "kept"))
-            return count_users(lane)
+                await connection.call(fail)
+            await connection.call(partial(add_user, connection, "kept"))
+            return count_users(connection)
 
     assert asyncio.run(run()) == 1
 
@@ -207,37 +207,37 @@ def test_an_error_within_a_transaction_leaves_the_lane_as_it_was(tmp_path: Path)
 @pytest.mark.parametrize("among", [1, 4])
 def test_event_loops_of_several_threads_share_a_lane(tmp_path: Path, among: int) -> None:
     """Calls from several threads at once are all done, each once."""
-    lane = Lane("test", str(tmp_path / "lane.db"))
+    connection = ConnectionThread("test", str(tmp_path / "store.db"))
 
     async def write(thread: int) -> None:
         for number in range(60):
-            await lane.call(partial(add_user, lane, f"{thread}-{number}"))
+            await connection.call(partial(add_user, connection, f"{thread}-{number}"))
 
     threads = [Thread(target=asyncio.run, args=(write(number),)) for number in range(among)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert count_users(lane) == 60 * among
-    lane.close()
+    assert count_users(connection) == 60 * among
+    connection.close()
 
 
 def test_a_fork_is_refused(tmp_path: Path) -> None:
-    """In a fork of the process that opened it a lane refuses all work, though it has its connection; the parent goes on."""
-    with closing(Lane("test", str(tmp_path / "lane.db"))) as lane:
+    """A connection thread refuses all work in a fork of the process that opened it; the parent goes on."""
+    with closing(ConnectionThread("test", str(tmp_path / "store.db"))) as connection:
         with warnings.catch_warnings(action="ignore"):
             child = os.fork()
         if not child:
             is_refused = False
             try:
-                asyncio.run(asyncio.wait_for(lane.call(partial(add_user, lane, "child")), 5))
+                asyncio.run(asyncio.wait_for(connection.call(partial(add_user, connection, "child")), 5))
             except StoreUnavailableError as error:
                 is_refused = "forked" in str(error)
-            lane.close()
+            connection.close()
             os._exit(is_refused)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-        asyncio.run(lane.call(partial(add_user, lane, "parent")))
-        assert count_users(lane) == 1
+        asyncio.run(connection.call(partial(add_user, connection, "parent")))
+        assert count_users(connection) == 1
 
 
 async def read_until_closed(store: SqliteStore, session_id: SessionId, is_reading: Event, ended: list[str]) -> None:

@@ -30,7 +30,7 @@ QUIET_SECS = 0.05
 """How long nobody has asked for anything when the thread does what was put off: between two turns, not within one."""
 
 
-class Lane:
+class ConnectionThread:
     """One thread with one connection; jobs run one after the other, in the order of their calls.
 
     The thread is a daemon: a program that ends without closing its store is not held up, and what was not committed by
@@ -53,7 +53,7 @@ class Lane:
         """What a piece of work gives, or its error. Cancelled before it begins, it never runs.
 
         Raises:
-            StoreUnavailableError: the lane was closed, or is another process's.
+            StoreUnavailableError: the connection was closed, or belongs to another process.
         """
         if self._is_foreign:
             raise StoreUnavailableError(
