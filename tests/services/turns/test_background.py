@@ -12,6 +12,7 @@ from tests.support.proofs import flatten_request, list_all_compactions
 
 from everfold import Everfold, Session, Window
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
+from everfold.adapters.sqlite.lane import Lane
 from everfold.bootstrap import make_engine, open_store
 from everfold.config import load_settings
 from everfold.core.compaction.record import Compaction
@@ -33,6 +34,33 @@ from everfold.testing.kit.hearing import Hearing
 pytestmark = pytest.mark.anyio
 LIMIT = 4000
 HOUR = timedelta(hours=1)
+QUIET_PASSES_COUNT = 50
+"""After so many passes of the event loop without a call of a store, everything waits for the model or for a time."""
+
+
+class AtStores:
+    """How many calls of SQLite stores are under way: their answers come from other threads, whenever those run."""
+
+    count = 0
+
+
+at_stores = AtStores()
+
+
+@pytest.fixture(autouse=True)
+def calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call of a store is counted while it lasts."""
+    call = Lane.call
+
+    async def call_and_count(self: Lane, work: Callable[[], object]) -> object:
+        at_stores.count += 1
+        try:
+            return await call(self, work)
+        finally:
+            at_stores.count -= 1
+
+    monkeypatch.setattr(at_stores, "count", 0)
+    monkeypatch.setattr(Lane, "call", call_and_count)
 
 
 class Writer:
@@ -153,9 +181,11 @@ class Rig:
 
 
 async def let_run() -> None:
-    """Let work go on as far as it can without the model."""
-    for _ in range(5):
-        await asyncio.sleep(0.004)
+    """Let work go on as far as it can without the model: until no store is at a call, and stays at none."""
+    quiet_passes_count = 0
+    while quiet_passes_count < QUIET_PASSES_COUNT:
+        quiet_passes_count = 0 if at_stores.count else quiet_passes_count + 1
+        await asyncio.sleep(0)
 
 
 @asynccontextmanager
@@ -546,16 +576,19 @@ async def test_a_lease_that_cannot_be_renewed_once_costs_nothing(url: str, monke
     """A store that does not serve while a lease is renewed is asked again, and the digest is committed all the same."""
     async with opened(url, settings={"lease_secs": 0.01}) as rig:
         asked: list[None] = []
+        asked_again = asyncio.Event()
 
         async def refuse(*_: object, **__: object) -> None:
             asked.append(None)
+            if len(asked) > 1:
+                asked_again.set()
             raise StoreUnavailableError("the database is locked; try again")
 
         monkeypatch.setattr(rig.engine._store, "renew_lease", refuse)
         await rig.talk_until_called()
-        await let_run()
+        async with asyncio.timeout(5):
+            await asked_again.wait()
         await rig.finish()
-        assert len(asked) > 1
         (compaction,) = await rig.compactions()
         assert (compaction.state, compaction.attempts) == ("done", 1)
 
