@@ -221,6 +221,7 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
         write_digest=None if caller is None else partial(digest_compaction, caller),
         extract=None if caller is None else memories.extract,
         extracts=memories.is_on,
+        hint_found=memories.hint_found,
         refresher=refresher,
         handover=Handover() if refresher is None else refresher.handover,
         stream=stream,

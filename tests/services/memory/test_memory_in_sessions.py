@@ -3,9 +3,11 @@
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.support.candidates import candidate
 
 import everfold
 from everfold import Everfold, MemoryWrite, Session, Window
@@ -297,6 +299,40 @@ async def test_a_digest_is_told_what_memory_takes(
         hinted = [text.partition("<<<end untrusted")[0] for text in hinted if "#1 fact" in text]
         assert bool(hinted) == (system == "structured")
         assert all(BADGE in text and "evil.example.com" not in text for text in hinted)
+
+
+async def test_a_digest_is_told_what_became_of_what_was_found(
+    open_with_model: Callable[..., AbstractAsyncContextManager[Everfold]],
+) -> None:
+    """The hint holds what every pass found, a model's too, and not what was corrected or forgotten since."""
+    model = ScriptedModel((Step(digest="echo"),))
+    key, boat = "Remember: the spare key is under the mat.", "Has a boat called Fenna."
+    settings = {"memory": STRUCTURED, "compaction": {"synchronous": True, "message_cap": 5}}
+    async with open_with_model("memory://", model, settings=settings) as engine:
+        session = await engine.session(user="ada", agent="coach", limit=16_000)
+        await say(session, key, "As for colours, the Fenna is painted each spring.", BADGE)
+        found = candidate(boat, quote="the Fenna is painted each spring", seq=3)
+        found = replace(found, evidence=(found.evidence[0]._replace(session_id=session.id),))
+        await session._memories.get(session.record.agent_id).rememberer.take(
+            [found],
+            user_id=session.record.user_id,
+            agent_id=session.record.agent_id,
+            written_by="model",
+            actor="extraction",
+        )
+        memory = await engine.memory(user="ada", agent="coach")
+        by_statement = {item.statement: item.id for item in await memory.items()}
+        assert {key, boat, BADGE} == set(by_statement)
+        await memory.forget(by_statement[key])
+        await memory.edit(by_statement[BADGE], "The badge is blue.")
+        await session.append(chat(120, first=1))
+        await session.compact(keep_recent=2)
+        asked = [request.prompt for request in model.requests if request.purpose == "digest"]
+        hint = asked[0].rpartition("What memory holds important")[2].partition("<<<end untrusted")[0]
+        assert f"#3 fact: {boat}" in hint
+        assert "#5 fact: The badge is blue." in hint
+        assert BADGE not in hint
+        assert "spare key" not in hint
 
 
 async def test_an_overflow_is_dreamed_of_at_once(url: str) -> None:

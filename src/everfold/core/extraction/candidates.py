@@ -10,11 +10,9 @@ Source: DESIGN section 4, "Extraction" and "Threats"; REQUIREMENTS U-40, U-44.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from everfold.core.extraction.evidence import list_parts
-from everfold.core.extraction.hints import join_hints
 from everfold.core.extraction.remembering import find_memory_kind
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Candidate, Evidence, ItemKind, Tier
@@ -26,8 +24,6 @@ from everfold.core.threats.scanning import scan_memory
 
 EXPLICIT_CHARS: Final = 2000
 """How much of what a person asks to remember is one statement: half a page. More is a document, which the log keeps."""
-MOST_HINTED: Final = 24
-"""How many candidates a hint names at most; its length cuts it sooner where they are long."""
 _NEARLY_CUT_CHARS: Final = QUOTE_CHARS - 30
 """From this length on a quote may be a part of its sentence."""
 _END: Final = re.compile(r"[.!?\u3002\uff01\uff1f](?=\s|$)|\n")
@@ -58,18 +54,6 @@ def find_candidates(message: Message, *, session_id: SessionId, before: str | No
         for line, kind in kinds
         if any(start <= line.start and line.start + len(line.quote) <= end for start, end in spans)
     )
-
-
-def hint_at(messages: Sequence[Message], *, session_id: SessionId) -> str:
-    """What memory takes from messages, for who writes a digest of them: what counts most first, a line each.
-
-    Bounded as every hint is; what a scan holds back, and what is from outside, is not in it.
-    """
-    found = [one for message in messages for one in find_candidates(message, session_id=session_id)]
-    found = [one for one in map(clean_candidate, found) if not list_item_threats(one.statement, one.evidence)]
-    found.sort(key=lambda one: (not one.is_explicit, -AUTHORITY[one.origin], -one.confidence, one.evidence[0].seq))
-    lines = (f"#{one.evidence[0].seq} {one.kind}: {' '.join(one.statement.split())}" for one in found)
-    return join_hints([("memory", "\n".join(islice(lines, MOST_HINTED)))])
 
 
 def clean_candidate(candidate: Candidate) -> Candidate:

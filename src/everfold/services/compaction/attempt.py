@@ -1,6 +1,6 @@
 """Attempt: do the two jobs of a claimed event, the model's digest and the extraction."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -8,10 +8,9 @@ from everfold.core.compaction.late_digests import find_shown
 from everfold.core.compaction.record import Compaction
 from everfold.core.compaction.tasks import Progress, Task, WorkPolicy, Written
 from everfold.core.compaction.transitions import JobCause, move_digest, move_extraction
-from everfold.core.extraction.candidates import hint_at
+from everfold.core.log.sessions import SessionRecord
 from everfold.core.observation.hooks import Hints
 from everfold.core.observation.spans import COMPACTION_DIGEST, describe_compaction
-from everfold.core.primitives.ids import AgentId
 from everfold.errors import EverfoldError
 from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
@@ -20,6 +19,8 @@ from everfold.services.telling.tell_plugins import prepare_fold
 
 WriteDigest = Callable[[Task], Awaitable[Written]]
 Extract = Callable[[Task], Awaitable[None]]
+HintFound = Callable[[SessionRecord, Sequence[int]], Awaitable[str]]
+"""What memory has from messages of a session; empty where it has nothing, or the agent has none."""
 
 ROLLED_UP = "its range had joined the rollup before the model's digest was there"
 DIED = "every worker that tried it stopped before it was done"
@@ -38,7 +39,7 @@ class Attempts:
     stream: Stream
     write_digest: WriteDigest | None
     extract: Extract | None
-    extracts: Callable[[AgentId], bool]
+    hint_found: HintFound
     has_hooks: bool
 
     async def run(self, live: LiveSession, compaction: Compaction) -> Progress:
@@ -72,8 +73,9 @@ class Attempts:
         messages = await self.store.read_messages(live.record.id, compaction.plan.folded)
         notes = await self.store.read_notes(live.record.id, [message.seq for message in messages])
         hints = (await self.prepare(live, compaction)).text if self.has_hooks else ""
-        if compaction.digest == "pending" and self.extracts(live.record.agent_id):
-            hints = "\n".join(filter(None, (hint_at(messages, session_id=live.record.id), hints)))
+        if compaction.digest == "pending":
+            found = await self.hint_found(live.record, compaction.plan.folded)
+            hints = "\n".join(filter(None, (found, hints)))
         return Task(
             record=live.record,
             compaction=compaction,

@@ -14,7 +14,7 @@ Source: DESIGN section 3.2.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,12 +24,13 @@ from everfold.core.compaction.planning import Demand
 from everfold.core.compaction.record import Compaction
 from everfold.core.compaction.tasks import WorkPolicy, read_progress
 from everfold.core.compaction.transitions import find_ending
+from everfold.core.log.sessions import SessionRecord
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId
 from everfold.errors import ConflictError, HookError
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
-from everfold.services.compaction.attempt import Attempts, Extract, WriteDigest, without_moot_digest
+from everfold.services.compaction.attempt import Attempts, Extract, HintFound, WriteDigest, without_moot_digest
 from everfold.services.compaction.claim import Claims
 from everfold.services.compaction.commit import Base, Committer
 from everfold.services.compaction.compact import Abilities, Compactor
@@ -48,13 +49,18 @@ def _always(_: AgentId) -> bool:
     return True
 
 
+async def _find_nothing(_record: SessionRecord, _seqs: Sequence[int]) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
     """Works on the sessions of one store.
 
     Attributes:
         extract: Finds what is to be remembered in the messages of an event.
-        extracts: For which agents it does: what their memory takes is hinted to whoever writes a digest.
+        extracts: For which agents it does.
+        hint_found: What memory has from messages, for the model that writes their digest.
         refresher: Asks the context sources; None where none is configured.
         handover: Takes what is done beside the turns, for the turns; the refresher's own where there is one.
         prepared: Folds that were made ahead.
@@ -69,6 +75,7 @@ class Worker:
     write_digest: WriteDigest | None = None
     extract: Extract | None = None
     extracts: Callable[[AgentId], bool] = _always
+    hint_found: HintFound = _find_nothing
     refresher: Refresher | None = None
     handover: Handover = field(default_factory=Handover)
     stream: Stream = field(default_factory=Stream)
@@ -113,7 +120,7 @@ class Worker:
             stream=self.stream,
             write_digest=self.write_digest,
             extract=self.extract,
-            extracts=self.extracts,
+            hint_found=self.hint_found,
             has_hooks=self.abilities.has_hooks,
         )
 

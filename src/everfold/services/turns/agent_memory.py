@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from everfold.core.compaction.tasks import Task
+from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import RecallShown
 from everfold.core.primitives.ids import AgentId
@@ -17,6 +18,7 @@ from everfold.services.dreams.dream import Dreamer
 from everfold.services.forgetting.forget import Forgetter
 from everfold.services.memory.embed import Embedding
 from everfold.services.memory.extract_by_model import ModelExtractor
+from everfold.services.memory.hint_found import hint_found
 from everfold.services.memory.recall import Shown, recall_turn
 from everfold.services.memory.recollect import Recollector
 from everfold.services.memory.remember import Rememberer
@@ -104,6 +106,12 @@ class Memories:
         extractor = self.get(task.record.agent_id).extractor
         if extractor is not None:
             await extractor(task)
+
+    async def hint_found(self, record: SessionRecord, seqs: Sequence[int]) -> str:
+        """What memory has from messages of a session; a worker's `hint_found`. Not a query where memory is off."""
+        if not self.is_on(record.agent_id):
+            return ""
+        return await hint_found(self.store, record, seqs, now=self.clock.now())
 
     def _make(self, policy: MemoryPolicy) -> AgentMemory:
         rememberer = Rememberer(store=self.store, clock=self.clock, ids=self.ids, policy=policy, stream=self.stream)
