@@ -11,10 +11,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from tests.server.conftest import Served, serve
+from tests.server.memory_rows import STRUCTURED
 
 from everfold.adapters.system.otel import OtelTracer
 from everfold.server.app import make_app
-from everfold.testing.kit.builders import talk
+from everfold.testing.kit.builders import assistant, talk, user
 
 pytestmark = pytest.mark.anyio
 
@@ -103,6 +104,20 @@ async def test_a_monitor_reads_what_happened(served: Served) -> None:
     assert float(lines["everfold_sessions"]) == 1
     assert any(line.startswith("everfold_compactions_total{") for line in lines)
     assert float(lines["everfold_saved_tokens_total"]) > 0
+
+
+async def test_a_monitor_reads_what_memory_did(tmp_path: Path) -> None:
+    """The figures count extractions, what they found, and dreams by how they ended."""
+    async with serve(tmp_path / "served.db", STRUCTURED) as served:
+        session = await served.runtime.engine.session()
+        await session.append([user("Remember: the key is under the mat."), assistant("I see.")])
+        await (await served.runtime.engine.memory()).dream()
+        async with served.client(await served.key("admin")) as client:
+            text = (await client.get("/metrics")).text
+    lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert float(lines['everfold_extractions_total{written_by="heuristic"}']) == 1
+    assert float(lines['everfold_extracted_items_total{written_by="heuristic"}']) == 1
+    assert float(lines['everfold_dreams_total{generator="deterministic",state="applied"}']) == 1
 
 
 async def test_each_request_is_a_span(served: Served) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.server.conftest import Served, serve
+from tests.server.memory_rows import STRUCTURED
 from tests.server.streaming import PATIENCE_SECS, Data, Stream, listening, streaming, wait_until
 
 from everfold.core.observation.events import HookFailed, Recovered
 from everfold.core.primitives.ids import SessionId
-from everfold.testing.kit.builders import talk
+from everfold.testing.kit.builders import assistant, talk, user
 
 pytestmark = pytest.mark.anyio
 
@@ -193,6 +194,36 @@ async def test_an_agent_is_told_what_it_may_read(tmp_path: Path) -> None:
             assert (await every.until("memory_changed"))["parts"] == ["items", "quarantine"]
             told = [await stream.until("memory_changed") for _ in range(2)]
             assert [(one["agent"], one["parts"]) for one in told] == [("clerk", ["items"]), (None, ["items"])]
+
+
+async def test_dreams_and_extractions_are_told_to_their_user_alone(tmp_path: Path) -> None:
+    """A key of a user is told of the extractions and dreams of their own memory, a key of an agent of none."""
+    async with serve(tmp_path / "served.db", STRUCTURED) as served, listening(served.app) as url:
+        engine = served.runtime.engine
+        ada, ben = [(await engine.add_user(name)).id for name in ("Ada", "Ben")]
+        async with (
+            client_of(served, url, f"user:{ada}") as own,
+            client_of(served, url, "agent:guide") as agent,
+            client_of(served, url, "admin") as admin,
+            watching(own) as stream,
+            watching(agent) as foreign,
+            watching(admin) as every,
+        ):
+            for user_id in (ben, ada):
+                session = await engine.session(user=user_id, agent="guide")
+                await session.append([user(f"Remember that {SECRET}."), assistant("I see.")])
+                await (await engine.memory(user=user_id, agent="guide")).dream()
+            last = await engine.session(user=ada, agent="guide", new=True)
+            kinds = ("extraction_ended", "dream_begun", "dream_ended")
+            for kind in kinds:
+                told = await stream.until(kind)
+                assert (told["user_id"], told["agent"]) == (ada, "guide")
+                assert SECRET not in str(told)
+                assert [(await every.until(kind))["user_id"]] == [ben]
+            while (event := await foreign.take()) is not None:
+                assert event[0] not in kinds
+                if event[1].get("session_id") == last.id:
+                    break
 
 
 async def test_no_word_that_was_said_is_told(tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from everfold.core.observation.events import (
     CompactionCommitted,
     CompactionDegraded,
+    DreamEnded,
     Event,
     EventsDropped,
+    ExtractionEnded,
     HookFailed,
     ModelCalled,
     SourceAsked,
@@ -60,6 +62,13 @@ class Metrics:
             "everfold_model_calls", "Calls of models beside the turns.", ("purpose", "outcome"), registry=registry
         )
         self._hooks = Counter("everfold_hook_failures", "Calls of plug-ins that failed.", ("hook",), registry=registry)
+        self._extractions = Counter(
+            "everfold_extractions", "Passes over messages that are in memory.", ("written_by",), registry=registry
+        )
+        self._found = Counter(
+            "everfold_extracted_items", "Items that extractions found.", ("written_by",), registry=registry
+        )
+        self._dreams = Counter("everfold_dreams", "Dreams that ended.", ("state", "generator"), registry=registry)
         self._sources = Counter("everfold_sources_asked", "Context sources asked.", ("outcome",), registry=registry)
         self._dropped = Counter("everfold_events_dropped", "Events that were not counted.", registry=registry)
         self._events = Gauge(
@@ -92,6 +101,11 @@ class Metrics:
                 self._calls.labels(purpose, error_code or "answered").inc()
             case HookFailed(hook=hook):
                 self._hooks.labels(hook).inc()
+            case ExtractionEnded(written_by=written_by, found_count=found_count):
+                self._extractions.labels(written_by).inc()
+                self._found.labels(written_by).inc(found_count)
+            case DreamEnded(state=state, generator=generator):
+                self._dreams.labels(state, generator).inc()
             case SourceAsked(outcome=outcome):
                 self._sources.labels(outcome).inc()
             case EventsDropped(dropped_count=dropped_count):

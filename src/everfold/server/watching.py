@@ -5,13 +5,23 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from everfold.core.observation.events import Event, EventsDropped, MemoryChanged
+from everfold.core.observation.events import (
+    DreamBegun,
+    DreamEnded,
+    DreamJudged,
+    Event,
+    EventsDropped,
+    ExtractionEnded,
+    MemoryChanged,
+)
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.engine import Everfold
 from everfold.server.owners import Owner, Owners
 from everfold.services.telling.feed import Subscription
 
 _OF_AGENTS: Final = frozenset({"items", "topics"})
+_OF_USERS = ExtractionEnded | DreamBegun | DreamEnded | DreamJudged
+"""What is told of memory to its user alone, as the routes of extractions and dreams are theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +69,9 @@ async def _see(engine: Everfold, owners: Owners, event: Event, owner: Owner) -> 
         return Seen(event=event, user_id=None, agent_id=None)
     if isinstance(event, MemoryChanged):
         return _see_memory(event, owner)
+    if isinstance(event, _OF_USERS):
+        is_seen = owner.agent_id is None and owner.has_memory(event.user_id, event.agent_id)
+        return Seen(event=event, user_id=event.user_id, agent_id=event.agent_id) if is_seen else None
     if event.session_id is None:
         is_everybody = owner.user_id is None and owner.agent_id is None
         return Seen(event=event, user_id=None, agent_id=None) if is_everybody else None

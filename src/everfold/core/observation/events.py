@@ -11,7 +11,9 @@ from typing import Final, Literal, TypeAlias, get_args
 from everfold.core.compaction.folding import CompactionReport
 from everfold.core.compaction.planning import Trigger
 from everfold.core.digests.verification import FaultKind
+from everfold.core.memory.items import Writer
 from everfold.core.memory.records import MemoryPart
+from everfold.core.memory.topics import DreamId, DreamState
 from everfold.core.observation.hooks import HookName, SwitchCause
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.core.sources.refreshing import Cause
@@ -234,6 +236,79 @@ class MemoryDelayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionEnded:
+    """A pass over messages is in memory. One by rules that found nothing leaves no record, and is not told.
+
+    Attributes:
+        user_id: Whose memory.
+        agent_id: With whom the session is.
+        compaction_id: The compaction that it was made for; None for none.
+        written_by: Rules (`heuristic`) or a `model`.
+        found_count: The items that were added, changed or seen again.
+        refused_count: What was found and not taken.
+    """
+
+    session_id: SessionId
+    user_id: UserId
+    agent_id: AgentId
+    compaction_id: CompactionId | None
+    first_seq: int
+    last_seq: int
+    written_by: Writer
+    found_count: int
+    refused_count: int
+    kind: Literal["extraction_ended"] = "extraction_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamBegun:
+    """So many items are being consolidated into topics."""
+
+    user_id: UserId
+    agent_id: AgentId
+    dream_id: DreamId
+    items_count: int
+    session_id: None = None
+    kind: Literal["dream_begun"] = "dream_begun"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamEnded:
+    """A dream that was begun has ended.
+
+    Attributes:
+        state: As in the dream's record; `skipped` where another process had read the same meanwhile and nothing is
+            recorded. `failed` without a record is followed by the error.
+        elapsed_secs: From its begin.
+        cost_usd: Of the model's calls; None where no model was asked, or no price is known.
+    """
+
+    user_id: UserId
+    agent_id: AgentId
+    dream_id: DreamId
+    state: DreamState | Literal["skipped"]
+    generator: Literal["deterministic", "model"]
+    topics_count: int
+    items_count: int
+    elapsed_secs: float
+    cost_usd: float | None = None
+    session_id: None = None
+    kind: Literal["dream_ended"] = "dream_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamJudged:
+    """A person approved (`applied`), rejected or reverted a dream."""
+
+    user_id: UserId
+    agent_id: AgentId
+    dream_id: DreamId
+    state: DreamState
+    session_id: None = None
+    kind: Literal["dream_judged"] = "dream_judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshBegun:
     """So many context sources are asked now, and why."""
 
@@ -378,6 +453,10 @@ Event: TypeAlias = (
     | ModelCalled
     | HookFailed
     | MemoryDelayed
+    | ExtractionEnded
+    | DreamBegun
+    | DreamEnded
+    | DreamJudged
     | RefreshBegun
     | SourceAsked
     | ContextRefreshed

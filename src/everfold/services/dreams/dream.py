@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from everfold.core.dreams.consolidation import plan_stepwise
 from everfold.core.dreams.scenes import Consolidation
@@ -22,7 +22,8 @@ from everfold.core.dreams.topic_lines import Scan, diff_lines
 from everfold.core.memory.items import ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditEntry, MemoryChange
-from everfold.core.memory.topics import Dream, DreamId, Topic
+from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
+from everfold.core.observation.events import DreamBegun, DreamEnded
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.threats.scanning import scan_memory
 from everfold.errors import ConflictError
@@ -156,9 +157,41 @@ class Dreamer:
             if not is_leased:
                 return None
             if await self.store.read_memory_version(found.scene.user_id) == found.head:
-                return await self._decide(found, reading)
+                return await self._decide_telling(found, reading)
             again = await reading()
-            return await self._decide(again, reading) if again is not None and again.scene.items else None
+            return await self._decide_telling(again, reading) if again is not None and again.scene.items else None
+
+    async def _decide_telling(self, found: DreamInput, reading: Reading) -> Dream | None:
+        """Decide, and tell that it begins and how it ends."""
+        scene = found.scene
+        self.stream.publish(
+            DreamBegun(
+                user_id=scene.user_id, agent_id=scene.agent_id, dream_id=scene.dream_id, items_count=len(scene.items)
+            )
+        )
+        try:
+            dream = await self._decide(found, reading)
+        except BaseException:
+            self._tell_end(found, None, "failed")
+            raise
+        self._tell_end(found, dream, "skipped" if dream is None else dream.state)
+        return dream
+
+    def _tell_end(self, found: DreamInput, dream: Dream | None, state: DreamState | Literal["skipped"]) -> None:
+        scene = found.scene
+        self.stream.publish(
+            DreamEnded(
+                user_id=scene.user_id,
+                agent_id=scene.agent_id,
+                dream_id=scene.dream_id,
+                state=state,
+                generator="deterministic" if dream is None else dream.generator,
+                topics_count=0 if dream is None else len(dream.topics),
+                items_count=0 if dream is None else len(dream.items),
+                elapsed_secs=(self.clock.now() - scene.now).total_seconds(),
+                cost_usd=None if dream is None else dream.cost_usd,
+            )
+        )
 
     async def _decide(self, found: DreamInput, reading: Reading) -> Dream | None:
         """Ask, plan and write; plan again over what is there where memory has moved."""

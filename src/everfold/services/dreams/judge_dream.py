@@ -10,6 +10,7 @@ from datetime import datetime
 
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
+from everfold.core.observation.events import DreamJudged
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
@@ -65,6 +66,7 @@ async def _judge(
             await change_memory(store, change, stream=stream)
         except ConflictError:
             return None
+        stream.publish(DreamJudged(user_id=dream.user_id, agent_id=dream.agent_id, dream_id=dream.id, state=state))
         return judged
 
     return await write_in_turn(store, (await store.get_dream(dream_id)).user_id, attempt)

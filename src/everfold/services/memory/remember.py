@@ -22,6 +22,7 @@ from everfold.core.merging.edits import (
 )
 from everfold.core.merging.operations import Add, Operation, enter_candidate, plan_add, plan_operations
 from everfold.core.merging.releasing import plan_release
+from everfold.core.observation.events import ExtractionEnded
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
@@ -141,8 +142,11 @@ class Rememberer:
             return _Decision(change=change, merge=merge)
 
         done = await self._write(user_id, decide)
-        is_dropped = epoch is not None and done.head.epoch != epoch
-        return Remembered(head=done.head, is_dropped=True) if is_dropped else done
+        if epoch is not None and done.head.epoch != epoch:
+            return Remembered(head=done.head, is_dropped=True)
+        if of is not None:
+            self._tell_extraction(of, done, self._sign(user_id, agent_id, written_by))
+        return done
 
     async def add(
         self,
@@ -337,6 +341,21 @@ class Rememberer:
             return Remembered(items=merge.items, seen=merge.seen, refusals=merge.refusals, head=head)
 
         return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
+
+    def _tell_extraction(self, of: Pass, done: Remembered, author: Author) -> None:
+        self.stream.publish(
+            ExtractionEnded(
+                session_id=of.session_id,
+                user_id=author.user_id,
+                agent_id=author.agent_id,
+                compaction_id=of.compaction_id,
+                first_seq=of.first_seq,
+                last_seq=of.last_seq,
+                written_by=author.written_by,
+                found_count=len(done.seen),
+                refused_count=len(done.refusals),
+            )
+        )
 
     def _record(self, of: Pass, merge: Merge, author: Author) -> Extraction:
         return Extraction(

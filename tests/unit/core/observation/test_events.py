@@ -7,6 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from everfold.core.compaction.folding import CompactionReport
+from everfold.core.memory.topics import DreamId
 from everfold.core.observation import events
 from everfold.core.observation.events import (
     CompactionCommitted,
@@ -20,7 +21,8 @@ from everfold.core.observation.hooks import HOOK_OF, HookCall, HookName
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.ports.hooks import Hooks
 
-PLAIN = {int, float, bool, datetime, SessionId, CompactionId, UserId, AgentId, CompactionReport, type(None), ...}
+IDS = {SessionId, CompactionId, UserId, AgentId, DreamId}
+PLAIN = {int, float, bool, datetime, *IDS, CompactionReport, type(None), ...}
 NAMED = {"reason", "purpose", "model", "error_code", "plugin", "error_name", "trigger", "source", "name"}
 """Texts that are codes and names; `trigger` is one in a report."""
 
