@@ -21,10 +21,12 @@ from everfold.core.extraction.candidates import clean_candidate, list_item_threa
 from everfold.core.memory.block import list_overflow
 from everfold.core.memory.items import Candidate, Evidence, Item, ItemId, ItemKind, Writer, identify
 from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.merging.item_index import ItemIndex
 from everfold.core.merging.item_subjects import is_of_one_place, list_replaced_items, says_no_more
 from everfold.core.merging.releasing import list_open_threats
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.origins import AUTHORITY, Origin
+from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.text.words import read_words
 
 RefusalReason = Literal["empty", "unquoted", "machine_word", "outranked", "forgotten", "threat"]
@@ -109,13 +111,25 @@ def plan_merge(
 ) -> Merge:
     """What becomes of candidates. Deterministic in everything but the new ids; the order of the candidates is no matter.
 
-    Costs O(candidates x items of the block and `like`).
+    Each candidate costs what shares its subject; see `item_index`.
     """
     author = Author(user_id=user_id, agent_id=agent_id, written_by=written_by, now=now)
+    return finish(plan_merge_stepwise(candidates, known, policy=policy, author=author, new_ids=new_ids))
+
+
+def plan_merge_stepwise(
+    candidates: Sequence[Candidate], known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
+) -> Steps[Merge]:
+    """`plan_merge`, with a pause after each candidate."""
+    cleaned: list[Candidate] = []
+    for candidate in candidates:
+        cleaned.append(clean_candidate(candidate))
+        yield
     desk = Desk(known, author, new_ids)
     merger = _Merger(desk, author)
-    for candidate in sorted(map(clean_candidate, candidates), key=_read_order):
+    for candidate in sorted(cleaned, key=_read_order):
         merger.take(candidate)
+        yield
     desk.fit(policy)
     return merger.close()
 
@@ -128,10 +142,32 @@ class Desk:
         self._author = author
         self._new_ids = new_ids
         self.items = dict(self._was)
+        self._index = ItemIndex(self.items.values())
 
     def put(self, item: Item) -> None:
         """Have an item as it is now."""
         self.items[item.id] = item
+        self._index.put(item)
+
+    def list_same(self, identity: str) -> list[Item]:
+        """The items of one identity, whatever their status."""
+        return self._index.list_same(identity)
+
+    def list_quoting(self, new: Item) -> list[Item]:
+        """The rivals of an item that quote a message which it quotes."""
+        return [item for item in self._index.list_quoting(new) if self.is_rival(item, new)]
+
+    def list_older(self, newer: Item) -> list[Item]:
+        """The rivals of an item, or of them at least those that it may replace."""
+        return [item for item in self._index.list_older(newer) if self.is_rival(item, newer)]
+
+    def list_later(self, older: Item) -> list[Item]:
+        """The rivals of an item that were said later, or of them at least those that may replace it."""
+        return [item for item in self._index.list_later(older) if self.is_rival(item, older)]
+
+    def is_rival(self, item: Item, new: Item) -> bool:
+        """Whether an item is current, and of the place of a new one, which it stands beside."""
+        return item.is_current(self._author.now) and is_of_one_place(item, new)
 
     def new_id(self) -> ItemId:
         """An id for an item that is added."""
@@ -253,7 +289,7 @@ class _Merger:
     def _match(self, candidate: Candidate) -> Item | RefusalReason:
         """The item that a candidate is a repeat of, or a new one, or why it is neither."""
         new = make_item(candidate, ItemId(""), self._author)
-        same = [item for item in self._desk.items.values() if item.identity == new.identity and item.tier == new.tier]
+        same = [item for item in self._desk.list_same(new.identity) if item.tier == new.tier]
         if any(item.status == "erased" and item.changed_at >= new.last_seen_at for item in same):
             return "forgotten"
         if new.status == "quarantined":
@@ -325,19 +361,18 @@ class _Merger:
 
     def _find_fuller(self, new: Item) -> Item | None:
         """An item taken from the same words, that says all that the new one says."""
-        return next((item for item in self._list_rivals(new) if says_no_more(new, item)), None)
+        return next((item for item in self._desk.list_quoting(new) if says_no_more(new, item)), None)
 
     def _place(self, new: Item, candidate: Candidate) -> Item:
         """A new item, in the place of what it supersedes; or behind what was said later already."""
-        rivals = self._list_rivals(new)
         named = self._name(new)
-        replaced = list_replaced_items(named, rivals)
+        replaced = list_replaced_items(named, self._desk.list_older(named))
+        later = self._desk.list_later(named)
         told = self._desk.items.get(candidate.replaces) if candidate.replaces else None
         current = self._follow(told) if told is not None else self._find_current(new)
-        if current is not None and current in rivals and self._may_follow(named, current):
+        if current is not None and self._desk.is_rival(current, named) and self._may_follow(named, current):
             replaced = [current, *(item for item in replaced if item.id != current.id)]
         named = supersede(self._desk, named, replaced)
-        later = [item for item in rivals if item.last_seen_at > named.last_seen_at]
         newest = next((item for item in later if list_replaced_items(item, [named])), None)
         if newest is None:
             return named
@@ -348,8 +383,7 @@ class _Merger:
 
     def _find_current(self, new: Item) -> Item | None:
         """What holds now in the place of a superseded item with the same identity."""
-        same = (item for item in self._desk.items.values() if item.identity == new.identity)
-        older = [item for item in same if item.status == "superseded"]
+        older = [item for item in self._desk.list_same(new.identity) if item.status == "superseded"]
         return self._follow(max(older, key=lambda item: item.last_seen_at)) if older else None
 
     def _follow(self, item: Item) -> Item | None:
@@ -365,11 +399,6 @@ class _Merger:
 
     def _may_follow(self, newer: Item, older: Item) -> bool:
         return older.authority <= newer.authority and older.last_seen_at <= newer.last_seen_at
-
-    def _list_rivals(self, new: Item) -> list[Item]:
-        """The current items that a new one stands beside."""
-        now = self._author.now
-        return [item for item in self._desk.items.values() if item.is_current(now) and is_of_one_place(item, new)]
 
     def _name(self, new: Item) -> Item:
         return replace(new, id=self._desk.new_id())

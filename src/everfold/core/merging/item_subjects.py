@@ -2,6 +2,15 @@
 
 Each item stands as one line, of the kind that its own kind was made from. Items of the newer one's session keep their
 distance in messages; those of other sessions are out of a bare correction's reach.
+
+What the rules must guarantee, so that `item_index` finds every item that they may say yes to. `list_replaced_items(newer,
+older)` names the same items when those of `older` are left out that
+
+- have no key in common with it: `list_known_keys` of the older statement, `list_asking_keys` of the newer one; or
+- were said after it, or at the same moment where `may_replace_at_once` says no.
+
+`says_no_more(newer, older)` says yes only where both quote one message. A rule that compares by something else needs a
+key for it. `tests/property/test_item_index.py` holds the rules to this.
 """
 
 import re
@@ -10,7 +19,7 @@ from typing import Final
 
 from everfold.core.memory.items import Item, ItemKind
 from everfold.core.statements.extracts import ExtractLine, LineKind
-from everfold.core.statements.quotes import is_replacing
+from everfold.core.statements.quotes import is_replacing, list_words
 from everfold.core.statements.supersession import list_replaced
 from everfold.core.text.words import read_matter
 
@@ -57,6 +66,23 @@ def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
     if subject and newer.tier == "user":
         replaced |= {item.id for item in rivals if find_one_value(item.statement, alone=True) == subject}
     return [item for item in reversed(rivals) if item.id in replaced]
+
+
+def list_known_keys(statement: str) -> frozenset[str]:
+    """What an older item is found by: the words of its subject, and what it gives the one value of."""
+    subject = find_one_value(statement, alone=True)
+    return list_words(statement) | {f"={subject}"} if subject else list_words(statement)
+
+
+def list_asking_keys(statement: str) -> frozenset[str]:
+    """What a newer item finds those by that it may replace."""
+    subject = find_one_value(statement)
+    return list_words(statement) | {f"={subject}"} if subject else list_words(statement)
+
+
+def may_replace_at_once(newer: Item) -> bool:
+    """Whether an item may replace one that was last said at the same moment: it says itself that it replaces something."""
+    return is_replacing(newer.statement)
 
 
 def find_one_value(statement: str, *, alone: bool = False) -> str:
@@ -118,7 +144,7 @@ def _was_said_before(older: Item, newer: Item) -> bool:
     if older.last_seen_at != newer.last_seen_at or not older.evidence or not newer.evidence:
         return older.last_seen_at < newer.last_seen_at
     one, other = older.evidence[-1], newer.evidence[-1]
-    return one.session_id == other.session_id and one.seq < other.seq and is_replacing(newer.statement)
+    return one.session_id == other.session_id and one.seq < other.seq and may_replace_at_once(newer)
 
 
 def _read_line(item: Item, newer: Item, place: int) -> ExtractLine:

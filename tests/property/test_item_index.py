@@ -1,0 +1,102 @@
+"""The index over items gives every decision that a look at all pairs of items would give."""
+
+from dataclasses import replace
+from unittest.mock import patch
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.test_ledger import FINDINGS, OTHER, SUBJECTS
+from tests.support.candidates import Ledger, candidate
+from tests.support.sizes import examples
+
+from everfold.core.memory.items import Candidate, Item
+from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.merging import decisions
+from everfold.core.merging.decisions import Desk
+from everfold.testing.kit.builders import minute
+
+THINGS = st.sampled_from(["locker", "berth", "boat of oak", "server in Oslo", "sister's flat"])
+NUMBERED = st.builds(
+    lambda thing, one, two: f"The {thing} {one} has code {two}.", THINGS, st.integers(1, 3), st.integers(1, 3)
+)
+VALUED = st.builds(
+    lambda head, value: f"{head} {value}.",
+    st.sampled_from(
+        ["My name is", "Call me", "I live in", "We just moved to", "My favourite colour is", "My room number is"]
+    ),
+    st.sampled_from(["Ada", "Bergen", "Oslo", "red", "12", "17"]),
+)
+MARKED = st.builds(
+    lambda mark, subject, value: f"{mark} my {subject} is {value} euros{' now' if value % 2 else ''}.",
+    st.sampled_from(
+        ["Actually,", "Correction:", "From now on", "I changed my mind:", "No, I meant", "I no longer think"]
+    ),
+    SUBJECTS,
+    st.integers(1, 5),
+)
+REJECTED = st.builds(lambda one, other: f"It is {one} euros, not {other} euros.", st.integers(1, 5), st.integers(1, 5))
+MOVED = st.builds(
+    lambda thing, day: f"The {thing} has been moved to {day}.", THINGS, st.sampled_from(["Friday", "12 March", "14:30"])
+)
+TASKS = st.builds(
+    lambda thing, end: f"{end} the {thing} {thing} report.",
+    THINGS,
+    st.sampled_from(["We finished", "Please write", "Status: passed"]),
+)
+SAID = st.one_of(NUMBERED, VALUED, MARKED, REJECTED, MOVED, TASKS, OTHER)
+KINDS = st.sampled_from(["fact", "preference", "decision", "task", "open_item"])
+ORIGINS = st.sampled_from(["user", "user", "assistant", "external"])
+MANY = st.builds(
+    candidate, SAID, seq=st.integers(1, 40), kind=KINDS, tier=st.sampled_from(["user", "agent"]), origin=ORIGINS
+)
+
+
+@st.composite
+def at_once(draw: st.DrawFn) -> list[Candidate]:
+    """What one batch says at one moment, each in a message of its own or several in one."""
+    found = draw(st.lists(MANY, max_size=12))
+    said_at = minute(draw(st.integers(1, 40)))
+    return [
+        replace(one, valid_from=said_at, evidence=tuple(quote._replace(said_at=said_at) for quote in one.evidence))
+        for one in found
+    ]
+
+
+PASSES = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=12), at_once()), max_size=4)
+
+
+class AllPairs(Desk):
+    """A desk that looks at every item for every other one."""
+
+    def list_same(self, identity: str) -> list[Item]:
+        """Every item, asked for its identity."""
+        return [item for item in self.items.values() if item.identity == identity]
+
+    def list_quoting(self, new: Item) -> list[Item]:
+        """Every rival."""
+        return [item for item in self.items.values() if self.is_rival(item, new)]
+
+    def list_older(self, newer: Item) -> list[Item]:
+        """Every rival."""
+        return self.list_quoting(newer)
+
+    def list_later(self, older: Item) -> list[Item]:
+        """Every rival that was said later."""
+        return [item for item in self.list_quoting(older) if item.last_seen_at > older.last_seen_at]
+
+
+def _run(passes: list[list[Candidate]]) -> tuple[list[object], list[Item]]:
+    ledger = Ledger(policy=MemoryPolicy(system="structured", user_char_limit=400))
+    merges: list[object] = [
+        ledger.merge(*candidates, now=minute(100 + place)) for place, candidates in enumerate(passes)
+    ]
+    return merges, list(ledger.items.values())
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(PASSES)
+def test_the_index_decides_as_all_pairs_do(passes: list[list[Candidate]]) -> None:
+    """Whatever is said, in whatever order and at whatever times, the index finds all that the rules say yes to."""
+    indexed = _run(passes)
+    with patch.object(decisions, "Desk", AllPairs):
+        assert _run(passes) == indexed
