@@ -27,9 +27,55 @@
     └── ToolServerError               503  a server of tools cannot be used
 
 A message says what failed, on which id, what was expected and what came, and what to do. The ids are attributes too.
+What came is quoted with at most `MOST_QUOTED_CHARS` characters, whatever an error is raised with: see `shorten`.
 """
 
-from typing import ClassVar
+import re
+from typing import ClassVar, Final
+
+MOST_QUOTED_CHARS: Final = 200
+"""How much an error repeats of one thing that came in. Source: own choice; an error is read in a log or a terminal."""
+_LEFT_OUT: Final = " [...] "
+_MOST_LINE_CHARS: Final = 600
+_MOST_CHARS: Final = 4_000
+_QUOTED: Final = re.compile(
+    r"""(?<!\w)'(?:[^'\\]|\\.|'(?=\w))*+'(?!\w)"""
+    r"""|(?<!\w)"(?:[^"\\]|\\.|"(?=\w))*+"(?!\w)"""
+    r"""|`[^`]*+`""",
+    re.DOTALL,
+)
+"""What stands between quotes; an apostrophe within a word is none."""
+_UNBROKEN: Final = re.compile(r"\S+")
+
+
+def shorten(text: str) -> str:
+    """A message in which everything that is quoted, and every unbroken run, has at most `MOST_QUOTED_CHARS` characters.
+
+    `[...]` stands for what is left out in the middle. Lines and messages that are still long are cut likewise.
+    """
+    if len(text) <= MOST_QUOTED_CHARS:
+        return text
+    text = _cut(_UNBROKEN.sub(_cut_quoted, text), _MOST_CHARS)
+    text = _QUOTED.sub(_cut_quoted, text)
+    return "\n".join(_cut_line(line) for line in text.split("\n"))
+
+
+def _cut_line(line: str) -> str:
+    """A line of which, where it is too long, no more than that many characters in a row are left."""
+    if len(line) <= _MOST_LINE_CHARS:
+        return line
+    return f"{line[:MOST_QUOTED_CHARS]}{_LEFT_OUT}{line[-MOST_QUOTED_CHARS:]}"
+
+
+def _cut_quoted(found: re.Match[str]) -> str:
+    return _cut(found[0], MOST_QUOTED_CHARS)
+
+
+def _cut(text: str, most_chars: int) -> str:
+    if len(text) <= most_chars:
+        return text
+    head = most_chars * 3 // 4
+    return f"{text[:head]}{_LEFT_OUT}{text[head + len(_LEFT_OUT) - most_chars :]}"
 
 
 class EverfoldError(Exception):
@@ -40,7 +86,7 @@ class EverfoldError(Exception):
         http_status: The status that a server answers with.
         exit_code: The exit code that a command ends with.
         retryable: Whether the same call may succeed later, unchanged.
-        ids: The ids that the error speaks of, by name: session, seq, event, line, path ...
+        ids: The ids that the error speaks of, by name: session, seq, event, line, path ...; long ones are cut.
     """
 
     code: ClassVar[str] = "error"
@@ -49,8 +95,10 @@ class EverfoldError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, **ids: str | int) -> None:
-        super().__init__(message)
-        self.ids: dict[str, str | int] = ids
+        super().__init__(shorten(message))
+        self.ids: dict[str, str | int] = {
+            name: _cut(value, MOST_QUOTED_CHARS) if isinstance(value, str) else value for name, value in ids.items()
+        }
 
 
 class UsageError(EverfoldError):

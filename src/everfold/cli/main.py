@@ -4,6 +4,8 @@ import errno
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -13,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from everfold.cli.opening.invocation import Invocation, invocation_of
-from everfold.errors import EverfoldError, InvalidInputError
+from everfold.errors import EverfoldError, InvalidInputError, shorten
 
 MODULES: Final = {
     "chat": (
@@ -123,6 +125,20 @@ RENAMED: Final = {"events": "compactions", "keys": "api-keys"}
 """Commands that have another name since: the old one is refused, and the error names the new one."""
 
 
+_REFUSALS: Final[Any] = typer.BadParameter.__base__
+"""What the command line's library raises for arguments that it refuses."""
+
+
+@contextmanager
+def _shortening() -> Iterator[None]:
+    """Within it, a refusal of an argument repeats no more of it than our own errors do."""
+    try:
+        yield
+    except _REFUSALS as error:
+        error.message = shorten(error.message)
+        raise
+
+
 class _Group(TyperGroup):
     """A command line that tells an error of ours in one sentence and ends with its exit code.
 
@@ -142,14 +158,24 @@ class _Group(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and load_command(str(command.name)), rest
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _shortening():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with _shortening():
+                return super().invoke(ctx)
         except EverfoldError as error:
             if invocation_of(ctx).debug:
                 raise
             _say_error(str(error))
             raise typer.Exit(error.exit_code) from error
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            _say_error(shorten(f"the name of the file {str(error.filename)!r} is too long; choose a shorter one"))
+            raise typer.Exit(InvalidInputError.exit_code) from error
 
 
 def load_command(name: str) -> Any:

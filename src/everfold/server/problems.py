@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from everfold.errors import EverfoldError, InvalidInputError, RateLimitedError, UnauthenticatedError
+from everfold.errors import EverfoldError, InvalidInputError, RateLimitedError, UnauthenticatedError, shorten
 from everfold.server.answers import ExactAnswer
 
 MEDIA_TYPE = "application/problem+json"
@@ -46,6 +46,9 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     for status in _DOCUMENTED
 }
 """What every route may answer instead of what it is asked for, for the OpenAPI; see `describe_problem`."""
+
+MOST_FIELDS = 20
+"""How many fields that do not fit are named; a body may have any number of them. Source: own choice."""
 
 _INTERNAL = "the server failed on this request; its log has the cause under the request id"
 
@@ -138,7 +141,7 @@ def make_problem(
             "title": HTTPStatus(status).phrase,
             "status": status,
             "code": code or HTTP_CODES.get(status, "error"),
-            "detail": detail,
+            "detail": _clean(shorten(detail)),
             "request_id": request_id,
             "retryable": retryable,
             **more,
@@ -162,12 +165,12 @@ def tell_error(error: EverfoldError, request_id: str) -> ExactAnswer:
     return make_problem(
         request_id,
         error.http_status,
-        _clean(str(error)),
+        str(error),
         code=error.code,
         headers=headers,
         retryable=error.retryable,
         ids=error.ids,
-        errors=error.errors if isinstance(error, FieldsError) else None,
+        errors=error.errors[:MOST_FIELDS] if isinstance(error, FieldsError) else None,
     )
 
 
@@ -180,7 +183,7 @@ def add_problems(app: FastAPI) -> None:
     async def tell_http(request: Request, error: Exception) -> ExactAnswer:
         raised = cast("HTTPException", error)
         new = find_new_path(request.url.path) if raised.status_code == HTTPStatus.NOT_FOUND else None
-        detail = f"this route is now {new}" if new else _clean(str(raised.detail))
+        detail = f"this route is now {new}" if new else str(raised.detail)
         return make_problem(request_id_of(request), raised.status_code, detail, headers=raised.headers)
 
     async def tell_invalid(request: Request, error: Exception) -> ExactAnswer:
@@ -190,7 +193,7 @@ def add_problems(app: FastAPI) -> None:
             request_id_of(request),
             400 if is_unreadable else 422,
             "the body is no JSON" if is_unreadable else f"the request does not fit: {_name_fields(found)}",
-            errors=[{"field": ".".join(map(str, one["loc"])), "message": one["msg"]} for one in found],
+            errors=[{"field": _name_place(one), "message": _clean(shorten(one["msg"]))} for one in found[:MOST_FIELDS]],
         )
 
     async def tell_race(request: Request, error: Exception) -> ExactAnswer:
@@ -211,7 +214,12 @@ def tell_failure(request_id: str) -> ExactAnswer:
 
 
 def _name_fields(found: Sequence[Mapping[str, object]]) -> str:
-    return "; ".join(f"{'.'.join(map(str, cast('Sequence[object]', one['loc'])))}: {one['msg']}" for one in found[:3])
+    return "; ".join(f"{_name_place(one)}: {one['msg']}" for one in found[:3])
+
+
+def _name_place(problem: Mapping[str, object]) -> str:
+    """Where a field is; the names on the way there are the client's own."""
+    return _clean(shorten(".".join(map(str, cast("Sequence[object]", problem["loc"])))))
 
 
 def _clean(text: str) -> str:

@@ -10,11 +10,11 @@ Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `a
 
 import hashlib
 import json
+import os
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import apsw
 
@@ -200,7 +200,9 @@ def open_database(path: str) -> Database:
         SchemaError: a newer Everfold wrote it, or a migration was changed after it ran.
         StoreUnavailableError: it cannot be opened or written.
     """
-    if Path(path).is_dir():
+    if "\0" in path:
+        raise InvalidInputError(f"the path {path!r} holds a null character; expected the name of a file", path=path)
+    if os.path.isdir(path):  # noqa: PTH112 - a path that cannot be one is no directory
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
     ensure_private(path)  # the log and the shared index beside it get the same permissions from SQLite
     _refuse_no_database(path)

@@ -27,13 +27,13 @@ def ensure_private(path: str) -> None:
     What cannot be made is left to the caller, whose own attempt to open it says why. Of two calls in one process the
     second returns when the first has closed the file: closing it later would take the caller's locks along.
     """
-    place = os.path.realpath(path)  # the file that a link names, even where it is missing
     with _creating:
         try:
+            place = os.path.realpath(path)  # the file that a link names, even where it is missing
             os.close(_create(place))
         except FileExistsError:
             _warn_if_open(place)
-        except OSError:
+        except (OSError, ValueError):
             return
 
 

@@ -8,7 +8,7 @@ import typer
 from everfold.cli.opening.engine import open_engine, run_async
 from everfold.cli.opening.options import Db, Json
 from everfold.cli.tables.output import print_json, print_table, say
-from everfold.errors import InvalidInputError
+from everfold.errors import InvalidInputError, shorten
 from everfold.services.forgetting.erase import Erased
 from everfold.services.forgetting.wipe import ErasedSession
 
@@ -84,7 +84,7 @@ def run(
 
 
 def _confirm(what: str, *, as_json: bool) -> None:
-    if as_json or not typer.confirm(f"Erase {what} for good?", err=True):
+    if as_json or not typer.confirm(shorten(f"Erase {what} for good?"), err=True):
         raise InvalidInputError(f"{what} is still there: say that it is meant, with --yes")
 
 
