@@ -296,8 +296,8 @@ def _take_hand(given: dict[str, ContextSource], hand: str) -> ContextSource:
     source = given.pop(f"hand://{hand}", None)
     if source is None:
         raise InvalidInputError(
-            f"compaction.context_sources names the hand {hand!r}, and nobody brings it: `everfold.open` knows no agents; "
-            f"open with `everfold.agents.open`, or give `open(sources=[...])` a source named hand://{hand}"
+            f"compaction.context_sources names the hand {hand!r}, which `everfold.open` does not know; "
+            f"use `everfold.agents.open`, or pass sources=[...] with one named hand://{hand}"
         )
     return source
 

@@ -153,6 +153,6 @@ async def test_only_what_is_allowed_is_asked(here: Path, script: WriteScript) ->
     with pytest.raises(NotFoundError, match=r"there is no hand 'mail'; did you mean 'mails'\?"):
         async with everfold.agents.open("memory://"):
             pass
-    with pytest.raises(InvalidInputError, match="nobody brings it"):
+    with pytest.raises(InvalidInputError, match="does not know"):
         async with everfold.open("memory://"):
             pass

@@ -368,7 +368,7 @@ def _require_listed_tools(name: str, hand: HandSettings) -> None:
     for server, settings in hand.mcp.items():
         if settings.allow is None:
             raise InvalidInputError(
-                f"hands.{name}.mcp.{server} does not say which tools it may use: a hand uses only those that are listed; "
+                f"hands.{name}.mcp.{server} does not say which tools it may use: "
                 'set `allow`, such as allow = ["list_compactions"]'
             )
 

@@ -36,8 +36,8 @@ from everfold.ports.models import Finish, ModelRequest
 __all__ = ["FAULTS", "AgentModel", "open_agent_model"]
 
 NO_MODEL: Final = (
-    "no model is set for {what}: name one as `model` in its table or as `model.name`, such as `openai:gpt-5-mini`, "
-    "`anthropic:claude-sonnet-4-5` or `ollama:llama3.2`, or let `script:FILE` answer"
+    "no model is set for {what}: name one as `model` in its table or as `model.name`, such as `openai:gpt-5-mini` or "
+    "`script:FILE`"
 )
 _REASONS: Final[Mapping[Finish, FinishReason]] = {
     "complete": "stop",

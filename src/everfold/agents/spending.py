@@ -31,8 +31,8 @@ class Spending:
         spent = await self.usage.sum_cost_usd(since=start_of_day(self.clock.now()))
         if spent >= self.per_day_usd:
             raise OverBudgetError(
-                f"today's calls have cost {spent:.4f} USD, and spend.per_day_usd is {self.per_day_usd:.4f}: the model is "
-                "not called; raise the cap, or wait until midnight (UTC)",
+                f"model not called: today's calls cost {spent:.4f} USD of spend.per_day_usd {self.per_day_usd:.4f}; "
+                "raise the cap, or wait until midnight UTC",
                 cap="spend.per_day_usd",
             )
 

@@ -94,8 +94,8 @@ def _check_follows(session_id: SessionId, plan: AppendPlan, state: SessionState)
     seqs = [one.message.seq for one in plan.appended]
     if seqs != list(range(state.last_seq + 1, plan.state.last_seq + 1)):
         raise ConflictError(
-            f"session {session_id}: its log ends at {state.last_seq}, but the plan does not continue it up to "
-            f"{plan.state.last_seq} without a gap; plan the append again from the session's own state",
+            f"session {session_id}: the log ends at {state.last_seq}, and the plan does not continue it without a gap; "
+            "plan the append again from the stored state",
             session=session_id,
         )
 
@@ -130,8 +130,8 @@ def _settle(tables: Tables, session_id: SessionId, message: Message, sum_tokens:
     row = tables.messages[session_id].get(message.seq)
     if row is None:
         raise NotFoundError(
-            f"session {session_id}: message {message.seq} is to be settled but is not among its own messages; "
-            "plan the append again from the session's own state",
+            f"session {session_id}: cannot settle message {message.seq}, which is not its own; "
+            "plan the append again from the stored state",
             session=session_id,
             seq=message.seq,
         )

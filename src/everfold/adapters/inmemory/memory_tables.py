@@ -74,7 +74,7 @@ class MemoryTables:
         if head != expected:
             raise ConflictError(
                 f"the memory of user {user_id} is at revision {head.revision} and epoch {head.epoch}, expected "
-                f"{expected.revision} and {expected.epoch}; read it again and decide again",
+                f"{expected.revision} and {expected.epoch}; read it and decide again",
                 user=user_id,
             )
 

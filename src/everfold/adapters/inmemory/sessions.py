@@ -96,8 +96,8 @@ def _check_new(tables: Tables, record: SessionRecord) -> None:
     current = tables.current.get((record.user_id, record.agent_id))
     if record.is_current and record.started_by not in {"branch", "rewind"} and current != record.parent_id:
         raise ConflictError(
-            f"session {record.id}: it follows {record.parent_id}, but the current session of user {record.user_id} and "
-            f"agent {record.agent_id} is {current}; read the current session again and decide again",
+            f"session {record.id}: its parent {record.parent_id} is not the current session of this user and agent, "
+            f"which is {current}; read the current session and try again",
             session=record.id,
         )
 

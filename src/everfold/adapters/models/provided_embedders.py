@@ -82,9 +82,8 @@ class PydanticAIEmbedder:
         if len(vectors) == len(texts) and sizes == {self._dimensions} and all(map(_is_finite, vectors)):
             return
         raise ModelReplyError(
-            f"the embedder {self.name} gave {len(vectors)} vectors of {_tell(sizes)} numbers for {len(texts)} texts; "
-            f"expected one of {self._dimensions or 'some'} finite numbers for each. Check that it is an embedder, and "
-            "that no other model serves under its name",
+            f"embedder {self.name}: expected {len(texts)} vectors of {self._dimensions or 'some'} finite numbers, "
+            f"got {len(vectors)} of {_tell(sizes)}; check that this name is an embedder",
             model=self.name,
         )
 

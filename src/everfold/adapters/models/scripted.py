@@ -188,8 +188,8 @@ def _read_step(value: JsonValue, at: str) -> Step:
         problem = error.errors()[0]
         key = ".".join(map(str, problem["loc"])) or "the step"
         raise InvalidInputError(
-            f"{at}: {key} does not fit: {problem['msg']}, got {problem['input']!r}; a step has `text`, `digest`, "
-            "`calls` or `fault`, and may have `secs`, `word_secs`, `times` and `cost_usd`"
+            f"{at}: {key} does not fit: {problem['msg']}, got {problem['input']!r:.60}; "
+            "expected a step with `text`, `digest`, `calls` or `fault`"
         ) from error
 
 

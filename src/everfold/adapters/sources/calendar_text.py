@@ -69,7 +69,7 @@ def _check_whole(text: bytes, *, source: str) -> None:
         )
         raise SourceError(
             f"the calendar of {source} does not begin with BEGIN:VCALENDAR; it is {seen}: check that it is an iCalendar "
-            "file, and that nobody has to log in for it",
+            "file that needs no login",
             source=source,
         )
     if not text.rstrip().upper().endswith(b"END:VCALENDAR"):

@@ -113,6 +113,6 @@ def check_url(url: str, *, what: str) -> None:
         raise InvalidInputError(f"{what}: the url is not an address that begins with http:// or https:// and a host")
     if "@" in parts.netloc:
         raise InvalidInputError(
-            f"{what}: the url holds a user or a password; put them into a variable of the environment and refer to it, "
+            f"{what}: the url holds a user or a password; put them into an environment variable, "
             'as in headers = {Authorization = "Basic ${NAME}"}'
         )

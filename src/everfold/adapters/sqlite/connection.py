@@ -118,8 +118,8 @@ class Database:
         self.connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, self._has_moved_at)
         if self._has_moved[0]:
             raise StoreUnavailableError(
-                f"{self.path} was moved, deleted or replaced while it was open; nothing was written: put it back, with "
-                "its -wal file, or open the one that is to be used",
+                f"{self.path} was moved, deleted or replaced while it was open; nothing was written. Put it back "
+                "with its -wal file, or open another",
                 path=self.path,
             )
 
@@ -298,8 +298,8 @@ def _check_migrations(path: str, done: dict[str, str], migrations: tuple[tuple[s
             )
         if known[name] != checksum:
             raise SchemaError(
-                f"{path}: the migration {name} is not the one that made this database (expected checksum "
-                f"{known[name][:12]}, found {checksum[:12]}); install the release that wrote it",
+                f"{path}: migration {name} has checksum {checksum[:12]}, expected {known[name][:12]}; "
+                "install the release that made this database",
                 path=path,
             )
 
@@ -356,8 +356,7 @@ def _unfit_value(query: str, values: Mapping[str, object], error: Exception) -> 
         (f"{name} is {value!r:.60}" for name, value in values.items() if _is_unfit(value)), "one of them is not"
     )
     return InvalidInputError(
-        f"these values cannot be looked up or stored ({query}): {told}; expected text of whole characters for ids and "
-        f"names, and numbers of at most 64 bits ({error})",
+        f"{query}: {told} ({error}); expected ids and names of whole characters, and numbers of at most 64 bits",
         query=query,
     )
 

@@ -64,7 +64,7 @@ def move_version(
     if found != expected:
         raise ConflictError(
             f"the memory of user {user_id} is at revision {found.revision} and epoch {found.epoch}, expected "
-            f"{expected.revision} and {expected.epoch}; read it again and decide again",
+            f"{expected.revision} and {expected.epoch}; read it and decide again",
             user=user_id,
         )
     has_erased = head.epoch > expected.epoch

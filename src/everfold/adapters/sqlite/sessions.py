@@ -53,8 +53,8 @@ def _expect_current(record: SessionRecord, current: SessionRecord | None) -> Non
     found = current.id if current else None
     if found != record.parent_id:
         raise ConflictError(
-            f"session {record.id} was to follow {record.parent_id}, but the current session of user {record.user_id!r} "
-            f"and agent {record.agent_id!r} is {found}; read it again",
+            f"session {record.id}: its parent {record.parent_id} is not the current session of this user and agent, "
+            f"which is {found}; read the current session and try again",
             session=record.id,
         )
 

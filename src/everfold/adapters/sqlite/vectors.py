@@ -71,8 +71,8 @@ def load_extension(database: Database) -> None:
         database.connection.enable_load_extension(False)
     except (apsw.Error, AttributeError, OSError) as error:
         raise InvalidInputError(
-            f"sqlite-vec is installed but cannot be loaded into this SQLite ({type(error).__name__}: {error}): install it "
-            "again for this machine, pip install --force-reinstall sqlite-vec, or leave embed.model out"
+            f"sqlite-vec cannot be loaded into this SQLite ({error}): "
+            "run pip install --force-reinstall sqlite-vec, or leave embed.model out"
         ) from error
 
 

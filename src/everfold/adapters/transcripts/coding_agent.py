@@ -150,7 +150,7 @@ def _events_with_messages(rows: Sequence[Row]) -> list[_Event]:
             refuse(
                 row.line,
                 f"an event of the unknown type {kind!r}: expected {', '.join((*MESSAGE_TYPES, *SKIPPED_TYPES))}; "
-                "where nothing was said in events of this type, take their lines out of the file and try again",
+                "if they hold no messages, remove these lines and try again",
             )
         message = expect_object(event.get("message"), f"`message` of this {kind} event", row.line)
         if kind != "message" and message.get("role") != kind:

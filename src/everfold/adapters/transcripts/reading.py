@@ -97,9 +97,8 @@ def _find_format(rows: Sequence[Row]) -> str:
         if known.matches(rows):
             return name
     raise InvalidInputError(
-        f"line {rows[0].line}: {_describe(rows[0].value)} is no transcript in a format that is known: "
-        f"{', '.join(sorted(FORMATS))}; name one of them as `format` to see what it misses, or convert the file to messages "
-        "with `role` and `content`, in a list or one a line",
+        f"line {rows[0].line}: {_describe(rows[0].value)} is no transcript in a known format: {', '.join(sorted(FORMATS))}; "
+        "name one as `format`, or convert the file to messages with `role` and `content`",
         line=rows[0].line,
     )
 

@@ -126,8 +126,8 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         elif kind not in SKIPPED_TYPES:
             refuse(
                 row.line,
-                f"a line of the unknown type {kind!r}: expected response_item, {', '.join(SKIPPED_TYPES)}; where nothing was "
-                "said in lines of this type, take them out of the file and try again",
+                f"a line of the unknown type {kind!r}: expected response_item, {', '.join(SKIPPED_TYPES)}; "
+                "if they hold no messages, remove these lines and try again",
             )
     return (Conversation(name=own_name or name, messages=talk.close(), system=system),)
 

@@ -15,10 +15,8 @@ from everfold.errors import InvalidInputError
 NAME = "chat"
 
 NO_MODEL: Final = (
-    "no model is set for the agent {agent!r}, so nobody can answer. Set one: `model.name` in everfold.toml, or `model` in "
-    "[agents.{agent}]; EVERFOLD_MODEL__NAME in the environment; or --model, such as --model openai:gpt-5-mini (with "
-    "OPENAI_API_KEY), anthropic:claude-sonnet-4-5 (with ANTHROPIC_API_KEY) or ollama:llama3.2 (needs no key). Without any, "
-    "--script FILE plays the answers in a file: one line such as {example} is enough"
+    "no model is set for the agent {agent!r}. Set `model.name` or `model` in [agents.{agent}], EVERFOLD_MODEL__NAME, "
+    "--model openai:gpt-5-mini, or --script FILE with lines such as {example}"
 )
 _EXAMPLE: Final = """{"text": "Hello."}"""
 

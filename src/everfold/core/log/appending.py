@@ -244,8 +244,8 @@ class _Placing:
             if id_ not in known:
                 waiting = ", ".join(step.pending) if step else "none"
                 raise InvalidInputError(
-                    f"session {self.session}: a tool result names the call {id_!r}, which no assistant message made; "
-                    f"calls that wait for a result: {waiting}. Append the assistant message with its calls first",
+                    f"session {self.session}: a tool result names the unknown call {id_!r}; "
+                    f"waiting: {waiting}. Append the assistant message with its calls first",
                     session=self.session,
                     call_id=id_,
                     **({"line": item.line} if item.line is not None else {}),

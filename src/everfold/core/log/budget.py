@@ -77,8 +77,8 @@ class Policy:
         )
         if slices >= self.trigger_ratio:
             raise InvalidInputError(
-                f"the slices sum to {slices:.2f} of the usable budget, which reaches trigger_ratio {self.trigger_ratio}: "
-                "a full window would compact for ever; lower a slice or raise the trigger"
+                f"the slices sum to {slices:.2f} of the usable budget; expected less than trigger_ratio {self.trigger_ratio}. "
+                "Lower a slice, or raise the trigger"
             )
         if self.pinned_ratio > self.kept_ratio:
             raise InvalidInputError(

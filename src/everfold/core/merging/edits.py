@@ -224,9 +224,8 @@ def require_revision(item: Item, expected_revision: int | None) -> None:
     """
     if expected_revision is not None and item.revision != expected_revision:
         raise ConflictError(
-            f"item {item.id} is at revision {item.revision}, expected {expected_revision}: it was changed elsewhere "
-            f"({item.written_by}, {item.changed_at:%Y-%m-%d %H:%M}) and is {item.status} now: "
-            f"{preview_statement(item)!r}; look at it again, then decide",
+            f"item {item.id} is at revision {item.revision}, expected {expected_revision}; {item.written_by} changed it at "
+            f"{item.changed_at:%Y-%m-%d %H:%M}. It is {item.status}: {preview_statement(item)!r}; read it, then decide",
             item=item.id,
             revision=item.revision,
         )

@@ -158,8 +158,8 @@ def estimate_json_tokens(value: object) -> int:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
-            f"cannot estimate the tokens of a {type(value).__name__}: expected a JSON value, got one that does not "
-            f"serialise ({error}); give only dicts with text keys, lists, texts, finite numbers, booleans and None"
+            f"cannot estimate the tokens of a {type(value).__name__}: expected a JSON value ({error}); "
+            "pass dicts with text keys, lists, texts, finite numbers, booleans or None"
         ) from error
     return estimate_text_tokens(text)
 

@@ -118,8 +118,8 @@ async def _rename_erased(store: Store, memory: PortableMemory, ids: Ids) -> Port
     there = sorted(session_id for session_id, is_there in used.items() if is_there)
     if there:
         raise ConflictError(
-            f"{len(there)} sessions of the export are in this store already, {there[0]} for example; import without them "
-            "(transcripts=False, --no-transcripts), or wipe them first",
+            f"{len(there)} sessions of the export are in this store, such as {there[0]}; "
+            "import without them (transcripts=False, --no-transcripts), or wipe them first",
             session=there[0],
         )
     return rename_sessions(memory, {session_id: SessionId(ids.new_id("ses_")) for session_id in used})

@@ -282,9 +282,8 @@ class _Extracting:
         name = self.extractor.caller.model.name
         problems = "; ".join(dict.fromkeys(self.problems))
         return ModelReplyError(
-            f"the model {name} gave no extraction of session {self.record.id} that could be used, after "
-            f"{len(self.problems)} faults: {problems}. What was found before stands; try again, or configure another "
-            "model",
+            f"session {self.record.id}: {len(self.problems)} replies of the model {name} could not be used: {problems}; "
+            "earlier results stay. Try again, or set another model",
             model=name,
         )
 
@@ -311,8 +310,8 @@ class _Extracting:
         )
         if taken.is_dropped:
             raise ConflictError(
-                f"session {record.id}: words were erased while messages {request.first_seq} to {request.last_seq} were "
-                "read for memory; what was found is dropped, read them again",
+                f"session {record.id}: a message was erased while messages {request.first_seq} to {request.last_seq} were "
+                "read for memory; the result is dropped, read them again",
                 session=record.id,
             )
         self.remembered.append(taken)

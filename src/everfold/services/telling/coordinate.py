@@ -98,9 +98,8 @@ class Coordinator:
                 self._report(plugin, fold, TypeError(f"the hint is a {type(hint).__name__}"))
         if self.is_strict and not answers:
             raise HookError(
-                f"session {fold.session.id}: event {fold.compaction_id} folds nothing, because hooks.strict is on and none "
-                f"of {len(plugins)} plug-ins succeeded in on_pre_compress within {self._timeout_secs:g} s each; mend "
-                "the plug-in, or set hooks.strict = false",
+                f"session {fold.session.id}: compaction {fold.compaction_id} folds nothing: none of {len(plugins)} plug-ins "
+                f"passed on_pre_compress in {self._timeout_secs:g} s; fix one, or set hooks.strict = false",
                 session=fold.session.id,
                 event=fold.compaction_id,
             )

@@ -57,7 +57,7 @@ def _require_lower(live: LiveSession, limit_tokens: int | None) -> None:
     if limit_tokens is not None and limit_tokens > live.settings.limit_tokens:
         raise InvalidInputError(
             f"session {live.record.id}: window(limit={limit_tokens}) is above the session's limit of "
-            f"{live.settings.limit_tokens}; a call may only lower it. Open the session with the higher limit",
+            f"{live.settings.limit_tokens}; a call may only lower it. Open the session with a higher limit",
             session=live.record.id,
         )
 

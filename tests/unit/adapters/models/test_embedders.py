@@ -132,7 +132,7 @@ async def test_another_size_than_before_is_refused() -> None:
     """A server that changes the size of its vectors serves another model: nothing of it is taken."""
     async with served(vectors_answer([1.0, 0.0]), vectors_answer([1.0, 0.0, 0.0])) as (embedder, _):
         await embedder.embed(["one"], is_query=False)
-        with pytest.raises(ModelReplyError, match="vectors of 3 numbers for 1 texts; expected one of 2"):
+        with pytest.raises(ModelReplyError, match="expected 1 vectors of 2 finite numbers, got 1 of 3"):
             await embedder.embed(["one"], is_query=False)
 
 

@@ -379,7 +379,7 @@ def test_a_file_of_no_format_is_described() -> None:
 @pytest.mark.parametrize("name", ["locomo.json", "tau_bench.json"])
 def test_a_file_of_a_benchmark_is_no_format_that_is_read(name: str) -> None:
     """The formats of benchmarks are refused with what the file begins with and the formats that are read."""
-    with pytest.raises(InvalidInputError, match=r"is no transcript in a format that is known: anthropic, coding-agent"):
+    with pytest.raises(InvalidInputError, match=r"is no transcript in a known format: anthropic, coding-agent"):
         read_transcript(FIXTURES.parent / "benchmarks" / name)
 
 
