@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from everfold.cli.opening.engine import find_file, open_engine, run_async, store_url
+from everfold.cli.opening.engine import ask_engine, find_file, store_url
 from everfold.cli.opening.invocation import invocation_of
 from everfold.cli.opening.options import Db, Json, Owner, require_apart
 from everfold.cli.tables.output import print_json, say, write_json
-from everfold.core.primitives.json_values import JsonObject
 
 NAME = "export"
 
@@ -38,12 +37,7 @@ def run(
     - `everfold export --user ilse --json > ilse.json`
     """
     require_apart({"--out": out}, {"the database": find_file(store_url(invocation_of(context), db))})
-
-    async def act() -> JsonObject:
-        async with open_engine(context, db) as engine:
-            return await engine.export_user(user, transcripts=transcripts)
-
-    document = run_async(act)
+    document = ask_engine(context, db, lambda engine: engine.export_user(user, transcripts=transcripts))
     if out is None:
         print_json(document)
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from everfold.adapters.transcripts import read_transcript
-from everfold.cli.opening.engine import open_engine, run_async
+from everfold.cli.opening.engine import ask_engine, open_engine, run_async
 from everfold.cli.opening.options import Agent, Db, Format, Json, Limit, TranscriptFile, User, told_of
 from everfold.cli.opening.user_document import find_user_document
 from everfold.cli.tables.output import print_json, print_table, show_progress
@@ -67,11 +67,9 @@ def _tell_memory(file: Path, user: str, head: MemoryVersion, *, as_json: bool) -
 def _import_memory(
     context: typer.Context, document: JsonObject, user: str, db: Path | None, *, transcripts: bool
 ) -> MemoryVersion:
-    async def act() -> MemoryVersion:
-        async with open_engine(context, db, must_exist=False) as engine:
-            return await engine.import_user(document, user=user, transcripts=transcripts)
-
-    return run_async(act)
+    return ask_engine(
+        context, db, lambda engine: engine.import_user(document, user=user, transcripts=transcripts), must_exist=False
+    )
 
 
 def _import_sessions(

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from everfold.cli.opening.engine import open_memory, run_async
+from everfold.cli.opening.engine import ask_memory
 from everfold.cli.opening.options import Db, ExpectedRevision, ItemArgument, Json, KnownBy, Owner, parse_moment
 from everfold.cli.tables.item_rows import (
     explain_document,
@@ -15,9 +15,7 @@ from everfold.cli.tables.item_rows import (
     to_document,
 )
 from everfold.cli.tables.output import open_console, print_json
-from everfold.core.memory.items import Item, ItemKind, ItemStatus, Tier
-from everfold.memory import Because
-from everfold.services.sessions.search_all import ItemHit
+from everfold.core.memory.items import ItemKind, ItemStatus, Tier
 
 NAME = "memory"
 
@@ -58,12 +56,9 @@ def list_items(
     - `everfold memory list --user ilse --agent shop --status all --json`
     """
     statuses: tuple[ItemStatus, ...] = _ALL if status == "all" else (status,)
-
-    async def act() -> list[Item]:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.items(statuses=statuses, after=after, limit=count)
-
-    items = run_async(act)
+    items = ask_memory(
+        context, db, user, lambda memory: memory.items(statuses=statuses, after=after, limit=count), agent=agent
+    )
     print_json({"items": [to_document(item) for item in items]}) if as_json else print_items(items)
 
 
@@ -83,12 +78,7 @@ def show(
     - `everfold memory show itm_01 --db everfold.db`
     - `everfold memory show itm_01 --user ilse --json`
     """
-
-    async def act() -> list[Item]:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.item(item)
-
-    found = run_async(act)
+    found = ask_memory(context, db, user, lambda memory: memory.item(item), agent=agent)
     print_json({"item": item, "revisions": [to_document(it) for it in found]}) if as_json else print_revisions(found)
 
 
@@ -115,12 +105,15 @@ def add(
     - `everfold memory add "The tests need the database to be up." --tier agent --agent shop --user ilse`
     """
     ends_at = parse_moment("--until", until)
-
-    async def act() -> Item:
-        async with open_memory(context, db, user, agent, must_exist=False) as memory:
-            return await memory.add(text, tier=tier, kind=kind, valid_to=ends_at)
-
-    show_item(run_async(act), as_json=as_json)
+    item = ask_memory(
+        context,
+        db,
+        user,
+        lambda memory: memory.add(text, tier=tier, kind=kind, valid_to=ends_at),
+        agent=agent,
+        must_exist=False,
+    )
+    show_item(item, as_json=as_json)
 
 
 @app.command()
@@ -141,12 +134,10 @@ def edit(
     - `everfold memory edit itm_01 "The kiln is fired on Thursdays." --user ilse --db everfold.db`
     - `everfold memory edit itm_01 "Prefers tea." --revision 2 --json`
     """
-
-    async def act() -> Item:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.edit(item, text, expected_revision=revision)
-
-    show_item(run_async(act), as_json=as_json)
+    show_item(
+        ask_memory(context, db, user, lambda memory: memory.edit(item, text, expected_revision=revision), agent=agent),
+        as_json=as_json,
+    )
 
 
 @app.command()
@@ -166,12 +157,10 @@ def forget(
     - `everfold memory forget itm_01 --user ilse --db everfold.db`
     - `everfold memory forget itm_01 --revision 1 --json`
     """
-
-    async def act() -> Item:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.forget(item, expected_revision=revision)
-
-    show_item(run_async(act), as_json=as_json)
+    show_item(
+        ask_memory(context, db, user, lambda memory: memory.forget(item, expected_revision=revision), agent=agent),
+        as_json=as_json,
+    )
 
 
 @app.command()
@@ -191,12 +180,7 @@ def undo(
     - `everfold memory undo itm_02 --user ilse --db everfold.db`
     - `everfold memory undo itm_02 --json`
     """
-
-    async def act() -> list[Item]:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.undo(item, expected_revision=revision)
-
-    items = run_async(act)
+    items = ask_memory(context, db, user, lambda memory: memory.undo(item, expected_revision=revision), agent=agent)
     print_json({"items": [to_document(it) for it in items]}) if as_json else print_items(items)
 
 
@@ -216,12 +200,7 @@ def why(
     - `everfold memory why itm_02 --user ilse --db everfold.db`
     - `everfold memory why itm_02 --json`
     """
-
-    async def act() -> list[Because]:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.why(item)
-
-    found = run_async(act)
+    found = ask_memory(context, db, user, lambda memory: memory.why(item), agent=agent)
     print_json({"item": item, "because": [explain_document(it) for it in found]}) if as_json else print_because(found)
 
 
@@ -242,12 +221,7 @@ def search(
     - `everfold memory search "when is the kiln fired" --user ilse --db everfold.db`
     - `everfold memory search kiln -n 3 --json`
     """
-
-    async def act() -> list[ItemHit]:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.search(question, limit=count)
-
-    hits = run_async(act)
+    hits = ask_memory(context, db, user, lambda memory: memory.search(question, limit=count), agent=agent)
     if as_json:
         print_json(
             {"question": question, "hits": [{"score": hit.score, "item": to_document(hit.item)} for hit in hits]}

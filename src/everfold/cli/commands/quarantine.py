@@ -4,11 +4,10 @@ from typing import Annotated
 
 import typer
 
-from everfold.cli.opening.engine import open_memory, run_async
+from everfold.cli.opening.engine import ask_memory
 from everfold.cli.opening.options import Db, ExpectedRevision, ItemArgument, Json, KnownBy, Owner
 from everfold.cli.tables.item_rows import print_items, show_item, to_document
 from everfold.cli.tables.output import print_json
-from everfold.core.memory.items import Item
 
 app = typer.Typer(name="quarantine")
 
@@ -34,12 +33,7 @@ def run(
     """
     if context.invoked_subcommand is not None:
         return
-
-    async def act() -> list[Item]:
-        async with open_memory(context, db, user, agent) as memory:
-            return await memory.quarantine(limit=count)
-
-    items = run_async(act)
+    items = ask_memory(context, db, user, lambda memory: memory.quarantine(limit=count), agent=agent)
     print_json({"items": [to_document(item) for item in items]}) if as_json else print_items(items)
 
 
@@ -59,9 +53,6 @@ def release(
     - `everfold quarantine release itm_1 --user ilse --db everfold.db`
     - `everfold quarantine release itm_1 --revision 2 --json`
     """
-
-    async def act() -> Item:
-        async with open_memory(context, db, user) as memory:
-            return await memory.release(item, expected_revision=revision)
-
-    show_item(run_async(act), as_json=as_json)
+    show_item(
+        ask_memory(context, db, user, lambda memory: memory.release(item, expected_revision=revision)), as_json=as_json
+    )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from everfold.cli.opening.engine import open_engine, run_async
+from everfold.cli.opening.engine import ask_engine
 from everfold.cli.opening.options import Db, Json
 from everfold.cli.tables.output import Cell, print_json, print_table
 from everfold.core.access.users import NAME_CHANNEL, User
@@ -35,12 +35,7 @@ def run(
         if db is not None or after is not None or as_json:
             raise InvalidInputError(f"options stand behind `{command}`: everfold users {command} ... --db FILE")
         return
-
-    async def act() -> list[User]:
-        async with open_engine(context, db) as engine:
-            return await engine.list_users(after=after, limit=count)
-
-    users = run_async(act)
+    users = ask_engine(context, db, lambda engine: engine.list_users(after=after, limit=count))
     print_json({"users": [_describe(user) for user in users]}) if as_json else _print(users)
 
 
@@ -64,12 +59,7 @@ def add(
     - `everfold users add "Ilse Fennel" --bind telegram:12345 --db everfold.db`
     - `everfold users add ben --bind mail:ben@example.org --bind telegram:678 --json`
     """
-
-    async def act() -> User:
-        async with open_engine(context, db, must_exist=False) as engine:
-            return await engine.add_user(name, bindings=bind or [])
-
-    user = run_async(act)
+    user = ask_engine(context, db, lambda engine: engine.add_user(name, bindings=bind or []), must_exist=False)
     print_json(_describe(user)) if as_json else _print([user])
 
 
@@ -87,12 +77,7 @@ def show(
     - `everfold users show default --db everfold.db`
     - `everfold users show "Ilse Fennel" --json`
     """
-
-    async def act() -> User:
-        async with open_engine(context, db) as engine:
-            return await engine.get_user(user)
-
-    found = run_async(act)
+    found = ask_engine(context, db, lambda engine: engine.get_user(user))
     print_json(_describe(found)) if as_json else _print([found])
 
 

@@ -4,11 +4,10 @@ from typing import Annotated
 
 import typer
 
-from everfold.cli.opening.engine import open_engine, run_async
+from everfold.cli.opening.engine import ask_engine
 from everfold.cli.opening.options import Db, Json
 from everfold.cli.tables.output import print_json, print_table, say
 from everfold.errors import InvalidInputError
-from everfold.services.forgetting.wipe import Wiped
 
 NAME = "wipe"
 
@@ -35,12 +34,7 @@ def run(
     if not yes:
         what = "memory and all sessions" if transcripts else "memory"
         raise InvalidInputError(f"this erases the {what} of {user!r} for good; say so with --yes", user=user)
-
-    async def act() -> Wiped:
-        async with open_engine(context, db) as engine:
-            return await engine.wipe(user, transcripts=transcripts)
-
-    wiped = run_async(act)
+    wiped = ask_engine(context, db, lambda engine: engine.wipe(user, transcripts=transcripts))
     print_json(wiped) if as_json else print_table(("what", "erased"), wiped.counts.items())
     if wiped.is_pending:
         say(

@@ -91,6 +91,36 @@ async def open_memory(
         yield await engine.memory(user=user, agent=agent)
 
 
+def ask_engine(
+    context: typer.Context, db: Path | None, question: Callable[[Everfold], Awaitable[T]], *, must_exist: bool = True
+) -> T:
+    """The answer of an engine that is open for this one question."""
+
+    async def act() -> T:
+        async with open_engine(context, db, must_exist=must_exist) as engine:
+            return await question(engine)
+
+    return run_async(act)
+
+
+def ask_memory(
+    context: typer.Context,
+    db: Path | None,
+    user: str,
+    question: Callable[[Memory], Awaitable[T]],
+    *,
+    agent: str | None = None,
+    must_exist: bool = True,
+) -> T:
+    """The answer of a user's memory that is open for this one question."""
+
+    async def act() -> T:
+        async with open_memory(context, db, user, agent, must_exist=must_exist) as memory:
+            return await question(memory)
+
+    return run_async(act)
+
+
 def find_file(url: str) -> Path | None:
     """The file of a store, or None where it has none."""
     return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
