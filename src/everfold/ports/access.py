@@ -1,7 +1,7 @@
-"""Access: the keys that open a server, and the writes that are carried out once.
+"""Access: API keys, and writes that are carried out once.
 
-Atomicity and errors are those of `everfold.ports.stores`. A key is never deleted. An erase of anything takes the bodies
-of all kept answers, and of those that are still to come for the places that are taken.
+Atomicity and errors are those of `everfold.ports.stores`. An API key is never deleted. Every erase removes the
+bodies of all kept answers, and of answers that are stored later for requests begun before it.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ from everfold.core.access.repeats import KeptAnswer, KnownRequest
 
 
 class AccessStore(Protocol):
-    """One row a key, found by the hash of its secret; one place a write, found by who calls it what."""
+    """One row an API key, found by the hash of its secret; one place a write, found by API key and idempotency key."""
 
     async def add_api_key(self, key: ApiKey) -> None:
         """Store a key.
@@ -31,12 +31,12 @@ class AccessStore(Protocol):
         ...
 
     async def revoke_api_key(self, key_id: ApiKeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> ApiKey:
-        """End a key, and give it. One that is revoked already stays as it is. Its name is free.
+        """Revoke an API key, and give it. A revoked one stays as it is. Its name can be used again.
 
         Args:
             key_id: Which.
             revoked_at: When.
-            keeps_admin: Not where it works then and may do everything, and no other key does.
+            keeps_admin: Refuse to revoke the last working API key of the scope admin.
 
         Raises:
             ConflictError: it is that last one; nothing was changed.
@@ -50,16 +50,16 @@ class AccessStore(Protocol):
     async def begin_request(
         self, request: KnownRequest, *, kept_since: datetime, running_since: datetime
     ) -> KnownRequest | None:
-        """Take the place of a write and give None; where it is taken, change nothing and give who has it.
+        """Take the place of a write and give None; if it is taken, change nothing and give the request that has it.
 
-        Places taken before `kept_since` are removed first, whoever's they are; one taken before `running_since` that
-        has no answer is taken over.
+        Places taken before `kept_since` are removed first, those of other API keys too. A place taken before
+        `running_since` that has no answer is taken over.
         """
         ...
 
     async def finish_request(self, request: KnownRequest, answer: KeptAnswer | None) -> None:
         """Fill the place that a request took with its answer; without an answer, give it back.
 
-        Changes nothing where the place is another's by now (its `made_at` differs), or has an answer.
+        Changes nothing if another request has the place by now (its `made_at` differs), or has an answer.
         """
         ...

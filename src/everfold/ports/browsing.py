@@ -1,4 +1,4 @@
-"""The store's part for browsing: what lists and pictures ask for, and no turn does.
+"""The store's part for browsing: what lists and pictures read; no turn uses it.
 
 See `everfold.ports.stores` for what holds for every method of a store.
 """
@@ -15,7 +15,7 @@ from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFigures:
-    """How far a session is. Fields as in `SessionState` and `Layout`."""
+    """How long a session's log is, and how much of it is compacted. Fields as in `SessionState` and `Layout`."""
 
     last_seq: int
     watermark: int
@@ -24,7 +24,7 @@ class SessionFigures:
 
 
 class BrowsingStore(Protocol):
-    """Sessions, events and messages as a person leafs through them. No method takes longer for a longer log."""
+    """Sessions, compactions and messages, page by page. No method takes longer for a longer log."""
 
     async def list_newest_sessions(
         self, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
@@ -45,5 +45,5 @@ class BrowsingStore(Protocol):
         ...
 
     async def find_revision(self, compaction_id: CompactionId) -> Compaction | None:
-        """The newest event that replaced the digest of this one."""
+        """The newest compaction that replaced the digest of this one."""
         ...

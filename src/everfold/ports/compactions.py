@@ -1,6 +1,6 @@
-"""The store's part for compactions: their events from begin to end, and what they commit.
+"""The store's part for compactions: from begin to end, and what they commit.
 
-Which method may find an event in which state, and what it makes of that, is in `everfold.core.compaction.transitions`.
+`everfold.core.compaction.transitions` lists the states in which each method accepts a compaction, and the next states.
 See `everfold.ports.stores` for what holds for every method of a store.
 """
 
@@ -18,7 +18,7 @@ from everfold.core.primitives.ids import CompactionId, SessionId
 
 
 class CompactionStore(Protocol):
-    """Compaction events, digests, layouts and certificates."""
+    """Compactions, digests, layouts and certificates."""
 
     async def begin_compaction(self, compaction: Compaction, state: SessionState, *, expected_revision: int) -> None:
         """Store a compaction, and the state that names it among its pending ones.
@@ -40,11 +40,11 @@ class CompactionStore(Protocol):
     ) -> None:
         """Write digests, layout, certificate and report, and put the layout in force.
 
-        `state` names the event and counts it. With an outcome the event ends; without one the layout stands and the
-        event goes on: for its extraction when the digest is the model's, else for the model's digest.
+        `state` names the compaction and counts it. With an outcome the compaction ends. Without one the layout is in
+        force and the work continues: the extraction when the digest is the model's, else the model's digest.
 
         Raises:
-            ConflictError: the event has ended or was committed, or the state is not of the expected revision.
+            ConflictError: the compaction has ended or was committed, or the state is not of the expected revision.
         """
         ...
 
@@ -58,13 +58,13 @@ class CompactionStore(Protocol):
         expected_revision: int,
         outcome: Outcome | None,
     ) -> None:
-        """Store a revision, an event that is done, with what it commits; events that are held move up behind it.
+        """Store a revision, a compaction that is done, with what it commits. Held compactions move up behind it.
 
-        The revised event's digest is done. With an outcome it ends; without one it is pending for its extraction.
+        The revised compaction's digest is done. With an outcome it ends; without one it is pending for its extraction.
 
         Raises:
-            ConflictError: the revised event has ended, is not committed or shows a model's digest already, or the state
-                is not of the expected revision.
+            ConflictError: the revised compaction has ended, is not committed or shows a model's digest already, or the
+                state is not of the expected revision.
         """
         ...
 
@@ -77,7 +77,7 @@ class CompactionStore(Protocol):
         expected_revision: int,
         ended_at: datetime,
     ) -> None:
-        """End an event and write a state, without a layout: cancelled, or settled after its layout was committed.
+        """End a compaction and write a state, without a layout: cancelled, or settled after its layout was committed.
 
         Raises:
             ConflictError: it has ended, is to be cancelled and was committed, is to be settled and was not, or the state
@@ -88,7 +88,7 @@ class CompactionStore(Protocol):
     async def reopen_compaction(
         self, compaction_id: CompactionId, state: SessionState, *, expected_revision: int
     ) -> None:
-        """Make a degraded event pending again, its attempts not counted, and write a state: a person's retry.
+        """Make a degraded compaction pending again, its attempts not counted, and write a state: a person's retry.
 
         Raises:
             ConflictError: it is not degraded, or the state is not of the expected revision.
@@ -98,29 +98,29 @@ class CompactionStore(Protocol):
     async def list_compactions(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int
     ) -> list[Compaction]:
-        """Events of the session's lineage by ordinal."""
+        """Compactions of the session's lineage by ordinal."""
         ...
 
     async def read_layout(self, compaction_id: CompactionId) -> Layout:
-        """The layout that an event committed."""
+        """The layout that a compaction committed."""
         ...
 
     async def read_digests(self, digest_ids: Sequence[str]) -> dict[str, Digest]:
-        """Digests by id; unknown ones are left out. The pool comes with coarse ones."""
+        """Digests by id; unknown ones are left out. Rollups come with their pool."""
         ...
 
 
 class WorkStore(Protocol):
-    """Events as work: who has them, until when, and what they have so far."""
+    """Compactions as work: which worker has claimed them, until when, and their drafts."""
 
     async def get_compaction(self, compaction_id: CompactionId) -> Compaction:
-        """The event with this id."""
+        """The compaction with this id."""
         ...
 
     async def claim_compaction(
         self, compaction_id: CompactionId, *, now: datetime, lease_until: datetime
     ) -> Compaction:
-        """Make an event running that nobody has: pending and due, or running with a lease that has run out.
+        """Make a compaction running that is pending and due, or running with a lease that has run out.
 
         Counts the attempt.
 
@@ -130,7 +130,7 @@ class WorkStore(Protocol):
         ...
 
     async def renew_lease(self, compaction_id: CompactionId, *, attempt: int, lease_until: datetime) -> None:
-        """Have an event for longer.
+        """Extend the lease of a compaction.
 
         Raises:
             ConflictError: it is not running under this attempt any more.
@@ -140,9 +140,9 @@ class WorkStore(Protocol):
     async def keep_draft(
         self, compaction_id: CompactionId, draft: Draft, *, attempt: int, extraction: WorkState
     ) -> None:
-        """Make a running event ready: its digest is written and waits for its turn, its extraction is as given.
+        """Make a running compaction ready: its digest is written and waits for its turn, its extraction is as given.
 
-        The lease stays: when more is to come after its commit, it is not claimed again before the lease has run out.
+        The lease stays: if work remains after the commit, the compaction is not claimed before the lease has run out.
 
         Raises:
             ConflictError: it is not running under this attempt any more, or a message of its log was erased since the
@@ -153,7 +153,7 @@ class WorkStore(Protocol):
     async def release_compaction(
         self, compaction_id: CompactionId, *, attempt: int, problem: str, not_before: datetime | None
     ) -> None:
-        """Make a running event pending again, to be claimed from a moment on.
+        """Make a running compaction pending again, to be claimed from a moment on.
 
         Raises:
             ConflictError: it is not running under this attempt any more.
@@ -161,5 +161,5 @@ class WorkStore(Protocol):
         ...
 
     async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
-        """Events that nobody works on and somebody could, oldest first: pending and due, lease run out, or ready."""
+        """Compactions without a worker that can be claimed or committed, oldest first: due, lease run out, or ready."""
         ...

@@ -1,4 +1,4 @@
-"""Dispatch: having work done beside the turns. What is to be done is always in the store; a dispatcher only runs it."""
+"""Dispatch: running work in the background. The work is always in the store; a dispatcher only runs it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -10,9 +10,9 @@ class Dispatcher(Protocol):
     """Runs work, one piece at a time of each name."""
 
     def submit(self, name: str, work: Work) -> None:
-        """Have something done soon. Never blocks.
+        """Run work soon. Never blocks.
 
-        While work of this name is being done, the newest that is submitted is done once more afterwards.
+        While work of this name is running, the newest submitted work of the name is kept and runs after it.
         """
         ...
 

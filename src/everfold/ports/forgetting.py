@@ -24,7 +24,7 @@ class ForgettingStore(Protocol):
         """Remove sessions of one user with all that is stored of them, and write a change of the user's memory.
 
         Their ids are not used again. Gives how much went from each bucket: `sessions`, `messages`, `events`, `digests`.
-        Extractions stay, and model calls stay without the ids of user, session and event.
+        Extractions stay, and model calls stay without the ids of user, session and compaction.
 
         Raises:
             ConflictError: another session holds messages of one of them, or the head is not the expected one.

@@ -1,4 +1,4 @@
-"""Hooks: where other programs' code, and memory, hang on what happens to a session."""
+"""Hooks: the moments of a session at which plug-ins are called."""
 
 from everfold.core.observation.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
 
@@ -7,11 +7,11 @@ class Hooks:
     """One plug-in. Make a subclass with the hooks that it needs, and give it to `everfold.open(hooks=[...])`.
 
     A hook that a subclass does not have is never called. Each call is awaited where it happens, in the order in which
-    plug-ins were given, for at most `hooks.timeout_secs`. One that raises or takes longer is reported and changes
-    nothing for the others, nor for what it was called about: everything is stored before a hook hears of it, except
-    for `on_pre_compress`, which is called before anything leaves.
+    plug-ins were given, for at most `hooks.timeout_secs`. One that raises or takes longer is reported. The others
+    are called all the same, and the append or switch stays: everything is stored before a hook is called, except for
+    `on_pre_compress`, which is called before a message is folded.
 
-    Code that does not await cannot be stopped, and holds up the whole event loop.
+    Code that does not await cannot be stopped, and blocks the event loop.
     """
 
     @property
@@ -20,7 +20,7 @@ class Hooks:
         return type(self).__name__
 
     async def on_pre_compress(self, fold: PendingFold) -> str:  # noqa: ARG002 - what a subclass takes
-        """Save what must not be lost of the messages, and give a hint for whoever writes their digest, or ""."""
+        """Save what must not be lost of the messages, and give a hint for the model that writes their digest, or ""."""
         return ""
 
     async def on_session_switch(self, switch: SessionSwitch) -> None:

@@ -90,7 +90,7 @@ class ItemStore(Protocol):
     ) -> list[tuple[Item, float]]:
         """Active items whose statement or quote matches, best first, of equal ones the newer, with a positive score.
 
-        Of a long ledger the words that most items hold may be left out of the question.
+        Over many items, the words that most of them hold may be left out of the question.
         """
         ...
 
@@ -149,38 +149,38 @@ class ExtractionStore(Protocol):
 
         They have an extraction above their cursor, and no proposed dream. Idle: the newest message with the source
         `said` in any of their sessions, erased ones included, and the newest of all their extractions (`made_at`) are
-        both before the moment. Those that were active last come first, then by user and agent: what cannot be dreamed
-        sinks to the end.
+        both before the moment. Those that were active last come first, then by user and agent: a pair that cannot
+        be dreamed moves to the end.
         """
         ...
 
 
 class DreamLeaseStore(Protocol):
-    """Who dreams for a user and an agent now: one at a time, in whatever process."""
+    """Which dream of a user and an agent runs now: one at a time, over all processes."""
 
     async def claim_dream(
         self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
     ) -> bool:
-        """Take the lease of a user and an agent, where nobody has it or it has run out; whether it was taken.
+        """Take the lease of a user and an agent, if it is free or has run out; whether it was taken.
 
-        A wipe takes every lease of its user away.
+        A wipe removes every lease of its user.
         """
         ...
 
     async def renew_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
-        """Have the lease for longer; False where the holder has it no more."""
+        """Extend the lease; False if the holder has lost it."""
         ...
 
     async def release_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
-        """Give the lease back; nothing happens where the holder has it no more."""
+        """Give the lease back; nothing happens if the holder has lost it."""
         ...
 
 
 class MemoryRecordStore(Protocol):
-    """What is kept of memory's own doings."""
+    """Records of memory's own work: extraction and snapshot of each session, and the audit."""
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
-        """What is kept for a session; an empty one before anything was."""
+        """The record of a session; an empty one before the first is stored."""
         ...
 
     async def write_session_memory(self, memory: SessionMemory, *, expected: SessionMemory) -> None:

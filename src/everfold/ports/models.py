@@ -1,4 +1,4 @@
-"""Models: what answers a request for text. The user's own turn is not ours to send; digests, hands and dreams are."""
+"""Models: what answers requests for digests, extractions and dreams. The program itself sends the user's turns."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -15,7 +15,7 @@ class ModelRequest:
     """One request for text. No tools are offered and no reasoning effort is asked for.
 
     Attributes:
-        instructions: Whose word the model follows; Everfold's own text.
+        instructions: What the model is told to do; Everfold's own text.
         prompt: What it works on; text that is not ours stands in it fenced.
         max_output_tokens: The most that it may answer.
     """
@@ -31,7 +31,7 @@ class ModelReply:
     """What a model answered, with what the provider counted for it.
 
     Attributes:
-        text: May be empty, whatever `finish` says; whoever uses it checks it.
+        text: May be empty, whatever `finish` says; the caller checks it.
         model: The model that answered, as the provider names it.
         input_tokens: Everything that was read, cached tokens included.
         cost_usd: None where no price is known.

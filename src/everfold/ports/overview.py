@@ -9,22 +9,22 @@ from everfold.core.primitives.ids import AgentId
 
 
 class OverviewStore(Protocol):
-    """Questions over all users; nothing of what was said is in the answers."""
+    """Questions over all users; the answers hold no text of messages."""
 
     async def count_work(self) -> WorkCounts:
-        """How much there is, and how much waits."""
+        """How much is stored, and how much work is pending."""
         ...
 
     async def list_agents(self) -> list[AgentId]:
-        """Every agent that anybody has spoken to, by name."""
+        """Every agent with a session, by name."""
         ...
 
     async def list_unfinished(self, *, limit_count: int) -> list[Compaction]:
-        """Events that have not ended, whoever works on them, oldest first."""
+        """Compactions that have not ended, with or without a worker, oldest first."""
         ...
 
     async def list_degraded(self, *, limit_count: int) -> list[Compaction]:
-        """Events that ended degraded, newest first."""
+        """Compactions that ended degraded, newest first."""
         ...
 
     async def sum_spend(self, *, since: datetime) -> list[Spend]:

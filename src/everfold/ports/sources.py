@@ -1,4 +1,4 @@
-"""Context sources: what happened elsewhere while nobody talked. Only what is configured is ever asked."""
+"""Context sources: what happened elsewhere since the last exchange. Only configured sources are asked."""
 
 from datetime import datetime
 from typing import Protocol
@@ -15,13 +15,12 @@ class ContextSource(Protocol):
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
         """What happened within a window of time, in plain text without a fence; empty where nothing did.
 
-        All dates in it that the source writes are absolute. What it quotes is cleaned of control, bidirectional and
-        invisible characters, and is still somebody else's text: whoever asks fences it, and truncates it to be sure. No
-        retry and no time limit of the whole; a source that is asked again while it still works on an older question may
-        refuse.
+        All dates that the source writes are absolute. What it quotes is cleaned of control, bidirectional and invisible
+        characters. It is still text from outside: the caller fences it, and truncates it to be sure. No retry and no
+        time limit of the whole. A source may refuse a question while it still works on an older one.
 
         Args:
-            prompt: What is wanted, for a source that can read it; the others leave it.
+            prompt: What is wanted, for a source that can read it; the others ignore it.
             from_at: The beginning of the window of time, aware.
             to_at: Its end, aware and not before the beginning: the time of asking.
             budget_tokens: About how long the text may be by the fixed estimate; 0 for no bound.

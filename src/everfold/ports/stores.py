@@ -50,10 +50,10 @@ class Hit:
 
 
 class SessionStore(Protocol):
-    """Who has which sessions."""
+    """Sessions by user and agent."""
 
     async def create_session(self, record: SessionRecord, state: SessionState) -> None:
-        """Store a session with its first state. When it is current, it is so instead of the one before, at once.
+        """Store a session with its first state. If it is current, it replaces the one before in the same transaction.
 
         Raises:
             ConflictError: the id exists, or another session became current for the same user and agent meanwhile
@@ -83,12 +83,12 @@ class SessionStore(Protocol):
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
         """Replace what the session holds from its opening, and raise the revision of its state by one.
 
-        The revision tells whoever remembers the session to read it again.
+        Programs that cache the session see the new revision and read it again.
         """
         ...
 
     async def list_used(self, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:
-        """Those of the ids that no new session can have, and for each whether its session is there; else it was erased."""
+        """The ids that are in use, each with whether its session exists; False means that it was erased."""
         ...
 
 
@@ -128,7 +128,7 @@ class LogStore(Protocol):
         ...
 
     async def find_boundary(self, session_id: SessionId, seq: int) -> int | None:
-        """The first message at or after `seq` behind which the log may be cut."""
+        """The first message at or after `seq` that ends a unit."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Time, ids and secrets, so that tests can hold them still."""
+"""Time, ids and secrets, so that tests can fix them."""
 
 from datetime import datetime
 from typing import Protocol
@@ -16,12 +16,12 @@ class Ids(Protocol):
     """Makes ids."""
 
     def new_id(self, prefix: str) -> str:
-        """An id that nobody else has, with the prefix: `ses_...`, `evt_...`."""
+        """A unique id with the prefix: `ses_...`, `evt_...`."""
         ...
 
 
 class Secrets(Protocol):
-    """Makes what nobody can guess."""
+    """Makes secrets that cannot be guessed."""
 
     def new_secret(self) -> str:
         """A new secret of a key: `ef_` and 43 characters of `A-Z a-z 0-9 - _` that hold 256 random bits."""

@@ -1,4 +1,4 @@
-"""Tracing: spans around what takes time, for whoever watches more than one program at once."""
+"""Tracing: spans around what takes time, for tools that observe several programs."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol

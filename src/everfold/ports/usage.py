@@ -8,10 +8,10 @@ from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 
 
 class UsageStore(Protocol):
-    """What calls of a model used. Records are never changed; they hold nothing of what was said."""
+    """What calls of a model used. Records are never changed, and hold no text of messages."""
 
     async def record_call(self, call: ModelCall) -> None:
-        """Keep one attempt.
+        """Store the record of one call.
 
         Raises:
             ConflictError: a call with this id was recorded before.
@@ -19,7 +19,7 @@ class UsageStore(Protocol):
         ...
 
     async def sum_cost_usd(self, *, since: datetime | None = None, compaction_id: CompactionId | None = None) -> float:
-        """The known cost of all calls that started at or after a moment, of one event, or both; 0 when there are none.
+        """The known cost of all calls since a moment, of one compaction, or both; 0 when there are none.
 
         A call of unknown cost counts 0.
         """

@@ -1,4 +1,4 @@
-"""Users: who they are, and where they are reached.
+"""Users, and their bindings.
 
 Atomicity and errors are those of `everfold.ports.stores`. A session that is stored for a user whom the store does not
 know makes them known, without a name and without a binding.
@@ -26,7 +26,7 @@ class UserStore(Protocol):
         ...
 
     async def find_bound(self, binding: Binding) -> User | None:
-        """The user who is reached there."""
+        """The user with this binding."""
         ...
 
     async def find_default(self) -> User | None:

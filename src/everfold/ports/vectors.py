@@ -1,8 +1,8 @@
 """Vector stores: the vectors of a user's messages, items and topics.
 
 A vector is kept beside what it stands for and goes in the transaction in which that is erased, changes its words,
-leaves the active items or topics, or moves to another tier. It comes later, when an embedder has served: until then its
-source has none, which `list_missing` tells, and full text finds it. No method waits for a model.
+leaves the active items or topics, or moves to another tier. It is added later by an embedder: until then
+`list_missing` lists its source, and only full text finds it. No method waits for a model.
 
 Raises, everywhere: `StoreUnavailableError`, `CorruptStoreError`.
 """

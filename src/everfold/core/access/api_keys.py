@@ -132,7 +132,7 @@ def is_admin(key: ApiKey, now: datetime) -> bool:
 
 
 def refuse_last_admin(key: ApiKey) -> ConflictError:
-    """The error for ending the last key that may do everything."""
+    """The error for revoking the last working API key of the scope admin."""
     return ConflictError(
         f"API key {key.name!r} is the last working admin API key. Create another one first "
         "(`everfold api-keys add NAME --scope admin`), then revoke this one.",
@@ -163,7 +163,7 @@ def may_see_user(scope: Scope, user_id: UserId) -> bool:
 
 
 def may_see_agent(scope: Scope, agent_id: AgentId) -> bool:
-    """Whether it may see how an agent is set up, and what it does for anybody.
+    """Whether it may see how an agent is configured, and what it does for any user.
 
     A user's key talks with any agent, and sees nothing of its instructions.
     """

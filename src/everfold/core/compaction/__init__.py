@@ -1,1 +1,1 @@
-"""When to compact and what it does: plan, layout, fold, certificate, event."""
+"""When to compact and what it does: plan, layout, fold, certificate, compaction."""

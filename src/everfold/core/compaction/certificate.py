@@ -1,4 +1,4 @@
-"""The coverage certificate: for every message of an event's range, what became of it, provable from the database alone.
+"""The coverage certificate: what became of every message of a compaction's range. The database alone proves it.
 
 A certificate is a list of entries, one a message, and one hash over them. `check_certificates` re-derives everything
 that they claim from the stored messages and digests and gives the first thing that is not so.
@@ -29,14 +29,14 @@ class Covered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What one compaction event did with every message it touched.
+    """What one compaction did with every message it touched.
 
     Attributes:
         covered: The messages of the range, in order.
         left: Messages of older ranges that left the window, and the rollup that read them; for a revision, the
             messages that its digest reads in the place of an earlier one.
         digests: The hash of each digest's text, by its id.
-        rollup_last_seq: The rollup of this event read every message up to here; 0 when it made none.
+        rollup_last_seq: The rollup of this compaction read every message up to here; 0 when it made none.
         total_hash: SHA-256 over all of it, hex.
     """
 
@@ -134,7 +134,7 @@ def check_certificate(
     """Everything in one certificate that the stored rows contradict; empty when it holds.
 
     Args:
-        certificate: The certificate of a committed event.
+        certificate: The certificate of a committed compaction.
         expected_first_seq: Where its range must begin: one after the range before it.
         message_hashes: The hash of each stored message of the range, made from its bytes now.
         digest_hashes: The hash of each stored digest, made from its text now.
@@ -174,13 +174,13 @@ def _find_change(covered: Covered, stored_hash: str | None) -> str:
 def check_forgotten(
     layout: Layout, reads: Mapping[str, Collection[int]], erased: Collection[int], *, compaction_id: str
 ) -> list[VerificationProblem]:
-    """Where what one event put in force still holds, quotes or has read an erased message (G10).
+    """Where what one compaction put in force still holds, quotes or has read an erased message (G10).
 
     Args:
-        layout: What the event put in force.
+        layout: What the compaction put in force.
         reads: The messages that each of its digests read or may quote, by digest.
         erased: The erased messages of the log.
-        compaction_id: The event, for the problems.
+        compaction_id: The compaction, for the problems.
     """
     gone = frozenset(erased)
     problems = [(held.seq, "it was erased, but is held") for held in layout.held if held.seq in gone]
@@ -199,8 +199,8 @@ def check_never_neither(
 
     Args:
         layout: What the window shows of the past.
-        certificates: Those of all events up to the layout's, oldest first.
-        compaction_id: The layout's event, for the problems.
+        certificates: Those of all compactions up to the layout's, oldest first.
+        compaction_id: The layout's compaction, for the problems.
         last_seq: The newest message of the log; the watermark cannot be past it.
         refresh_seq: The newest context refresh: those before it were replaced, and need no words.
     """

@@ -74,7 +74,7 @@ class CompactionReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """Everything that one event commits."""
+    """Everything that one compaction commits."""
 
     digests: tuple[Digest, ...]
     layout: Layout
@@ -98,7 +98,7 @@ def fold(
         layout: The layout that the plan was made from.
         notes: The messages of the range, of every fine range that joins the rollup, and those that leave.
         pool: The pool of the rollup that is shown, or None when there is none.
-        compaction_id: The event that commits this; digest ids are made from it.
+        compaction_id: The compaction that commits this; digest ids are made from it.
         draft: The digest that a model wrote; an extractive one is made when left out.
 
     What was erased after the plan was made is not brought back: the notes and the layout say what is left.
@@ -242,7 +242,7 @@ def _drafted(plan: CompactionPlan, draft: Draft, compaction_id: str) -> Digest |
 def make_abstractive(
     draft: Draft, *, compaction_id: str, first_seq: int, last_seq: int, reads: tuple[int, ...]
 ) -> Digest:
-    """The digest of a range that a model wrote, as the event commits it."""
+    """The digest of a range that a model wrote, as the compaction commits it."""
     return Digest(
         id=f"{compaction_id}.digest",
         compaction_id=compaction_id,

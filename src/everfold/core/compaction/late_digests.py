@@ -1,6 +1,6 @@
 """Revising: a model's digest takes the place of the extractive one that stands for a range already.
 
-A revision is an event of its own, over no new message: its layout is the one in force with one digest exchanged, and
+A revision is a compaction of its own, over no new message: its layout is the one in force with one digest replaced, and
 its certificate says again, for every message that the exchanged digest had read, which digest reads it now. So nothing
 that was committed ever changes, and a branch that was made before keeps what it had.
 
@@ -17,7 +17,7 @@ from everfold.core.digests.drafts import Draft
 
 
 def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | None:
-    """The range of one event, when its own digest still stands in the window."""
+    """The range of one compaction, when its own digest still stands in the window."""
     for shown in layout.ranges:
         if (shown.kind, shown.first_seq, shown.last_seq) == ("digest", first_seq, last_seq):
             return shown
@@ -65,8 +65,8 @@ def fold_late_digest(
         layout: The layout in force, which shows the digest.
         draft: The model's digest.
         before: The digest that it takes the place of.
-        certificate: That of the event which committed the range.
-        compaction_id: The revision's own event.
+        certificate: That of the compaction which committed the range.
+        compaction_id: The revision's own compaction.
     """
     digest = make_abstractive(
         draft, compaction_id=compaction_id, first_seq=before.first_seq, last_seq=before.last_seq, reads=before.reads

@@ -1,7 +1,7 @@
 """The layout: what of the past the window shows, as one compaction committed it.
 
-A layout is immutable and belongs to the event that committed it. It speaks of messages up to its watermark; all
-messages after it are the tail and are shown as they are. A branch takes the layout of the last event that ends at or
+A layout is immutable and belongs to the compaction that committed it. It speaks of messages up to its watermark; all
+messages after it are the tail and are shown as they are. A branch takes the layout of its last compaction at or
 before its branch point, so nothing of a layout is ever copied or rebuilt.
 """
 

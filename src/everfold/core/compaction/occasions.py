@@ -45,6 +45,6 @@ def ask_fold(occasion: Occasion, state: SessionState, policy: Policy) -> Demand 
 
 
 def meet_occasion(occasion: Occasion, state: SessionState) -> SessionState:
-    """The next state, in which the occasion is met: whoever writes it does what it asks for, and nobody else."""
+    """The next state, in which the occasion is met. Only the caller that writes it does the work."""
     met = replace(state, revision=state.revision + 1, cadence_turns=count_exchanges(state))
     return replace(met, gap_seq=state.turn_seq) if occasion == "gap" else met

@@ -3,7 +3,7 @@
 Theory of operation. The log is cut at the watermark. Everything after it, the tail, is shown as it is; everything up to
 it has been decided about. A compaction moves the watermark to the right over whole blocks, and gives every message that
 it passes a group. It folds from the oldest end until the window is at the target, never the newest block, never the
-user message of the running turn. The same event may let older kept messages go: then every range that they lie in joins
+user message of the running turn. It may fold older kept messages too: then every range that they lie in joins
 the rollup, which has read them.
 
 Source: DESIGN sections 3.1, 3.2 and 3.5.
@@ -22,7 +22,7 @@ from everfold.core.text.frames import EARLIER_TEXT, continuity_note, name_earlie
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 Trigger = Literal["tokens", "overflow", "turns", "rows", "cadence", "gap", "manual", "late_digest"]
-"""Why an event was begun. revision: a model's digest takes the place of the extractive one of an earlier event."""
+"""Why a compaction was begun. revision: a model's digest replaces the extractive one of an earlier compaction."""
 
 Asked = Literal["manual", "cadence", "gap"]
 Group = Literal["fixed", "head", "kept", "folded", "refresh", "erased"]
@@ -34,7 +34,7 @@ DIGEST_CAP_TOKENS = 2048
 FIRST_DIGEST_RATIO = 1 / 3
 DIGEST_SHARE_RATIO = 0.25
 """What one digest may take of the digest slice: DESIGN 3.4 allows a third, which the first one takes; the later
-ones take a quarter, so that two stand side by side and the rollup before them changes at every second event.
+ones take a quarter, so that two stand side by side and the rollup before them changes at every second compaction.
 Measured on 3,000 messages of the endless log at a budget of 8,000: 0.767 of the prefix stays cached, 0.760 with a third
 for all, 0.774 with a fifth."""
 
@@ -215,7 +215,7 @@ def plan_compaction(
     Args:
         state: The session's state.
         layout: What the window shows of the past now.
-        notes: The messages directly after the watermark, ending at a boundary; at least one event's worth.
+        notes: The messages directly after the watermark, ending at a boundary; at least one compaction's worth.
         policy: How the session compacts.
         budget: The shares of the limit that the window must fit, its slices fitted to the floor.
         demand: A compaction that was asked for.
@@ -407,7 +407,7 @@ class _Walk:
     def _is_worth_it(self, best: _Candidate, folded_tokens: int, leaving: Sequence[int], *, is_cut_short: bool) -> bool:
         """No automatic fold but an overflow is smaller than the least one, or makes the window larger.
 
-        An event that must end before its fold is enough may gain nothing (a run of short user messages, all kept): the
+        A compaction that ends before its fold is enough may gain nothing (a run of short user messages, all kept): the
         next one goes on from there.
         """
         if self.trigger in {"overflow", "manual"}:

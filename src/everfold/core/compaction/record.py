@@ -26,7 +26,7 @@ from everfold.core.primitives.ids import CompactionId, SessionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How an event ends. `problem` says why it is degraded, or what was overcome on the way; empty when nothing was."""
+    """How a compaction ends. `problem`: why it is degraded, or which problem was solved; empty without one."""
 
     state: Ending
     digest: WorkState
@@ -46,7 +46,7 @@ class Compaction:
         attempts: How often a worker claimed it.
         lease_until: Running: until when its worker may be trusted to be alive. Pending: not to be claimed before.
         draft: The model's digest, verified and not yet committed.
-        revises: The event whose digest this one replaces.
+        revises: The compaction whose digest this one replaces.
         problem: What went wrong with the last attempt, in words, also where a further reply was good after all; empty
             when nothing did.
         certificate: What it did with every message; None until it is committed.

@@ -14,11 +14,11 @@ class WorkPolicy:
     """How background work is done. The fields are settings of the same name; see docs/reference/settings.md.
 
     Attributes:
-        lease_secs: For how long a claimed event is a worker's own; renewed while it works.
-        attempts: How often an event is tried before its extractive digest is final.
-        grace_secs: How long a failed event waits for its next attempt.
+        lease_secs: For how long a claimed compaction is a worker's own; renewed while it works.
+        attempts: How often a compaction is tried before its extractive digest is final.
+        grace_secs: How long a failed compaction waits for its next attempt.
         summary_timeout_secs: How long a person waits for a digest that they asked for.
-        is_synchronous: Work is done by whoever finds it due, before the window is shown.
+        is_synchronous: The caller that finds work due does it, before the window is shown.
     """
 
     lease_secs: float = 180.0
@@ -30,7 +30,7 @@ class WorkPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What one event's work is done on: exactly the messages that it folds, in order."""
+    """What one compaction's work is done on: exactly the messages that it folds, in order."""
 
     record: SessionRecord
     compaction: Compaction
@@ -65,7 +65,7 @@ class Progress:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the event ends; None while a job is pending."""
+        """How the compaction ends; None while a job is pending."""
         ending = find_ending(self.digest, self.extraction)
         if ending is None:
             return None
@@ -85,6 +85,6 @@ class Progress:
 
 
 def read_progress(compaction: Compaction) -> Progress:
-    """How far an event is by what is stored of it: a draft that is kept counts as a digest that is done."""
+    """How far a compaction is by what is stored of it: a draft that is kept counts as a digest that is done."""
     digest = compaction.digest if compaction.draft is None else move_digest(compaction.digest, "succeed")
     return Progress(digest=digest, extraction=compaction.extraction, draft=compaction.draft, problem=compaction.problem)

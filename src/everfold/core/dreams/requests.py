@@ -117,7 +117,7 @@ def write_dream_request(scene: Scene, tier: Tier, *, key: str, input_tokens: int
     Args:
         scene: What memory holds.
         tier: Of which topics.
-        key: What the marks around the data are keyed with; nobody who writes messages may know it.
+        key: What the marks around the data are keyed with; the authors of messages must not know it.
         input_tokens: What the request may measure. Topics that were changed last go first, then new items.
     """
     new = scene.list_new(tier)

@@ -1,4 +1,4 @@
-"""The text of a topic: prose that somebody wrote, then one line for each item that the prose does not tell.
+"""The text of a topic: prose of a model or a person, then one line for each item that the prose leaves out.
 
 A line names its item, so that it can be found again, written anew when the item changes, and left out when the item is
 not current any more. The prose stays as it is until it is rewritten as a whole.

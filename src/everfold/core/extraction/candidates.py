@@ -1,6 +1,6 @@
 """Candidates: what a message's extract lines say that should outlive it, and what is made safe before it is kept.
 
-The lines were noted when the message arrived, so nothing is detected here a second time. Only what somebody said is
+The lines were noted when the message arrived, so nothing is detected here a second time. Only what was said is
 looked at (see `evidence`), and of that only the text: tool results and documents that ride along are not what a person
 or an assistant says.
 
@@ -34,7 +34,7 @@ _OF_PERSON: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decis
 def find_candidates(message: Message, *, session_id: SessionId, before: str | None = None) -> tuple[Candidate, ...]:
     """What a message says that should be remembered, in its order.
 
-    What the user says of himself, wants and settles is of the user tier; what there is to do, whoever said it, and what
+    What the user says of themselves, wants and decides is of the user tier; tasks, of either speaker, and what
     the assistant settles for itself is of the agent's. Words that ask to be remembered are the statement as they are.
 
     Args:

@@ -1,7 +1,7 @@
 """Evidence: which messages, and which of their parts, an extraction may read, and whose words they are.
 
 Memory is made from what was said, once. What Everfold or a program put into a log or a request (injections, refreshes,
-ticks, digests, notes, recalled memory) is no evidence of anything: it came from memory, or was never said by anybody.
+ticks, digests, notes, recalled memory) is no evidence of anything: it came from memory, or no person said it.
 Thinking is none either.
 
 Source: DESIGN section 4, "Extraction", and G9; REQUIREMENTS U-40, P-OF-5 and P-OF-6.
@@ -61,7 +61,7 @@ class EvidencePart(NamedTuple):
 
 
 def is_evidence(message: Message) -> bool:
-    """Whether memory may be made from a message at all: somebody said it, or a tool gave it back.
+    """Whether memory may be made from a message at all: a person or the assistant said it, or a tool returned it.
 
     No message of system origin: it says how an agent is to work, not what is known.
     """

@@ -38,7 +38,7 @@ RefusalKind = Literal["shape", "too_long", "not_said", "not_allowed", "order", "
 """Why an entry was not taken.
 
 shape: it is no entry. too_long: its statement passes the cap, or its quote is longer than a quote. not_said: no message
-says its quote. not_allowed: whoever said it cannot say such a thing. order: words from a tool or from outside that want
+says its quote. not_allowed: its speaker cannot state this. order: words from a tool or from outside that want
 something. invented: its statement holds what no message holds. known: it repeats an item on lower authority. too_many:
 the cap was met before it.
 """
@@ -380,7 +380,7 @@ def _choose_tier(kind: ItemKind, asked: object, origin: Origin) -> Tier:
 
 
 def _wants(quote: str, statement: str) -> bool:
-    """Whether words that may only tell want something: an order, a rule, a promise in somebody's name."""
+    """Whether words that may only report demand something: an order, a rule, a promise in another's name."""
     if find_hostile(quote) is not None or find_hostile(statement) is not None:
         return True
     return any(

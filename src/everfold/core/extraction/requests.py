@@ -151,7 +151,7 @@ def plan_requests_stepwise(
 
     Args:
         messages: What is to be read, rising; what is no evidence among it is left out before anything else.
-        key: What the marks are keyed with; nobody who writes messages may know it.
+        key: What the marks are keyed with; the authors of messages must not know it.
         input_cap_tokens: What each request may measure, instructions included.
         memory_tools: The names of the tools that read and write memory; what they were told and said is no evidence.
     """

@@ -48,7 +48,7 @@ class NewSearchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRecord:
-    """The layout and the certificate of one event, made again."""
+    """The layout and the certificate of one compaction, made again."""
 
     compaction_id: CompactionId
     layout: Layout
@@ -122,7 +122,7 @@ def erase_from_digest(
         digest: A digest whose range holds the message.
         seq: The erased message.
         notes: What the digest read, for a fine one.
-        layout: What its event put in force, without the message.
+        layout: What its compaction put in force, without the message.
         focus: What the caller of its compaction asked it to hold rather.
     """
     if digest.pool is not None:

@@ -301,7 +301,7 @@ class _Placing:
         end = self.end
         is_going_on = end.turn_seq == end.newest_block_seq and self.before.gap_seq < end.turn_seq
         if not is_going_on or end.active_at is None or end.away_since is None:
-            end.away_since = end.active_at  # else nobody has answered yet: both messages end the same absence
+            end.away_since = end.active_at  # else no answer came yet: both messages end the same absence
         end.active_at = message.said_at
         end.turn_seq, end.turn_tokens = message.seq, message.tokens
         end.turns_count += 1
@@ -382,7 +382,7 @@ SAID_CHARS = 480
 
 
 def said_text(message: Message) -> str | None:
-    """The words of a message that somebody said, shortened for context rows; None for what nobody said."""
+    """The words of a message that the user or the assistant said, shortened for context rows; None for any other."""
     if message.kind not in {"user", "assistant"} or message.source != "said":
         return None
     return "\n".join([part.text for part in message.view.parts if isinstance(part, TextPart)])[-SAID_CHARS:]

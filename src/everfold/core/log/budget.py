@@ -1,10 +1,10 @@
 """How much of the model's context limit there is to fill, and how it is shared out.
 
     context limit
-    ├── room for the answer
+    ├── tokens for the answer
     └── budget                        (what is left, divided by the calibration)
         ├── fixed part                system prompt, tool schemas, the reserves for the snapshot and the dynamic suffix
-        └── room
+        └── usable budget
             ├── slices                head, kept, digests, standing, newest blocks
             └── tail                  what the target leaves
 
@@ -123,7 +123,7 @@ def share_budget(
 ) -> UsableBudget:
     """Share out a context limit. `prompt_tokens` is the system prompt with the tool schemas.
 
-    The room may come out smaller than `SMALLEST_USABLE_TOKENS`; `require_budget` refuses that.
+    The usable budget may be smaller than `SMALLEST_USABLE_TOKENS`; `require_budget` refuses that.
 
     Raises:
         InvalidInputError: the limit is not a positive whole number.
@@ -187,7 +187,7 @@ def require_budget(
 
 
 def fit_slices(budget: UsableBudget, floor_tokens: int) -> UsableBudget:
-    """The same room with its slices shrunk in proportion where the floor leaves less than they would take.
+    """The same budget with its slices shrunk in proportion where the floor leaves less than they would take.
 
     At a session's own limit they always fit; a limit lowered for one call may need this.
     """
@@ -206,7 +206,7 @@ def fit_slices(budget: UsableBudget, floor_tokens: int) -> UsableBudget:
 
 
 BODY_FLOOR_RATIO = 0.12
-"""The least share of the room that digests and standing statements shrink to when the newest block is large.
+"""The least share of the usable budget that digests and standing instructions shrink to when the newest block is large.
 
 Source: our measurement: below it the rollup and its frame no longer hold a line of each age.
 """

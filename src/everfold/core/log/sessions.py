@@ -17,7 +17,7 @@ StartedBy = Literal["open", "new", "reset", "branch", "rewind", "compaction"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A stretch of a log: the messages up to `last_seq`, and the events up to `last_ordinal`, of one session.
+    """A stretch of a log: the messages up to `last_seq`, and the compactions up to `last_ordinal`, of one session.
 
     A session's lineage is a row of them; the last one is its own and has no end (`last_seq` None).
     """
@@ -94,7 +94,7 @@ def find_holder(lineage: tuple[Segment, ...], seq: int) -> SessionId:
 def branch_lineage(
     lineage: tuple[Segment, ...], *, branch_seq: int, last_ordinal: int, session_id: SessionId
 ) -> tuple[Segment, ...]:
-    """The lineage of a branch that shares messages up to `branch_seq` and events up to `last_ordinal`."""
+    """The lineage of a branch that shares messages up to `branch_seq` and compactions up to `last_ordinal`."""
     shared: list[Segment] = []
     for segment in lineage:
         end = branch_seq if segment.last_seq is None else min(branch_seq, segment.last_seq)

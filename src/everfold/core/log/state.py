@@ -104,8 +104,8 @@ class SessionState:
         active_at: When the user spoke last; None before.
         away_since: When the user had spoken before that; None before the second message.
         growth: How fast the log grows and how long a digest takes.
-        compaction_id: The compaction event whose layout is in force; empty before the first.
-        compactions_count: The ordinal of that event; the next one has one more.
+        compaction_id: The compaction whose layout is in force; empty before the first.
+        compactions_count: The ordinal of that compaction; the next one has one more.
         pending_compactions: Compactions that were begun and not committed, in the order in which they will be.
         awaited: Ranges that stand under a continuity note.
         gap_seq: The turn whose gap was dealt with last.
@@ -177,7 +177,7 @@ class SessionState:
 
     @property
     def has_work(self) -> bool:
-        """Events are on their way: held, or committed with more to come."""
+        """Compactions are on their way: held, or committed with more to come."""
         return bool(self.pending_compactions or self.awaited)
 
     def with_cache_break(self, reason: str, resent_tokens: int) -> "SessionState":

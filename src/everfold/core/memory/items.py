@@ -54,7 +54,7 @@ class Item:
         statement: What memory says, one or two sentences; exact words of the person where `is_explicit`.
         evidence: Where it was said, oldest first; empty for what was entered by hand.
         origin: The lowest of whatever it was derived from; see `everfold.core.primitives.origins`.
-        confidence: 0 to 1, of whoever found it.
+        confidence: 0 to 1, as its finder states it.
         valid_from: Since when it is so.
         valid_to: Until when; None where no end is known. An item past it is expired.
         recorded_at: When memory first had it.

@@ -94,7 +94,7 @@ class AuditEntry:
     """One read, write or erase of memory. It holds ids and counts, never what memory says.
 
     Attributes:
-        actor: `user`, `agent:NAME`, `dreamer`, `extraction`, or whoever called.
+        actor: `user`, `agent:NAME`, `dreamer`, `extraction`, or the caller's name.
         about: Ids of items, topics, dreams or sessions.
         counts: What it came to, by name.
         ordinal: Grows with every entry of the store, which gives it: of entries of one time the later written has the

@@ -1,4 +1,4 @@
-"""Overviews: what a store holds and what waits in it, in figures, for whoever operates it."""
+"""Overviews: what a store holds and what is pending in it, in figures, for operators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Theory of operation. What a session keeps beside a message (its kind, sizes, lines, index rows) follows from the messages
 before it, so the log is placed again from its beginning, as an append places it. A branch goes on from the state that its
-parent's log had at the branch point. Of an erased message nobody knows what it said; a stand-in takes its place while the
+parent's log had at the branch point. The text of an erased message is unknown; a stand-in takes its place while the
 log is placed, with the calls that the results behind it answer, or the answers that the calls before it wait for, so that
 no step falls apart. What is stored of it is a tombstone.
 
@@ -267,7 +267,7 @@ def _make_stand_ins(
             answers |= _share_answers(run, calls, views, known)
             known += calls
         elif message.kind == "late" and message.seq in views:
-            # Whose call nobody made, an erased message did.
+            # A result without a call: an erased message made the call.
             orphans = [id_ for id_ in _list_answered(message, views) if id_ not in known]
             if orphans and heads:
                 heads[next(reversed(heads))] += orphans

@@ -1,1 +1,1 @@
-"""What every room is made of: JSON values, ids, origins, and ways to make frozen values."""
+"""What every package of the core uses: JSON values, ids, origins, and ways to make frozen values."""

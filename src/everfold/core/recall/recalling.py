@@ -268,7 +268,7 @@ def pack(
 
     Args:
         entries: Best first.
-        key: What the fence is keyed with; nobody who writes messages may know it.
+        key: What the fence is keyed with; the authors of messages must not know it.
         cap: What the block may have.
         entry_chars: What the text of one entry may have.
     """
@@ -310,7 +310,7 @@ def _word_entry(entry: Recalled, entry_chars: int) -> str:
 
 
 def _one_line(text: str, chars: int) -> str:
-    """The text without line breaks and characters that nobody sees, in at most so many characters."""
+    """The text without line breaks and invisible characters, in at most so many characters."""
     lead = " " if text.startswith(" ") else ""
     line = lead + " ".join(_UNSEEN.sub(" ", clean_text(text)).split())
     return line if len(line) <= chars else f"{line[: chars - 2].rstrip()} \u2026"

@@ -85,7 +85,7 @@ class VectorRow:
 
 
 def read_message_words(message: Message, *, session_id: str) -> Embeddable | None:
-    """What is embedded of a message; None where nobody said anything in words.
+    """What is embedded of a message; None for a message without words of a person.
 
     Args:
         message: One with its content.

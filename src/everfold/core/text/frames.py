@@ -93,7 +93,7 @@ _CLOSING: Final = re.compile("([>\uff1e\ufe65])(?=[>\uff1e\ufe65]{2})")
 def fence_untrusted(text: str, *, source: str, key: str) -> str:
     """Text from outside between marks that it cannot forge, with the sentence that it is data.
 
-    The marks carry a keyed hash of the text, so they are the same each time it is shown, and nobody who writes the text
+    The marks carry a keyed hash of the text, so they are the same each time it is shown, and no author of the text
     can know them. Marks of the same form inside the text are broken up, wide and small ones too.
 
     Source: BLAKE2 keyed hashing, RFC 7693; the fence's form is ours.

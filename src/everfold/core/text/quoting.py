@@ -1,4 +1,4 @@
-"""Quoting: where a text says what somebody claims that it says.
+"""Quoting: where a text says what a quote claims.
 
 Models copy words faithfully and marks loosely: they straighten quotation marks, join lines, drop a space. So a quote is
 looked for with those differences taken off both sides, and what is given back is the place in the text itself, whose

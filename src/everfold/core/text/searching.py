@@ -74,7 +74,7 @@ class SearchText(NamedTuple):
 
     Attributes:
         own: The message's words, its speaker and its date.
-        before: The words of what was said just before; empty for what nobody said.
+        before: The words of the message before; empty for a message that no person said.
     """
 
     own: str
@@ -135,7 +135,7 @@ def index_text(text: str, *, speaker: str, said_at: datetime, before: Sequence[s
         speaker: Who said it: a name, or the role.
         said_at: When; its own offset decides the day.
         before: The texts of the said messages before it, newest first; BEFORE_COUNT are used. Nothing for a
-            message that nobody said (a tool result, a refresh, a tick).
+            message that no person said (a tool result, a refresh, a tick).
     """
     own = (_matter(text), _who_and_when(speaker, said_at.date()))
     earlier = map(_end, before[:BEFORE_COUNT])

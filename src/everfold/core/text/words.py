@@ -26,7 +26,7 @@ from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
 
 MAX_WORD_CHARS: Final = 64
-"""Longer words are cut: nobody types them."""
+"""Longer words are cut: people do not type them."""
 MAX_COMPOSITE_CHARS: Final = 256
 """Of longer composites only the segments are words, not their parts: encoded data would fill the index with itself."""
 
