@@ -22,7 +22,7 @@ from everfold.core.text.frames import EARLIER_TEXT, continuity_note, name_earlie
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 Trigger = Literal["tokens", "overflow", "turns", "rows", "cadence", "gap", "manual", "late_digest"]
-"""Why a compaction was begun. revision: a model's digest replaces the extractive one of an earlier compaction."""
+"""Why a compaction was begun. late_digest: a model's digest replaces the extractive one of an earlier compaction."""
 
 Asked = Literal["manual", "cadence", "gap"]
 Group = Literal["fixed", "head", "kept", "folded", "refresh", "erased"]
