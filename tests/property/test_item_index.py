@@ -1,6 +1,8 @@
 """The index over items gives every decision that a look at all pairs of items would give."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from unittest.mock import patch
 
 from hypothesis import given, settings
@@ -43,7 +45,12 @@ TASKS = st.builds(
     THINGS,
     st.sampled_from(["We finished", "Please write", "Status: passed"]),
 )
-SAID = st.one_of(NUMBERED, VALUED, MARKED, REJECTED, MOVED, TASKS, OTHER)
+PAIRS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data/supersession/own.jsonl").read_text("utf-8").splitlines()
+]
+LABELLED = st.sampled_from(PAIRS).flatmap(lambda pair: st.sampled_from([pair["before"], pair["after"]]))
+SAID = st.one_of(NUMBERED, VALUED, MARKED, REJECTED, MOVED, TASKS, OTHER, LABELLED)
 KINDS = st.sampled_from(["fact", "preference", "decision", "task", "open_item"])
 ORIGINS = st.sampled_from(["user", "user", "assistant", "external"])
 MANY = st.builds(
@@ -62,7 +69,15 @@ def at_once(draw: st.DrawFn) -> list[Candidate]:
     ]
 
 
-PASSES = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=12), at_once()), max_size=4)
+@st.composite
+def pairs(draw: st.DrawFn) -> list[Candidate]:
+    """Labelled pairs, the older one before the newer one."""
+    found = draw(st.lists(st.sampled_from(PAIRS), min_size=1, max_size=4))
+    texts = [text for pair in found for text in (pair["before"], pair["after"])]
+    return [draw(st.builds(candidate, st.just(text), seq=st.just(at), kind=KINDS)) for at, text in enumerate(texts, 1)]
+
+
+PASSES = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=12), at_once(), pairs()), max_size=4)
 
 
 class AllPairs(Desk):

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
+from everfold.adapters.sqlite.lane import Lane
 from tests.support.proofs import flatten_request, list_all_compactions
 
 from everfold import Everfold, Session, Window
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
-from everfold.adapters.sqlite.lane import Lane
 from everfold.bootstrap import make_engine, open_store
 from everfold.config import load_settings
 from everfold.core.compaction.record import Compaction

@@ -22,7 +22,7 @@ from everfold.core.memory.block import list_overflow
 from everfold.core.memory.items import Candidate, Evidence, Item, ItemId, ItemKind, Writer, identify
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.merging.item_index import ItemIndex
-from everfold.core.merging.item_subjects import is_of_one_place, list_replaced_items, says_no_more
+from everfold.core.merging.item_subjects import corrects, is_of_one_place, list_replaced_items, says_no_more
 from everfold.core.merging.releasing import list_open_threats
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.origins import AUTHORITY, Origin
@@ -398,7 +398,8 @@ class _Merger:
         return item if item.status == "active" else None
 
     def _may_follow(self, newer: Item, older: Item) -> bool:
-        return older.authority <= newer.authority and older.last_seen_at <= newer.last_seen_at
+        is_later = older.authority <= newer.authority and older.last_seen_at <= newer.last_seen_at
+        return is_later and (not older.is_explicit or newer.is_explicit or corrects(newer))
 
     def _name(self, new: Item) -> Item:
         return replace(new, id=self._desk.new_id())

@@ -1,5 +1,7 @@
 """Which items a newer statement replaces: the rules of `supersession`, held against what memory says.
 
+What a person asked to keep falls to a marked correction only; the rest also to another value of the same thing.
+
 Each item stands as one line, of the kind that its own kind was made from. Items of the newer one's session keep their
 distance in messages; those of other sessions are out of a bare correction's reach.
 
@@ -19,8 +21,8 @@ from typing import Final
 
 from everfold.core.memory.items import Item, ItemKind
 from everfold.core.statements.extracts import ExtractLine, LineKind
-from everfold.core.statements.quotes import is_replacing, list_words
-from everfold.core.statements.supersession import list_replaced
+from everfold.core.statements.replacement import is_marked
+from everfold.core.statements.supersession import list_keys, list_replaced
 from everfold.core.text.words import read_matter
 
 _LINES: Final[dict[ItemKind, LineKind]] = {
@@ -33,13 +35,15 @@ _LINES: Final[dict[ItemKind, LineKind]] = {
 _STANDING: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decision"))
 _ONE_VALUE: Final = re.compile(
     r"\bmy (?P<of>(?:[a-z'-]+ ){0,3}?(?:name|nickname|address|e-?mail(?: address)?|(?:phone |badge |room |account )?number|birthday|"
-    r"time ?zone|budget|deadline|employer|boss|manager|job(?: title)?)|favou?rite (?:[a-z'-]+ ?){1,3}?) (?:is|are|was|has changed to)\b"
+    r"time ?zone)|favou?rite (?:[a-z'-]+ ?){1,3}?) (?:is|are|was|has changed to)\b"
     r"|\b(?:i|we)(?:'m| am| are)? ?(?:now |currently )?(?P<live>live|living) (?:in|at|on|near)\b"
     r"|\b(?:i|we)(?:'ve| have)? (?:just )?(?P<moved>moved) to\b|\b(?P<called>call me|i go by)\b",
     re.IGNORECASE,
 )
 """Statements about what a person has one of: a later one replaces an earlier one, whatever its value is. Source: own list
 of the commonest such properties in English; anything else is left to `supersession`."""
+_VALUE: Final = re.compile(r"\s+(?:now |just )?(?:the )?(?:[A-Z0-9+(\"']|\S*@)")
+"""How a name, a place, a number or an address begins: "my name is misspelled" gives no name."""
 _AROUND_WORDS: Final = 6
 _JOINS: Final = re.compile(r"[,;:]|\b(?:and|but|because|so|which|who)\b", re.IGNORECASE)
 _FAR: Final = 1_000_000
@@ -62,27 +66,33 @@ def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
         lines[line.seq, line.start] = item
         given.append(line)
     replaced = {lines[line.seq, line.start].id for line in list_replaced(last, given)}
-    subject = find_one_value(newer.statement)
-    if subject and newer.tier == "user":
-        replaced |= {item.id for item in rivals if find_one_value(item.statement, alone=True) == subject}
+    replaced |= {item.id for item in rivals if _gives_another_value(newer, item)}
     return [item for item in reversed(rivals) if item.id in replaced]
 
 
 def list_known_keys(statement: str) -> frozenset[str]:
-    """What an older item is found by: the words of its subject, and what it gives the one value of."""
+    """What an older item is found by: the keys of its words, and what it gives the one value of."""
     subject = find_one_value(statement, alone=True)
-    return list_words(statement) | {f"={subject}"} if subject else list_words(statement)
+    return list_keys(statement) | {f"={subject}"} if subject else list_keys(statement)
 
 
 def list_asking_keys(statement: str) -> frozenset[str]:
     """What a newer item finds those by that it may replace."""
     subject = find_one_value(statement)
-    return list_words(statement) | {f"={subject}"} if subject else list_words(statement)
+    return list_keys(statement) | {f"={subject}"} if subject else list_keys(statement)
 
 
 def may_replace_at_once(newer: Item) -> bool:
     """Whether an item may replace one that was last said at the same moment: it says itself that it replaces something."""
-    return is_replacing(newer.statement)
+    return is_marked(newer.statement)
+
+
+def _gives_another_value(newer: Item, older: Item) -> bool:
+    """Whether both give the value of what a person has one of; what was saved falls to a marked correction only."""
+    subject = find_one_value(newer.statement) if newer.tier == "user" else ""
+    if not subject or (older.is_explicit and not is_marked(newer.statement)):
+        return False
+    return find_one_value(older.statement, alone=True) == subject
 
 
 def find_one_value(statement: str, *, alone: bool = False) -> str:
@@ -93,7 +103,9 @@ def find_one_value(statement: str, *, alone: bool = False) -> str:
         alone: Only a statement that says nothing else: what it says besides would be lost with it.
     """
     match = _ONE_VALUE.search(statement)
-    if match is None:
+    if match is None or (
+        not (match["of"] or "").lower().startswith("favo") and not _VALUE.match(statement, match.end())
+    ):
         return ""
     around = f"{statement[: match.start()]} {statement[match.end() :]}"
     if alone and (len(around.split()) > _AROUND_WORDS or _JOINS.search(around)):
@@ -101,6 +113,11 @@ def find_one_value(statement: str, *, alone: bool = False) -> str:
     if match["of"]:
         return " ".join(match["of"].lower().replace("favourite", "favorite").replace("colour", "color").split())
     return "called" if match["called"] else "home"
+
+
+def corrects(item: Item) -> bool:
+    """Whether an item, or a quote that it stands on, says itself that it changes something."""
+    return is_marked(item.statement) or any(is_marked(one.quote) for one in item.evidence)
 
 
 def is_of_one_place(one: Item, other: Item) -> bool:

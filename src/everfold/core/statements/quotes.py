@@ -1,14 +1,13 @@
-"""What a quote says, for comparing it with others: its words, its values, what it names and what it rejects.
+"""What a quote says, for comparing reports: its words, its values and its identifiers, and whether it says that all is done.
 
-A number, an amount, a date or a time is a value, which a newer statement can change. An identifier or a proper name
-tells which thing is spoken of: statements that differ in one are about different things.
+An identifier tells which thing is spoken of: reports that differ in one are about different things.
 """
 
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everfold.core.statements.rules import DATE_WORDS, list_word_set
+from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 
 _WORD: Final = re.compile(r"[^\W_][\w'.:/#@-]*[^\W_]|[^\W_]")
@@ -20,11 +19,6 @@ _STOP: Final = list_word_set(
     " these they this those to too typo up us use used very want was wasn't we we'll well were what when which who will with would wrong yes"
     " you your remember keep prefer decided decide change changed mind wait hmm no,"
 )
-_REJECTED: Final = (
-    r"(?:\bnot|\binstead of|\brather than|\bno longer|\bwas wrong[,:]?|\bi said|\bisn't|\bwasn't|\bdon't use|\bstop using) "
-    r"(?:the |a |an |on |at |in |it's |to )?([\w$€£.:#@/-]+(?: [\w$€£.:#@/-]+)?)"
-)
-_REPLACES: Final = r"\b(?:actually|instead|correction|changed my mind|scratch that|i meant|no longer|rather than|from now on|not anymore|make (?:it|that))\b"
 _NEGATIVE: Final = r"\b(?:not|never|no|don't|dont|can't|cannot|stop|avoid|without|won't|isn't)\b"
 _DONE: Final = r"\b(?:done|fixed|finished|completed?|resolved|closed|merged|deployed|delivered|cancell?ed|passed|passing|processed|booked|updated|works now)\b"
 _DONE_PARTS: Final = (
@@ -45,9 +39,6 @@ _PLAIN_VALUE: Final = re.compile(r"\d[\d.,:/'-]*(?:[^\W\d_]{1,3})?|\d[\d-]*t[\d:
 """A number, also with a unit; a date; a time; a version. Any other word with a digit is an identifier."""
 _ASSIGNED: Final = re.compile(r"(?:\b(?:is|are)|[:=]) ([\w'.:/#@-]*\w)\W*$")
 """What a statement says of its subject at its end ("my badge is K-17"): a value, whatever its shape."""
-_PROPER: Final = re.compile(r"(?<=[\w,;] )(?!I\b)[A-Z][\w'-]*\w")
-_DATES: Final = list_word_set(f"{DATE_WORDS} may march")
-
 
 NOTHING: Final[frozenset[str]] = frozenset()
 
@@ -57,17 +48,10 @@ class Reading(NamedTuple):
 
     lowered: str
     words: frozenset[str]
-    subject: frozenset[str]
     values: frozenset[str]
     """The words with a digit, identifiers too."""
-    names: frozenset[str]
-    """The identifiers and proper names, which tell the thing that it is about from others of its sort."""
-    changeable: frozenset[str]
-    """The values that are no names."""
     identifiers: frozenset[str]
-    """The values that are names."""
-    has_unit: bool
-    """Whether it holds a currency or a percent sign."""
+    """The values that tell the thing that it is about from others of its sort."""
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -83,19 +67,8 @@ def read_quote(quote: str) -> Reading:
     words = list_words(quote)
     values = frozenset(filter(_DIGIT.search, words)) if _DIGIT.search(lowered) else NOTHING
     assigned = _ASSIGNED.search(lowered)
-    names = {name.lower() for name in _PROPER.findall(quote)}
-    names.update(word for word in values if not _PLAIN_VALUE.fullmatch(word))
-    told = (words & names) - _DATES - {assigned[1] if assigned else ""}
-    return Reading(
-        lowered=lowered,
-        words=words,
-        subject=words - values,
-        values=values,
-        names=told,
-        changeable=values - told,
-        identifiers=values & told,
-        has_unit=any(sign in lowered for sign in "$€£%"),
-    )
+    identifiers = {word for word in values if not _PLAIN_VALUE.fullmatch(word)} - {assigned[1] if assigned else ""}
+    return Reading(lowered=lowered, words=words, values=values, identifiers=frozenset(identifiers))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -109,18 +82,6 @@ def is_done(quote: str) -> bool:
 def is_negative(quote: str) -> bool:
     """Whether a quote denies or forbids something."""
     return bool(compile_pattern(_NEGATIVE).search(quote.lower()))
-
-
-@lru_cache(maxsize=REMEMBERED_TEXTS)
-def is_replacing(quote: str) -> bool:
-    """Whether a statement says itself that it takes the place of another one."""
-    return bool(compile_pattern(_REPLACES).search(quote.lower()))
-
-
-@lru_cache(maxsize=REMEMBERED_TEXTS)
-def list_rejected(quote: str) -> tuple[frozenset[str], ...]:
-    """The words of each value that a correction rejects."""
-    return tuple(words for found in compile_pattern(_REJECTED).findall(quote.lower()) if (words := list_words(found)))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

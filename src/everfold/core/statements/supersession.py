@@ -1,39 +1,44 @@
 """Which extract lines still hold: a newer statement replaces an older one about the same subject.
 
-General rules, by overlap of subject words, deterministic and on the careful side: what is not clearly replaced stays.
-What a line says is read in `quotes`.
+Which pairs are compared is decided here, by the words that they share; whether the newer one takes the place of the older
+one is decided by `replacement` over the two alone. What is not clearly replaced stays. Reports of what is done or has
+another status replace older ones of the same thing by their words, which `quotes` reads.
 
 Source: docs/adr/0006-extract-lines.md on what a digest selects from.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import compress
+from functools import lru_cache
+from itertools import compress, pairwise
 from typing import Final, Literal, NamedTuple
 
+from everfold.core.statements.assertions import WIDE
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import (
     NOTHING,
+    REMEMBERED_TEXTS,
     Reading,
     has_status,
     is_done,
-    is_negative,
-    is_replacing,
-    list_rejected,
     list_words,
     read_quote,
     sums_up,
 )
-from everfold.core.statements.retractions import find_excess, find_moved, has_day_or_time, is_slip
+from everfold.core.statements.replacement import is_marked, replaces
+from everfold.core.statements.retractions import find_excess, is_slip
+from everfold.core.text.stems import stem
 
 _FIRM: Final = 2
-"""How many shared subject words make two statements speak of one subject."""
+"""How many shared words make two reports speak of one thing."""
 _REACH: Final = 40
-"""How many messages back a bare correction ("no, make it 12") can reach without sharing a subject word."""
+"""How many messages back a bare correction ("no, make it 12, not 300") can reach without naming its subject."""
 _SLIP_GAP: Final = 3
 """How many marks and blanks stand at most between a sentence and the next."""
 NEAR_COUNT: Final = 24
 """With how many older lines a line is compared at most for each of its words, the newest ones."""
+_WIDE: Final = re.compile(f"[{WIDE}]+")
 _VALUED: Final[frozenset[LineKind]] = frozenset(
     (
         "constraint",
@@ -49,11 +54,13 @@ _VALUED: Final[frozenset[LineKind]] = frozenset(
         "answer",
     )
 )
+_BINDING: Final[frozenset[LineKind]] = frozenset(("constraint", "preference", "decision", "number", "task"))
+"""What may be found too much; a fact is none the less true for it."""
 _PENDING: Final[frozenset[LineKind]] = frozenset(("task", "state", "commitment"))
 _COMPARED: Final[frozenset[LineKind]] = _VALUED | _PENDING | {"error"}
 
 _Claim = Literal["corrects", "stands", "finishes", "reports"]
-"""How a line can replace an older one: by rejecting it, by a changed rule, by its end, by a new status."""
+"""How a line can replace an older one: by a mark that it does, by a changed rule, by its end, by a new status."""
 
 
 class Superseded(NamedTuple):
@@ -100,14 +107,21 @@ def _key(line: ExtractLine) -> tuple[int, int]:
     return line.seq, line.start
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def list_keys(quote: str) -> frozenset[str]:
+    """What a line is found by: the stems of its words, and each pair of Chinese or Japanese characters."""
+    pairs = (f"{one}{other}" for one, other in pairwise(quote)) if _WIDE.search(quote) else ()
+    return frozenset(map(stem, list_words(quote))).union(pair for pair in pairs if _WIDE.fullmatch(pair))
+
+
 def _list_claims(line: ExtractLine) -> tuple[_Claim, ...]:
     """How a line can replace an older one; most lines cannot."""
     claims: list[_Claim] = []
-    if line.kind == "correction" or (line.standing and is_replacing(line.quote)):
+    if line.kind == "correction" or (line.standing and is_marked(line.quote)):
         claims.append("corrects")
-    if line.standing:
+    elif line.standing:
         claims.append("stands")
-    elif line.kind in ("task", "state") and line.origin != "external":
+    if not line.standing and line.kind in ("task", "state") and line.origin != "external":
         if is_done(line.quote):
             claims.append("finishes")
         if has_status(line.quote):
@@ -132,7 +146,6 @@ class _Walk:
         self._index: dict[str, deque[int]] = {}
         self._retired: set[int] = set()
         self._standing: set[int] = set()
-        self._subjects: dict[int, frozenset[str]] = {}
         self._pending: set[int] = set()
         self._reported: set[int] = set()
         self._readings: dict[int, Reading] = {}
@@ -141,7 +154,7 @@ class _Walk:
         """Find what is superseded. O(words of all lines)."""
         self._retire_summaries()
         claims = [_list_claims(line) for line in self._ordered]
-        words = [list_words(line.quote) for line in compress(self._ordered, claims)]
+        words = [list_keys(line.quote) for line in compress(self._ordered, claims)]
         if not words:
             return
         asked = NOTHING.union(*words)
@@ -154,16 +167,16 @@ class _Walk:
                     self._retire_before(at)
                 self._retire(at, self._list_near(at, first_at), claims[at])
             if line.kind in _COMPARED:
-                self._add(at, line, list_words(line.quote) & asked)
+                self._add(at, line, list_keys(line.quote) & asked)
 
     def run_last(self) -> set[tuple[int, int]]:
         """Find what the last line alone supersedes, by message and start. O(words of all lines)."""
         last = len(self._ordered) - 1
         if claims := _list_claims(self._ordered[last]):
-            asked = list_words(self._ordered[last].quote)
+            asked = list_keys(self._ordered[last].quote)
             for at, line in enumerate(self._ordered[:last]):
                 if line.kind in _COMPARED:
-                    self._add(at, line, list_words(line.quote) & asked)
+                    self._add(at, line, list_keys(line.quote) & asked)
             self._retire(last, self._list_near(last, last), claims)
         return self.gone
 
@@ -180,7 +193,6 @@ class _Walk:
             places.append(at)
         if line.standing:
             self._standing.add(at)
-            self._subjects[at] = self._read_at(at).subject
         if line.kind in _PENDING:
             if line.kind == "state" and has_status(line.quote):
                 self._reported.add(at)
@@ -190,7 +202,7 @@ class _Walk:
     def _list_near(self, at: int, first_at: int) -> set[int]:
         """The places of older messages' lines that share a word, the newest of each word."""
         index = self._index
-        rows = [index[word] for word in list_words(self._ordered[at].quote) if word in index]
+        rows = [index[word] for word in list_keys(self._ordered[at].quote) if word in index]
         return set[int]().union(*rows).difference(range(first_at, at))
 
     def _read_at(self, place: int) -> Reading:
@@ -200,69 +212,52 @@ class _Walk:
         return reading
 
     def _retire(self, at: int, near: set[int], claims: Sequence[_Claim]) -> None:
-        if not near:
-            return
-        newer = self._read_at(at)
         left = near - self._retired
         for claim in claims:
             match claim:
                 case "corrects":
-                    self._correct(at, newer, near, left)
+                    self._replace(at, left)
+                    self._retire_excess(at, left & self._standing)
                 case "stands":
-                    self._retire_those(self._list_framed(newer.subject, left), newer, _is_same_subject)
+                    self._replace(at, left & self._standing)
                 case "finishes":
-                    self._retire_those(left & self._pending, newer, _is_finished)
+                    self._retire_those(at, left & self._pending, _is_finished)
                     if "reports" not in claims:
-                        self._retire_those(left & self._reported, newer, _is_finished)
+                        self._retire_those(at, left & self._reported, _is_finished)
                 case "reports":
-                    self._retire_those(left & self._reported, newer, _is_older_report)
+                    self._retire_those(at, left & self._reported, _is_older_report)
 
-    def _correct(self, at: int, newer: Reading, near: set[int], left: set[int]) -> None:
-        """Retire what a correction is about: what it says so of, or the nearest statement of its subject."""
-        seq = self._ordered[at].seq
-        if rejected := list_rejected(newer.lowered):
-            self._retire_rejected(seq, newer, left, rejected)
-        elif excess := find_excess(newer.lowered):
-            self._retire_rejected(seq, newer, left & self._standing, (list_words(excess),))
-        elif moved := list_words(find_moved(newer.lowered) or ""):
-            self._retire_moved(newer, left, moved)
-        else:
-            self._retire_nearest(at, newer, near)
-
-    def _list_framed(self, subject: frozenset[str], near: set[int]) -> list[int]:
-        """Of these places, the standing lines whose subject holds all of this one, or is held by it."""
-        subjects = self._subjects
-        places = near & self._standing
+    def _replace(self, at: int, places: Collection[int]) -> None:
+        """Retire those of the places that the newer line takes the place of."""
+        newer = self._ordered[at]
         self.pairs_count += len(places)
-        return [place for place in places if subject <= subjects[place] or subjects[place] <= subject]
+        for place in places:
+            older = self._ordered[place]
+            if older.origin == "external" or older.kind not in _VALUED:
+                continue
+            is_near = newer.seq - older.seq <= _REACH
+            if replaces(newer.quote, older.quote, is_saved=older.kind == "remember", is_near=is_near):
+                self._drop(place)
 
-    def _retire_those(
-        self, places: Collection[int], newer: Reading, is_replaced: Callable[[Reading, Reading], bool]
-    ) -> None:
+    def _retire_excess(self, at: int, places: Collection[int]) -> None:
+        """Retire what was laid down shortly before and is said to be too much or too little."""
+        newer = self._ordered[at]
+        words = list_words(find_excess(newer.quote) or "")
+        for place in places if words else ():
+            older = self._ordered[place]
+            if newer.seq - older.seq <= _REACH and older.kind in _BINDING and words <= list_words(older.quote):
+                self._drop(place)
+
+    def _retire_those(self, at: int, places: Collection[int], is_replaced: Callable[[Reading, Reading], bool]) -> None:
         """Retire those of the places that the newer line replaces by one rule."""
         self.pairs_count += len(places)
         for place in places:
-            if is_replaced(self._read_at(place), newer):
+            if is_replaced(self._read_at(place), self._read_at(at)):
                 self._drop(place)
 
     def _drop(self, place: int) -> None:
         self._retired.add(place)
         self.gone.add(_key(self._ordered[place]))
-
-    def _retire_nearest(self, at: int, newer: Reading, near: set[int]) -> None:
-        """Retire the nearest older statement of the same subject, which a correction that rejects no value means."""
-        is_correction = self._ordered[at].kind == "correction"
-        for place in sorted(near & self._standing, reverse=True):
-            self.pairs_count += 1
-            older = self._read_at(place)
-            if self._ordered[place].kind not in _VALUED:
-                continue
-            if not is_correction and _is_about_another(older, newer):
-                continue
-            shared = len(newer.subject & older.subject)
-            if shared and shared * 2 >= min(len(newer.subject), len(older.subject)):
-                self._drop(place)
-                return
 
     def _retire_before(self, at: int) -> None:
         """Retire what the same message says right before a slip of the tongue is taken back."""
@@ -271,60 +266,13 @@ class _Walk:
         if gap <= _SLIP_GAP and before.kind in _VALUED and is_slip(line.quote):
             self._drop(at - 1)
 
-    def _retire_moved(self, newer: Reading, near: set[int], moved: frozenset[str]) -> None:
-        """Retire the statements that name another day or time of what was moved."""
-        self.pairs_count += len(near)
-        for place in near:
-            line = self._ordered[place]
-            if line.origin == "external" or line.kind not in _VALUED or not has_day_or_time(line.quote):
-                continue
-            older = self._read_at(place)
-            if (
-                moved <= frozenset(older.lowered.replace("'s", "").replace(",", "").split())
-                and older.values != newer.values
-            ):
-                self._drop(place)
-
-    def _retire_rejected(self, seq: int, newer: Reading, near: set[int], rejected: Sequence[frozenset[str]]) -> None:
-        """Retire the statements that hold a value which a correction rejects."""
-        dropped = NOTHING.union(*rejected)
-        fresh = newer.values - dropped
-        subject = newer.subject - dropped
-        self.pairs_count += len(near)
-        for place in near:
-            line = self._ordered[place]
-            if line.origin == "external" or line.kind not in _VALUED:
-                continue
-            older = self._read_at(place)
-            if (
-                any(words <= older.words for words in rejected)
-                and (seq - line.seq <= _REACH or not subject.isdisjoint(older.subject))
-                and not (fresh and fresh <= older.values)
-            ):
-                self._drop(place)
-
-
-def _is_same_subject(older: Reading, newer: Reading) -> bool:
-    """Of two that have one frame: whether the number is another, or the words are the same with the opposite sign."""
-    one, other = older.subject, newer.subject
-    if not one or not other or _is_about_another(older, newer):
-        return False
-    smaller_count, is_alike = min(len(one), len(other)), len(one) == len(other)
-    if older.changeable and newer.changeable and older.changeable.isdisjoint(newer.changeable):
-        return (smaller_count >= _FIRM or is_alike) and older.has_unit == newer.has_unit
-    return is_alike and older.values == newer.values and is_negative(older.lowered) != is_negative(newer.lowered)
-
-
-def _is_about_another(older: Reading, newer: Reading) -> bool:
-    """Whether one of them names a thing that the other does not speak of."""
-    return not (older.names <= newer.words and newer.names <= older.words)
-
 
 def _is_finished(older: Reading, newer: Reading) -> bool:
     """Whether a report that something is done is about what the older line says."""
     shared = len(older.words & newer.words)
     smaller = min(len(older.words), len(newer.words))
-    return shared >= _FIRM and shared * 5 >= smaller * 3 and not _are_rivals(older, newer)
+    is_open = not is_done(older.lowered)
+    return is_open and shared >= _FIRM and shared * 5 >= smaller * 3 and not _are_rivals(older, newer)
 
 
 def _is_older_report(older: Reading, newer: Reading) -> bool:

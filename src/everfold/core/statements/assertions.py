@@ -1,0 +1,190 @@
+"""Assertions: a sentence taken apart into what it speaks of, its verb and what it says, for comparing it with another.
+
+No grammar stands behind it: the first word of a list of verbs parts the two. What has no such verb has no subject, and
+is compared by its words alone. Chinese and Japanese are taken apart by character.
+
+Source: own lists, tuned on `tests/data/supersession/own.jsonl` only.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from everfold.core.statements.rules import list_word_set
+from everfold.core.text.stems import stem
+
+REMEMBERED_TEXTS: Final = 4096
+WIDE: Final = "\u3040-\u30ff\u3400-\u9fff"
+_TOKEN: Final = re.compile(
+    rf"\d[\d.,:/'-]*\d(?![^\W\d_])|\d(?![\w])|[€$£%]|[{WIDE}]|'s\b|(?:(?![{WIDE}'])[^\W_])(?:(?:(?![{WIDE}'])[\w.:/@#+-])*(?:(?![{WIDE}'])[^\W_]))?"
+)
+_CONTRACTIONS: Final = (
+    (re.compile(r"\u2019"), "'"),
+    (re.compile(r"\b(can|ca)(?:n't|not)\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"\bI'm\b", re.IGNORECASE), "I am"),
+    (re.compile(r"\b(we|you|they)'re\b", re.IGNORECASE), r"\1 are"),
+    (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
+    (re.compile(r"\b(I|we|you|they)'ve\b", re.IGNORECASE), r"\1 have"),
+    (re.compile(r"\b([jnlmscd]|qu)'(?=[^\W\d_])", re.IGNORECASE), r"\1e "),
+)
+_OPENERS: Final = re.compile(
+    r"\s*(?:(?:please |pls |bitte )?(?:remember|note|keep in mind|don't forget|do not forget|fyi|btw|by the way|merk dir|recuerda|retiens|ricorda|onthoud|lembre)"
+    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please),? )+",
+    re.IGNORECASE,
+)
+
+BE: Final = list_word_set(
+    "be is are am was were been ist sind bin war est sont suis était es son está están soy estoy è sono sta ben zijn é são sou estou"
+    " liegt lautet beträgt be_ 是 在 は heißt heiße"
+)
+HAVE: Final = list_word_set("have has hat habe haben ai ont tiene tengo ha ho heeft heb tem tenho")
+_DETERMINERS: Final = list_word_set(
+    "the my our a an his her your their 's der die das den mein meine unser unsere ein eine le la les mon ma el mi il de het mijn o minha meu"
+)
+LIVE: Final = list_word_set(
+    "live lives living wohne wohnt wohnen lebe lebt habite habitent vis vit vivo vive abito abita woon woont moro mora живу живёт живет 住"
+)
+WORK: Final = list_word_set(
+    "work works working arbeite arbeitet arbeiten travaille trabajo trabaja lavoro lavora werk werkt trabalho trabalha работаю работает"
+)
+_HABITS: Final = list_word_set(
+    "use uses using study studies drive drives take takes drink drinks eat eats play plays smoke smokes deploy deploys nutze nutzen nutzt"
+    " verwende verwenden utilise utilisons usamos uso usiamo usa gebruiken gebruik gebruikt используем использую"
+)
+_OTHERS: Final = list_word_set(
+    "cost costs weigh weighs last lasts start starts begin begins end ends finish finishes open opens close closes leave leaves depart departs"
+    " arrive arrives land lands ship ships expire expires run runs listen listens need needs hold holds seat seats contain contains read reads owe owes"
+    " earn earns meet meets come comes lie lies sit sits board boards ring rings fly flies launch keep make makes serve serves pay pays charge charges"
+    " send answer reply report reports lead leads prefer prefers like likes love loves hate hates go goes stay stays stand stands want wants own owns"
+    " practises practices rehearses store stores get gets grow grows gives teach teaches play plays call set sets support supports stop stops belong belongs"
+    " manage manages handle handles see sees speak speaks know knows host hosts happens takes requires require measures park parks sleep sleeps"
+    " kostet kosten wiegt dauert fährt fahren beginnt endet öffnet schließt kommt läuft spricht spreche coûte pèse part dure commence ferme ouvre parle"
+    " cuesta pesa sale empieza termina abre cierra hablo costa pesa parte inizia finisce apre chiude kost weegt vertrekt begint eindigt custa sai começa termina"
+    " abre fecha"
+)
+VERBS: Final = BE | HAVE | LIVE | WORK | _HABITS | _OTHERS
+HABITS: Final = (
+    BE
+    | HAVE
+    | LIVE
+    | WORK
+    | _HABITS
+    | list_word_set("run runs listen keep go goes deploy answer send drives lease rent rents")
+)
+FIRST: Final = list_word_set("i we ich wir je nous yo nosotros io noi ik wij eu nós я мы 我 私 私たち")
+_FIRST_VERBS: Final = list_word_set(
+    "vivo trabajo usamos uso tengo soy estoy abito lavoro usiamo ho sono moro trabalho tenho sou habite"
+)
+POINTERS: Final = list_word_set(
+    "it that this they these those he she es das er sie ce cela ça eso esto él ella esso dat het hij zij isso ele ela это"
+)
+_STOP: Final = (
+    list_word_set(
+        "a an the my our of to for with by and or but as than so at on in from into be been being do does did not no never that this it there"
+        " which who will would shall should can could may might must has have had just please any more longer 's i we me us"
+        " der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner unser unsere und oder aber mit von vom zu zum zur"
+        " im am um bei nicht kein keine mehr sich ich wir le la les un une des du de mon ma mes notre nos et ou mais avec par pour à au aux ne pas plus"
+        " always please immer bitte siempre toujours sempre altijd je nous se en chez el los las una unos mi mis nuestro nuestra y o pero con por para al del ya se yo il lo gli i uno mio mia nostro nostra e ed"
+        " ma con per da di nel nella al alla alle ai non più si io het een mijn onze ons en of maar met van voor te naar bij op om niet geen meer langer"
+        " ik o os um uma meu minha nosso nossa mas com por para no na em às ao não mais eu мой моя мы я и а но в на с не больше 我 的 了 着 私 の"
+    )
+    | BE
+)
+_IDENTIFYING: Final = list_word_set("his her their your")
+
+
+_JOINED: Final = re.compile(r"(?<!\d)[,;]|[,;](?!\d)|\b(?:and|but|because|so|which|who|und|aber|weil|et|y|e)\b")
+_ORDERS: Final = (("never",), ("always",), ("please",))
+_FORMS: Final = {"leaves": "leave", "leaving": "leave"}
+"""Forms that `stem` takes for a noun's."""
+
+
+class Assertion(NamedTuple):
+    """A clause taken apart.
+
+    Attributes:
+        raw: Its tokens as they were written.
+        tokens: The same in lower case.
+        verb_at: The place of its verb among them; -1 where no list has one of its words.
+        content: The stems of what it says, without words of grammar.
+        subject: Those of them before the verb, and `predicate` those from the verb on.
+        is_first: Whether the speaker is its subject.
+        is_joined: Whether it may say more than one thing: a list, or clauses joined by a word or a comma.
+        is_pointing: Whether its subject is only pointed at ("it", "that"), or missing.
+    """
+
+    raw: tuple[str, ...]
+    tokens: tuple[str, ...]
+    verb_at: int
+    content: frozenset[str]
+    subject: frozenset[str]
+    predicate: frozenset[str]
+    is_first: bool
+    is_joined: bool
+    is_pointing: bool
+
+
+def expand(text: str) -> str:
+    """A sentence with its contractions written out, without what merely opens it."""
+    for pattern, whole in _CONTRACTIONS:
+        text = pattern.sub(whole, text)
+    return text[match.end() :] if (match := _OPENERS.match(text)) else text
+
+
+def list_stems(tokens: Iterable[str]) -> frozenset[str]:
+    """The stems of lower-cased tokens that carry meaning."""
+    return frozenset(stem(_FORMS.get(token, token)) for token in tokens if token not in _STOP)
+
+
+def list_tokens(text: str) -> tuple[str, ...]:
+    """The words, numbers and signs of a text; a character each of Chinese and Japanese."""
+    return tuple(_TOKEN.findall(text))
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def read_assertion(text: str) -> Assertion:
+    """An expanded sentence or clause, taken apart."""
+    raw = list_tokens(text)
+    tokens = tuple(_lower(at, token) for at, token in enumerate(raw))
+    at = _find_verb(tokens)
+    before = tokens[: max(at, 0)]
+    subject = list_stems(before) | _IDENTIFYING.intersection(before)
+    is_first = _is_first(tokens, at)
+    return Assertion(
+        raw=raw,
+        tokens=tokens,
+        verb_at=at,
+        content=list_stems(tokens),
+        subject=subject,
+        predicate=list_stems(tokens[max(at, 0) :]),
+        is_first=is_first,
+        is_joined=_JOINED.search(text.lower()) is not None,
+        is_pointing=not subject - POINTERS and not is_first,
+    )
+
+
+def _lower(at: int, token: str) -> str:
+    """A token in lower case; a letter that names a thing ("server A") stays apart from the word."""
+    is_letter = at > 0 and len(token) == 1 and token.isupper() and token != "I"
+    return f"#{token.lower()}" if is_letter else token.lower()
+
+
+def _find_verb(tokens: Sequence[str]) -> int:
+    """The place of the first verb; of an order, whatever stands behind "never" or "always"."""
+    if tokens[:1] in _ORDERS and len(tokens) > 1:
+        return 1
+    return next((at for at in range(len(tokens)) if _is_verb(tokens, at)), -1)
+
+
+def _is_verb(tokens: Sequence[str], at: int) -> bool:
+    """Whether a word is a verb here: one behind an article is a noun, but for those that are never."""
+    word = tokens[at]
+    return word in VERBS and (word in BE or word in HAVE or at == 0 or tokens[at - 1] not in _DETERMINERS)
+
+
+def _is_first(tokens: Sequence[str], verb_at: int) -> bool:
+    held = [token for token in tokens[:3] if token not in ("always", "never", "usually")]
+    return bool(held) and (held[0] in FIRST or (verb_at == 0 and held[0] in _FIRST_VERBS))
