@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from everfold.adapters.sqlite.lane import Lane
 from tests.support.proofs import flatten_request, list_all_compactions
 
 from everfold import Everfold, Session, Window
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
+from everfold.adapters.sqlite.connection_thread import ConnectionThread
 from everfold.bootstrap import make_engine, open_store
 from everfold.config import load_settings
 from everfold.core.compaction.record import Compaction
@@ -50,9 +50,9 @@ at_stores = AtStores()
 @pytest.fixture(autouse=True)
 def calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call of a store is counted while it lasts."""
-    call = Lane.call
+    call = ConnectionThread.call
 
-    async def call_and_count(self: Lane, work: Callable[[], object]) -> object:
+    async def call_and_count(self: ConnectionThread, work: Callable[[], object]) -> object:
         at_stores.count += 1
         try:
             return await call(self, work)
@@ -60,7 +60,7 @@ def calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
             at_stores.count -= 1
 
     monkeypatch.setattr(at_stores, "count", 0)
-    monkeypatch.setattr(Lane, "call", call_and_count)
+    monkeypatch.setattr(ConnectionThread, "call", call_and_count)
 
 
 class Writer:
