@@ -10,6 +10,7 @@ from everfold.core.log.calibration import Calibration
 from everfold.core.log.state import SessionState
 from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.observation.usage import ModelCall
+from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import CompactionId
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.text.frames import continuity_note
@@ -119,8 +120,9 @@ class Inspection(Inspector):
         Run `turns()` of what it gives to its end, then ask it for its `report()`.
 
         Raises:
-            InvalidInputError: one of them is no message; with `line`.
+            InvalidInputError: one of them is no message; with `line`. Or there is no such provider.
         """
+        require_choice("provider", provider, Provider)
         return Replay(
             self.store,
             self.live,

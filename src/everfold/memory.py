@@ -10,6 +10,7 @@ from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemSta
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
 from everfold.core.memory.topics import Dream, DreamId, Topic, TopicId, choose_topic
+from everfold.core.primitives.choices import require_choice, require_choices
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.text.searching import plan_query
@@ -87,9 +88,10 @@ class Memory:
         """Items in the order in which memory first had them; `after` is the last id of the page before.
 
         Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
+            InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
             NotFoundError: no item has the id `after`.
         """
+        require_choices("statuses", statuses, ItemStatus)
         return await self._store.list_items(
             self.user_id,
             self._scope,
@@ -330,6 +332,7 @@ class Memory:
             NotFoundError: this user has no such topic.
             ConflictError: the topic is at another revision; nothing was changed.
         """
+        require_choice("tier", tier, Tier, or_none=True)
         return await self._memory.forgetter.forget_topic(
             name,
             user_id=self.user_id,
@@ -399,6 +402,7 @@ class Memory:
             NotFoundError: there is none, or it is past its end, or erased.
             ForbiddenError: this handle sees another agent only.
         """
+        require_choice("tier", tier, Tier, or_none=True)
         of_agent, now = self._narrow(agent), self._now()
         found = {topic.id: topic for topic in await self._store.list_topic_revisions(self.user_id, self._scope, name)}
         named = [topic for topic in found.values() if tier in (None, topic.tier) and self._shows(topic, now)]

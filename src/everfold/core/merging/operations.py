@@ -17,6 +17,7 @@ from everfold.core.memory.items import Candidate, Item, ItemId, ItemKind, Tier
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.merging.decisions import Author, Desk, Known, Merge, plan_merge
 from everfold.core.merging.edits import WRITER_ORIGINS, plan_edit, preview_statement
+from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.origins import AUTHORITY
 from everfold.errors import ForbiddenError, InvalidInputError, LimitError, NotFoundError
 
@@ -33,6 +34,10 @@ class Add:
     valid_to: datetime | None = None
     action: Literal["add"] = "add"
 
+    def __post_init__(self) -> None:
+        require_choice("tier", self.tier, Tier)
+        require_choice("kind", self.item_kind, ItemKind)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replace:
@@ -43,6 +48,9 @@ class Replace:
     tier: Tier | None = None
     action: Literal["replace"] = "replace"
 
+    def __post_init__(self) -> None:
+        require_choice("tier", self.tier, Tier, or_none=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remove:
@@ -51,6 +59,9 @@ class Remove:
     old_text: str
     tier: Tier | None = None
     action: Literal["remove"] = "remove"
+
+    def __post_init__(self) -> None:
+        require_choice("tier", self.tier, Tier, or_none=True)
 
 
 Operation: TypeAlias = Add | Replace | Remove

@@ -6,6 +6,7 @@ from typing import Final
 
 from everfold.core.memory.items import Item, ItemId, ItemKind, ItemStatus, Tier
 from everfold.core.merging.edits import is_visible
+from everfold.core.primitives.choices import require_choice, require_choices
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.text.searching import plan_query
 from everfold.ports.memory import ItemStore
@@ -31,6 +32,11 @@ class ItemQuery:
     kind: ItemKind | None = None
     tier: Tier | None = None
     text: str = ""
+
+    def __post_init__(self) -> None:
+        require_choices("statuses", self.statuses, ItemStatus)
+        require_choice("kind", self.kind, ItemKind, or_none=True)
+        require_choice("tier", self.tier, Tier, or_none=True)
 
     @property
     def is_wide(self) -> bool:

@@ -16,6 +16,7 @@ from everfold.core.memory.schemas import MEMORY_TOOLS, MOST_FOUND, MOST_OPERATIO
 from everfold.core.merging.decisions import MACHINES
 from everfold.core.merging.operations import Add, Operation, Remove, Replace
 from everfold.core.merging.releasing import list_open_threats
+from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.origins import Origin
@@ -157,6 +158,7 @@ class MemoryTools:
 
     async def memory_list(self, tier: Tier | None = None) -> ToolAnswer:
         """The entries of the block, with how full it is."""
+        require_choice("tier", tier, Tier, or_none=True)
         return ToolAnswer(text=await self._list(tier))
 
     async def memory_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:

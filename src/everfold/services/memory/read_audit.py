@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace
+from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import SessionId, UserId
 from everfold.ports.stores import Store
 
@@ -31,7 +32,12 @@ class AuditPage:
 async def read_audit(
     store: Store, user_id: UserId, *, action: AuditAction | None, before: AuditPlace | None, limit_count: int
 ) -> AuditPage:
-    """Entries of a user from the newest on, of one action where it is given."""
+    """Entries of a user from the newest on, of one action where it is given.
+
+    Raises:
+        InvalidInputError: there is no such action.
+    """
+    require_choice("action", action, AuditAction, or_none=True)
     entries = await store.list_audit(user_id, action=action, before=before, limit_count=limit_count)
     is_full = len(entries) == limit_count
     return AuditPage(

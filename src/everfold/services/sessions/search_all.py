@@ -7,6 +7,7 @@ from typing import Literal
 
 from everfold.core.memory.items import Item
 from everfold.core.memory.topics import Topic
+from everfold.core.primitives.choices import require_choices
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.recalling import score_topics
 from everfold.core.text.searching import SearchQuery, plan_query
@@ -54,8 +55,9 @@ async def search_all(
     """The best of each place that is asked for, as the owner sees it (None), or an agent.
 
     Raises:
-        InvalidInputError: the count is not between 1 and `MOST_HITS`.
+        InvalidInputError: the count is not between 1 and `MOST_HITS`, or there is no such place.
     """
+    require_choices("places", places, Place)
     query = plan_query(question)
     messages = (
         await search_messages(store, question, user_id=user_id, agent_id=agent_id, limit_count=limit_count)
