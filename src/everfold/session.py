@@ -29,6 +29,7 @@ from everfold.services.sessions.read import MOST_READ, Page, read_page, read_ran
 from everfold.services.sessions.search import SearchHit, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
+from everfold.services.telling.tries import Tries
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.append_turn import append_turn
 from everfold.services.turns.attend import Attendant
@@ -261,7 +262,9 @@ class Session:
         )
 
     async def _calibrate(self, learn: Callable[[Calibration], Calibration]) -> None:
+        tries = Tries(f"session {self.id}", session=self.id)
         while True:
+            await tries.begin()
             await self._live.reload(self._store)
             state = self._live.state
             new = replace(state, revision=state.revision + 1, calibration=learn(state.calibration))

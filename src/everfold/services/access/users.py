@@ -20,6 +20,7 @@ from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.telling.tries import Tries
 
 _NAMESPACE = UUID("3f0f6a52-3c51-5f0e-9a3c-6d5d0c6f2b11")
 """Makes a UUID of an id of ours. Source: RFC 9562, section 5.5; a random one, fixed."""
@@ -97,7 +98,9 @@ class Users:
             ConflictError: the name or a binding is another user's.
         """
         wanted = join_bindings([bind_name(name)], bindings)
+        tries = Tries(f"user {name[:60]!r}")
         while True:
+            await tries.begin()
             await self._refuse_bound(wanted, None)
             user = self._new_user(name, wanted)
             with suppress(ConflictError):  # another writer was first: look again
@@ -133,7 +136,9 @@ class Users:
             NotFoundError: nobody has that name or that id.
             ConflictError: the name or a binding is another user's, or the user is at another version than expected.
         """
+        tries = Tries(f"user {text[:60]!r}")
         while True:
+            await tries.begin()
             user = await self.get(text)
             if expected_version not in (None, user.version):
                 raise ConflictError(
@@ -153,8 +158,10 @@ class Users:
             ConflictError: a name or a binding is another user's.
         """
         for entry in entries:
+            tries = Tries(f"user {entry.name[:60]!r}")
+            await tries.begin()
             while not await self._apply(entry):
-                continue
+                await tries.begin()
 
     async def _apply(self, entry: UserEntry) -> bool:
         """Whether a user of the settings is in the store; False where another writer was first."""
@@ -183,7 +190,9 @@ class Users:
     async def _ensure(self, reference: UserReference) -> User:
         """The user of `default` or of a name, stored where there was none: by this writer or another one."""
         is_default = reference.kind == "default"
+        tries = Tries(f"user {reference.text[:60]!r}")
         while True:
+            await tries.begin()
             user = await self._find(reference)
             if user is not None:
                 return user

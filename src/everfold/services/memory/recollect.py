@@ -23,6 +23,7 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.remembered import ChangedItems, SnapshotMoment, TurnMoment, TurnRecall
+from everfold.services.telling.tries import Tries
 
 MOST_BLOCK_ITEMS = 500
 """More items than the block's budget can hold."""
@@ -92,7 +93,9 @@ class Recollector:
         return Recollection(snapshot=kept.snapshot, delta=delta, recalled=recalled, why=_explain(kept, delta, recalled))
 
     async def _snapshot(self, live: LiveSession, *, is_preview: bool) -> tuple[MemoryVersion, SessionMemory]:
+        tries = Tries(f"what memory shows in session {live.record.id}", session=live.record.id)
         while True:
+            await tries.begin()
             head = await self.store.read_memory_version(live.record.user_id)
             kept = await self.store.read_session_memory(live.record.id)
             if kept.has_snapshot and kept.snapshot_compaction == live.state.compaction_id:

@@ -15,6 +15,7 @@ from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.live import LiveSession, load_session
+from everfold.services.telling.tries import Tries
 
 BranchedBy = Literal["branch", "rewind", "compaction"]
 """Why a session shares another's past. compaction: it follows one that has compacted; see `sessions.rotate_on_compaction`."""
@@ -40,7 +41,9 @@ class Opener:
         self, user_id: UserId, agent_id: AgentId, settings: SessionSettings
     ) -> tuple[LiveSession, bool]:
         """The current session of a user and an agent, made when there is none, and whether it was made."""
+        tries = Tries(f"the current session of user {user_id} and agent {agent_id!r}", user=user_id, agent=agent_id)
         while True:
+            await tries.begin()
             live = await self.find_current(user_id, agent_id)
             if live is not None:
                 return live, False
@@ -69,7 +72,9 @@ class Opener:
         self, user_id: UserId, agent_id: AgentId, settings: SessionSettings, *, is_hidden: bool = False
     ) -> LiveSession:
         """A new, empty session beside the current one; where there is none it becomes it, unless it is to be hidden."""
+        tries = Tries(f"the current session of user {user_id} and agent {agent_id!r}", user=user_id, agent=agent_id)
         while True:
+            await tries.begin()
             current = await self.store.find_current_session(user_id, agent_id)
             is_current = current is None and not is_hidden
             try:
@@ -113,7 +118,9 @@ class Opener:
         Raises:
             InvalidInputError: the session has no such message, or it lies inside a step; the places to cut are named.
         """
+        tries = Tries(f"session {live.record.id}", session=live.record.id)
         while True:
+            await tries.begin()
             try:
                 return await self._branch(live, seq, started_by=started_by)
             except ConflictError:
@@ -259,7 +266,9 @@ class Opener:
 
     async def _note_cache_break(self, live: LiveSession, reason: str) -> None:
         """Have the next window report a break that nothing of the window survives."""
+        tries = Tries(f"session {live.record.id}", session=live.record.id)
         while True:
+            await tries.begin()
             state = live.state.with_cache_break(reason, WHOLE_WINDOW)
             state = replace(state, revision=state.revision + 1)
             try:
