@@ -349,6 +349,7 @@ class ServerSettings(_Section):
         description="The public URL, if a proxy stands in front. With https, the cookie is sent over https only.",
     )
     body_limit_bytes: int = Field(10_000_000, ge=1, description="The largest request body.")
+    messages_per_request: int = Field(1_000, ge=1, description="The most messages that one request may append.")
     requests_per_minute: int = Field(
         6_000, ge=0, description="The most requests of one API key in a minute; 0 for no limit."
     )

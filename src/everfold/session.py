@@ -1,12 +1,14 @@
 """The Session handle: what a library user does with one conversation."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import cast
+from typing import Final, cast
 
 from everfold.core.compaction.folding import Fold
 from everfold.core.compaction.planning import Demand
+from everfold.core.log.appending import Incoming
 from everfold.core.log.calibration import Calibration, observe, raise_for_context_error
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.sdk_objects import SdkObject, to_wire
@@ -53,6 +55,10 @@ def as_batch(messages: object) -> list[Wire]:
             f"append takes a message, a JSON object (a dict), or a list of them; got {type(messages).__name__}"
         )
     return [cast("Wire", to_wire(message)) for message in messages]  # what is no message is refused when it is read
+
+
+READ_COUNT: Final = 50
+"""So many messages of a batch are read between two turns of the event loop: some milliseconds."""
 
 
 class Session:
@@ -141,8 +147,9 @@ class Session:
         """
         batch = as_batch(messages)
         moment = self._clock.now() if said_at is None else said_at
-        incoming = [
-            read_incoming(
+        incoming: list[Incoming] = []
+        for index, wire in enumerate(batch, 1):
+            given = read_incoming(
                 wire,
                 said_at=moment,
                 wire_format=wire_format,
@@ -150,8 +157,9 @@ class Session:
                 source=source,
                 client_id=_name_in_batch(client_id, index, len(batch)),
             )
-            for index, wire in enumerate(batch, 1)
-        ]
+            incoming.append(given)
+            if index % READ_COUNT == 0:
+                await asyncio.sleep(0)
         return await append_turn(
             self._store,
             self._live,

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.moves_prefix]
 
 BEATING: Final = str(Path(__file__).with_name("beating.py"))
 MOST_BLOCKED_SECS: Final = 0.1
+MOST_STEP_SECS: Final = 0.05
 SETTINGS: Final = """\
 [memory]
 system = "structured"
@@ -118,6 +119,32 @@ async def check_logs(database: Path, load: Load) -> int:
             assert [message.view.text for message in log] == [text for one in said for text in (one, ANSWER)]
             count += len(log)
     return count
+
+
+@pytest.mark.parametrize(
+    "text", ["note {number}", "Remember: berth {number} costs {number} euros, and the sea is calm."]
+)
+async def test_one_large_batch_holds_nobody_up(tmp_path: Path, text: str) -> None:
+    """A batch of as many messages as are taken, each a thing to remember, never keeps the loop for 50 ms in one step."""
+    config, database = tmp_path / "shop.toml", tmp_path / "shop.db"
+    config.write_text('[memory]\nsystem = "structured"\n', "utf-8")
+    with serving(config, database, command=(BEATING,)) as process:
+        async with process.client() as http:
+            session = (await http.post("/api/sessions", json={"agent": "shop", "limit": 8000})).json()["id"]
+            url = f"/api/sessions/{session}/messages"
+            batch = [{"role": "user", "content": text.format(number=number)} for number in range(5_000)]
+            refused = await http.post(url, json={"messages": batch})
+            sending = asyncio.ensure_future(http.post(url, json={"messages": batch[:1_000]}, timeout=120))
+            while not sending.done():
+                assert (await http.get("/health/live")).status_code == 200
+                await asyncio.sleep(0.05)
+            stored = await sending
+        assert process.stop() == 0
+        [told] = [json.loads(line) for line in process.lines if line.startswith("{")]
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+    assert "messages_per_request" in refused.json()["detail"]
+    assert stored.json()["seqs"] == list(range(1, 1_001))
+    assert told["step_processor_secs"] < MOST_STEP_SECS, told
 
 
 @pytest.mark.parametrize(

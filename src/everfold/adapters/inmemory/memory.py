@@ -1,16 +1,17 @@
 """Items, topics and memory's own records in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
 from everfold.adapters.inmemory.access import forget_answers
+from everfold.adapters.inmemory.item_lookup import ItemLookup
 from everfold.adapters.inmemory.memory_tables import MemoryTables, drop, forget_snapshots, is_for, write_change
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
 from everfold.core.log.sessions import NO_END
-from everfold.core.memory.items import Item, ItemId, ItemStatus, index_item
+from everfold.core.memory.items import Item, ItemId, ItemStatus
 from everfold.core.memory.records import (
     AuditAction,
     AuditEntry,
@@ -22,12 +23,16 @@ from everfold.core.memory.records import (
 )
 from everfold.core.memory.topics import Dream, DreamId, Topic
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
-from everfold.core.text.searching import SearchQuery, SearchText, rank_documents
+from everfold.core.text.searching import SearchQuery
 from everfold.errors import ConflictError, NotFoundError
 
 
 class InMemoryMemory(TablesHolder):
     """The memory store's methods; see `everfold.ports.memory`."""
+
+    @property
+    def _lookup(self) -> ItemLookup:
+        return self._tables.lookup.at(self._tables.memory)
 
     async def read_memory_version(self, user_id: UserId) -> MemoryVersion:
         """Where the user's memory stands."""
@@ -37,7 +42,8 @@ class InMemoryMemory(TablesHolder):
         """Write everything of a change and give the new head."""
         tables = self._tables
         owner_id = None if change.session is None else tables.get_session(change.session.session_id).user_id
-        tables.memory = write_change(tables.memory, change, owner_id=owner_id)
+        before, tables.memory = tables.memory, write_change(tables.memory, change, owner_id=owner_id)
+        tables.lookup.follow(tables.memory, before, change.items)
         if change.is_forgetting:
             forget_answers(tables)
         return change.next_version
@@ -55,14 +61,18 @@ class InMemoryMemory(TablesHolder):
     ) -> list[Item]:
         """Items in the order in which memory first had them, after the given one."""
         held = self._tables.memory
+        listed: Iterable[Item] = _newest_after(held, after)
+        if changed_after is not None:
+            listed = self._lookup.list_changed(user_id, changed_after)
+        elif is_block and after is None and tuple(statuses) == ("active",):
+            listed = self._lookup.list_block(user_id)
         found = (
             item
-            for item in _newest_after(held, after)
+            for item in listed
             if item.user_id == user_id
             and is_for(agent_id, tier=item.tier, owner_id=item.agent_id)
             and item.status in statuses
             and not (is_block and item.shelf != "block")
-            and not (changed_after is not None and held.written_at[item.id] <= changed_after)
         )
         return list(islice(found, limit_count))
 
@@ -75,8 +85,7 @@ class InMemoryMemory(TablesHolder):
 
     async def find_same(self, user_id: UserId, identities: Sequence[str]) -> list[Item]:
         """The items with these identities, whatever their status."""
-        wanted = frozenset(identities)
-        return [item for item in _newest(self._tables.memory) if item.user_id == user_id and item.identity in wanted]
+        return self._lookup.list_same(user_id, identities)
 
     async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
         """The items that have this message as evidence in any revision, whatever their status."""
@@ -92,15 +101,7 @@ class InMemoryMemory(TablesHolder):
         self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
     ) -> list[tuple[Item, float]]:
         """Active items whose statement or quote matches, best first, with a positive score."""
-        items = [
-            item
-            for item in _newest(self._tables.memory)
-            if item.user_id == user_id
-            and item.status == "active"
-            and is_for(agent_id, tier=item.tier, owner_id=item.agent_id)
-        ]
-        ranked = rank_documents(query, [SearchText(own=index_item(item), before="") for item in items])
-        return [(items[at], score) for at, score in ranked[:limit_count]]
+        return self._lookup.search(query, user_id, agent_id)[:limit_count]
 
     # --- topics
 
@@ -297,6 +298,7 @@ def wipe_tables(tables: Tables, user_id: UserId, *, expected: MemoryVersion, ent
     items = [id_ for id_, revisions in held.items.items() if revisions[-1].user_id == user_id]
     drop(held.items, items)
     drop(held.written_at, items)
+    tables.lookup.forget()
     drop(held.topics, [id_ for id_, revisions in held.topics.items() if revisions[-1].user_id == user_id])
     drop(held.sessions, [id_ for id_ in held.sessions if held.owners[id_] == user_id])
     drop(held.dreams, [id_ for id_, dream in held.dreams.items() if dream.user_id == user_id])

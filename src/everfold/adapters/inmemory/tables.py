@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
+from everfold.adapters.inmemory.item_lookup import ItemLookup
 from everfold.adapters.inmemory.memory_tables import MemoryTables
 from everfold.core.access.api_keys import ApiKey, ApiKeyId
 from everfold.core.access.repeats import IdempotencyKey, KnownRequest
@@ -144,6 +145,7 @@ class Tables:
     digests: dict[str, Digest] = field(default_factory=dict)
     calls: dict[str, ModelCall] = field(default_factory=dict)
     memory: MemoryTables = field(default_factory=MemoryTables)
+    lookup: ItemLookup = field(default_factory=ItemLookup)
     erased: set[SessionId] = field(default_factory=set)
     vectors: dict[tuple[Space, VectorRef], StoredVector] = field(default_factory=dict)
     keys: dict[ApiKeyId, ApiKey] = field(default_factory=dict)

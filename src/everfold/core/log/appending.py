@@ -10,8 +10,9 @@ compared within the open step only, because real logs use the same id again and 
 The visible forms of a step's results are decided together when the step closes, smallest first, so the messages of a
 step may be rewritten in their derived columns until then. Nothing else about a stored message ever changes.
 
-A batch is estimated, read for lines, placed and indexed, each for all its messages before the next: what a stage needs
-stays in the processor's caches, which saves an eighth of the time of a message in a batch of 1,000.
+A batch is estimated, read for lines and placed slice by slice, each for all messages of a slice before the next, and
+indexed at the end: what a stage needs stays in the processor's caches, which saves an eighth of the time of a message in a
+batch of 1,000.
 
 Source: DESIGN sections 3 and 3.1; our measurement, `bench/batch_import.py`.
 """
@@ -30,12 +31,15 @@ from everfold.core.log.state import REMEMBERED_CALLS, OpenStep, SessionState, kn
 from everfold.core.log.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.primitives.origins import Origin, Source
+from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.text.frames import FENCE_TOKENS, SYSTEM_NOTE_TOKENS
 from everfold.core.text.searching import BEFORE_COUNT, SearchText, index_text
 from everfold.errors import InvalidInputError
 
 KEEP_MARK = "[[keep]]"
+STEP_COUNT = 24
+"""So many messages are taken between two pauses: some milliseconds."""
 MARK_REACH_CHARS = 64
 """How far into a message the mark may begin, after blanks."""
 
@@ -105,15 +109,31 @@ def plan_append(
     Raises:
         InvalidInputError: a result answers no call that the session knows.
     """
+    return finish(plan_append_stepwise(state, incoming, budget, step=step, session=session))
+
+
+def plan_append_stepwise(
+    state: SessionState,
+    incoming: Sequence[Incoming],
+    budget: UsableBudget,
+    *,
+    step: Mapping[int, Message],
+    session: str,
+) -> Steps[AppendPlan]:
+    """`plan_append`, with a pause after every few messages."""
     placing = _Placing(state=state, budget=budget, session=session, step=step)
-    tokens = [estimate_view_tokens(item.view) for item in incoming]
-    lines = [
-        () if item.source == "refresh" else find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
-        for seq, item in enumerate(incoming, state.last_seq + 1)
-    ]
-    for item, item_tokens, item_lines in zip(incoming, tokens, lines, strict=True):
-        placing.place(item, item_tokens, item_lines)
-    return placing.plan()
+    for at in range(0, len(incoming), STEP_COUNT):
+        slice_ = incoming[at : at + STEP_COUNT]
+        tokens = [estimate_view_tokens(item.view) for item in slice_]
+        lines = [
+            () if item.source == "refresh" else find_lines(item.view, seq=seq, origin=item.origin, said_at=item.said_at)
+            for seq, item in enumerate(slice_, state.last_seq + 1 + at)
+        ]
+        for item, item_tokens, item_lines in zip(slice_, tokens, lines, strict=True):
+            placing.place(item, item_tokens, item_lines)
+        if at + STEP_COUNT < len(incoming):
+            yield
+    return (yield from placing.plan_stepwise())
 
 
 def close_step(state: SessionState, budget: UsableBudget, *, step: Mapping[int, Message], session: str) -> SessionState:
@@ -195,7 +215,15 @@ class _Placing:
             self._close_step(self.end.open_step)
 
     def plan(self) -> AppendPlan:
-        appended = tuple([self._appended(seq, placed) for seq, placed in self.placed.items()])
+        return finish(self.plan_stepwise())
+
+    def plan_stepwise(self) -> Steps[AppendPlan]:
+        made: list[Appended] = []
+        for seq, placed in self.placed.items():
+            made.append(self._appended(seq, placed))
+            if len(made) % STEP_COUNT == 0:
+                yield
+        appended = tuple(made)
         before = sorted(seq for seq in self.settled_seqs if seq < self.first_new_seq) if self.settled_seqs else ()
         settled = tuple([(self.messages[seq], self.sums[seq]) for seq in before])
         self.end.revision += 1

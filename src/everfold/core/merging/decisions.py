@@ -41,6 +41,10 @@ MOST_EVIDENCE: Final = 24
 """How many quotes an item keeps: its first, and the newest. Older revisions still name the others."""
 LIKE_COUNT: Final = 24
 """How many items that share its words a candidate is held against. Source: `supersession.NEAR_COUNT`."""
+STEP_COUNT: Final = 8
+"""So many candidates are taken between two pauses: some milliseconds."""
+INDEXED_COUNT: Final = 64
+"""The same for known items, which are only indexed."""
 MACHINES: Final[frozenset[Origin]] = frozenset(("tool", "external"))
 """Whose words are never in the block, which has no fences: their items are in the archive from the first."""
 _BY_HAND: Final[frozenset[Writer]] = frozenset(("user", "agent", "import"))
@@ -120,16 +124,19 @@ def plan_merge(
 def plan_merge_stepwise(
     candidates: Sequence[Candidate], known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
 ) -> Steps[Merge]:
-    """`plan_merge`, with a pause after each candidate."""
+    """`plan_merge`, with a pause after every few candidates."""
     cleaned: list[Candidate] = []
-    for candidate in candidates:
+    for number, candidate in enumerate(candidates, 1):
         cleaned.append(clean_candidate(candidate))
-        yield
+        if number % STEP_COUNT == 0:
+            yield
     desk = Desk(known, author, new_ids)
+    yield from desk.index_stepwise()
     merger = _Merger(desk, author)
-    for candidate in sorted(cleaned, key=_read_order):
+    for number, candidate in enumerate(sorted(cleaned, key=_read_order), 1):
         merger.take(candidate)
-        yield
+        if number % STEP_COUNT == 0:
+            yield
     desk.fit(policy)
     return merger.close()
 
@@ -142,12 +149,19 @@ class Desk:
         self._author = author
         self._new_ids = new_ids
         self.items = dict(self._was)
-        self._index = ItemIndex(self.items.values())
+        self._index = ItemIndex()
 
     def put(self, item: Item) -> None:
         """Have an item as it is now."""
         self.items[item.id] = item
         self._index.put(item)
+
+    def index_stepwise(self) -> Steps[None]:
+        """Have the known items found by the methods below, which until then find only those that were put."""
+        for number, item in enumerate(self._was.values(), 1):
+            self._index.put(item)
+            if number % INDEXED_COUNT == 0:
+                yield
 
     def list_same(self, identity: str) -> list[Item]:
         """The items of one identity, whatever their status."""

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from everfold.core.memory.items import Item, ItemId
-from everfold.core.merging.item_subjects import list_asking_keys, list_known_keys, may_replace_at_once
+from everfold.core.merging.item_subjects import list_subject_keys, may_replace_at_once
 from everfold.core.primitives.ids import AgentId, SessionId
 
 _Place = tuple[str, AgentId]
@@ -31,15 +31,13 @@ class _Line(NamedTuple):
 class ItemIndex:
     """Items by what they are found by. One that is put again takes the place that it had."""
 
-    def __init__(self, items: Iterable[Item]) -> None:
+    def __init__(self) -> None:
         self._items: dict[ItemId, Item] = {}
         self._numbers: dict[ItemId, int] = {}
         self._ids: list[ItemId] = []
         self._of_identity: defaultdict[str, set[int]] = defaultdict(set)
         self._quoting: defaultdict[tuple[SessionId, int], set[int]] = defaultdict(set)
         self._lines: defaultdict[tuple[_Place, str], list[_Line]] = defaultdict(list)
-        for item in items:
-            self.put(item)
 
     def put(self, item: Item) -> None:
         """Have an item as it is now."""
@@ -71,7 +69,7 @@ class ItemIndex:
         end = bisect_right if may_replace_at_once(newer) else bisect_left
         found = (
             line.number
-            for lines in self._list_lines(newer, list_asking_keys(newer.statement))
+            for lines in self._list_lines(newer)
             for line in lines[: end(lines, newer.last_seen_at, key=_read_said_at)]
         )
         return self._pick(found)
@@ -80,14 +78,13 @@ class ItemIndex:
         """The active items of its place that were said later than an item and may replace it."""
         found = (
             line.number
-            for lines in self._list_lines(older, list_known_keys(older.statement))
+            for lines in self._list_lines(older)
             for line in lines[bisect_right(lines, older.last_seen_at, key=_read_said_at) :]
         )
         return self._pick(found)
 
-    def _list_lines(self, item: Item, keys: Iterable[str]) -> Iterator[list[_Line]]:
-        place = _read_place(item)
-        return (self._lines[place, key] for key in keys if (place, key) in self._lines)
+    def _list_lines(self, item: Item) -> Iterator[list[_Line]]:
+        return (self._lines[key] for key in _list_places(item) if key in self._lines)
 
     def _drop(self, item: Item) -> None:
         number = self._numbers[item.id]
@@ -109,9 +106,9 @@ def _read_place(item: Item) -> _Place:
 
 
 def _list_places(item: Item) -> Iterator[tuple[_Place, str]]:
-    """Where an item's lines stand: those of the older one of a pair and of the newer one, each once."""
+    """Where an item's lines stand."""
     place = _read_place(item)
-    return ((place, key) for key in {*list_known_keys(item.statement), *list_asking_keys(item.statement)})
+    return ((place, key) for key in list_subject_keys(item.statement))
 
 
 def _list_messages(item: Item) -> set[tuple[SessionId, int]]:

@@ -8,7 +8,7 @@ distance in messages; those of other sessions are out of a bare correction's rea
 What the rules must guarantee, so that `item_index` finds every item that they may say yes to. `list_replaced_items(newer,
 older)` names the same items when those of `older` are left out that
 
-- have no key in common with it: `list_known_keys` of the older statement, `list_asking_keys` of the newer one; or
+- have no key of `list_subject_keys` in common with it; or
 - were said after it, or at the same moment where `may_replace_at_once` says no.
 
 `says_no_more(newer, older)` says yes only where both quote one message. A rule that compares by something else needs a
@@ -70,14 +70,8 @@ def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
     return [item for item in reversed(rivals) if item.id in replaced]
 
 
-def list_known_keys(statement: str) -> frozenset[str]:
-    """What an older item is found by: the keys of its words, and what it gives the one value of."""
-    subject = find_one_value(statement, alone=True)
-    return list_keys(statement) | {f"={subject}"} if subject else list_keys(statement)
-
-
-def list_asking_keys(statement: str) -> frozenset[str]:
-    """What a newer item finds those by that it may replace."""
+def list_subject_keys(statement: str) -> frozenset[str]:
+    """What a statement is found by: the words of its subject, and what it gives the one value of."""
     subject = find_one_value(statement)
     return list_keys(statement) | {f"={subject}"} if subject else list_keys(statement)
 

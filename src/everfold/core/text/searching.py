@@ -251,8 +251,19 @@ def _weigh(asked: frozenset[str], candidate: SearchCandidate) -> SearchCandidate
     )
 
 
-def rank_documents(query: SearchQuery, documents: Sequence[SearchText]) -> list[tuple[int, float]]:
+class Corpus(NamedTuple):
+    """How many documents there are, and how many words they have together."""
+
+    documents_count: int
+    words_count: int
+
+
+def rank_documents(
+    query: SearchQuery, documents: Sequence[SearchText], *, whole: Corpus | None = None
+) -> list[tuple[int, float]]:
     """Position and score of each document that matches, best first; BM25 over both texts. O(all words).
+
+    Where `whole` is given, the documents are all of a larger number that may match.
 
     The formula is that of SQLite's FTS5: term counts weighted by field, length over all fields, and the inverse
     frequency floored just above zero.
@@ -262,11 +273,12 @@ def rank_documents(query: SearchQuery, documents: Sequence[SearchText]) -> list[
     if not documents:
         return []
     texts = [(document.own.split(), document.before.split()) for document in documents]
-    average = sum(len(own) + len(before) for own, before in texts) / len(texts) or 1.0
+    whole = whole or Corpus(len(texts), sum(len(own) + len(before) for own, before in texts))
+    average = whole.words_count / whole.documents_count or 1.0
     scores: defaultdict[int, float] = defaultdict(float)
     for term in query.terms:
         counts = {at: count for at, both in enumerate(texts) if (count := _weighted_count(term, both)) > 0}
-        rarity = max(1e-6, math.log((len(texts) - len(counts) + 0.5) / (len(counts) + 0.5)))
+        rarity = max(1e-6, math.log((whole.documents_count - len(counts) + 0.5) / (len(counts) + 0.5)))
         for at, count in counts.items():
             length = len(texts[at][0]) + len(texts[at][1])
             spread = _BM25_K1 * (1 - _BM25_B + _BM25_B * length / average)

@@ -6,8 +6,9 @@ Reads of messages are not audited one by one; the audit is of memory. Erasing is
 from typing import Annotated
 
 from fastapi import Path, Query
+from starlette.exceptions import HTTPException
 
-from everfold.server.access import AnyKey, OfSession, OfTurn
+from everfold.server.access import AnyKey, Context, OfSession, OfTurn
 from everfold.server.answers import LargeAnswer
 from everfold.server.routing import make_router
 from everfold.server.schemas.messages import (
@@ -26,8 +27,18 @@ Seq = Annotated[int, Path(ge=1, description="The message's number.", examples=[1
 
 
 @router.post("/api/sessions/{session}/messages", response_model=AppendedSchema, status_code=201)
-async def append_messages(turn: OfTurn, new: NewMessages) -> LargeAnswer:
-    """Append messages, all or none, and call the hooks of turns that begin or end."""
+async def append_messages(turn: OfTurn, runtime: Context, new: NewMessages) -> LargeAnswer:
+    """Append messages, all or none, and call the hooks of turns that begin or end.
+
+    At most `server.messages_per_request` of them.
+    """
+    most_count = runtime.settings.server.messages_per_request
+    if len(new.messages) > most_count:
+        raise HTTPException(
+            413,
+            f"the request has {len(new.messages):,} messages, at most {most_count:,} are taken; send several requests, or "
+            "raise server.messages_per_request",
+        )
     async with turn as session:
         seqs = await session.append(
             new.messages, origin=new.origin, source=new.source, said_at=new.said_at, client_id=new.client_id

@@ -7,7 +7,7 @@ done or made moot by somebody else.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from everfold.core.compaction.folding import Fold, fold, fold_stepwise, report_later
+from everfold.core.compaction.folding import Fold, fold_stepwise, report_later
 from everfold.core.compaction.late_digests import find_shown, fold_late_digest, measure_ahead, plan_late_digest
 from everfold.core.compaction.planning import (
     BREAKER_COUNT,
@@ -287,8 +287,6 @@ class Committer:
         if missing:
             notes.update({note.seq: note for note in await self.store.read_notes(live.record.id, missing)})
         pool = await self._pool(plan)
-        if not self.is_beside_turns:
-            return fold(plan, live.layout, notes, pool, compaction_id=compaction.id, draft=draft)
         steps = fold_stepwise(plan, live.layout, notes, pool, compaction_id=compaction.id, draft=draft)
         return await finish_pausing(steps)
 

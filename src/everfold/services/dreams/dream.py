@@ -9,6 +9,7 @@ Before a model is asked a lease is taken in the store, so that no other process 
 Source: DESIGN section 4, "Dreamer"; REQUIREMENTS OF-43 to OF-48, U-50 to U-54; docs/adr/0021-memory.md.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from everfold.core.memory.records import AuditEntry, MemoryChange
 from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
 from everfold.core.observation.events import DreamBegun, DreamEnded
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.primitives.stepwise import finish
 from everfold.core.threats.scanning import scan_memory
 from everfold.errors import ConflictError
 from everfold.ports.system import Clock, Ids
@@ -33,7 +35,6 @@ from everfold.services.dreams.judge_dream import approve_dream, reject_dream, re
 from everfold.services.dreams.lease_dream import lease_dream
 from everfold.services.dreams.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
 from everfold.services.models.call_model import ModelCaller
-from everfold.services.telling.pausing import finish_pausing
 from everfold.services.telling.queueing import take_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -232,7 +233,8 @@ class Dreamer:
     async def _write(self, found: DreamInput, asked: Proposals) -> Dream:
         """Everything of a dream in one change; under review only the dream itself."""
         scene = found.scene
-        plan = await finish_pausing(plan_stepwise(scene, scan=self.scan, proposals=asked.proposals))
+        steps = plan_stepwise(scene, scan=self.scan, proposals=asked.proposals)
+        plan = await asyncio.to_thread(finish, steps)  # its steps grow with the items
         is_held = self.policy_of(scene.agent_id).review and bool(plan.topics)
         dream = self._record(found, asked, plan, is_held=is_held)
         await self._change(

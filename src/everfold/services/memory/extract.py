@@ -6,7 +6,8 @@ the caller has them, and no write: the cursor is kept in hand and stored with ev
 words become the same items. For the same reason items are written first and the cursor after them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,6 +23,10 @@ from everfold.services.memory.remember import Pass, Rememberer
 
 PAGE_COUNT: Final = 200
 """How many messages are read at once."""
+MOST_FOUND: Final = 50
+"""So many candidates are enough for one change of memory: what it is decided over grows with them."""
+STEP_COUNT: Final = 16
+"""So many messages are looked at between two pauses: some milliseconds."""
 CURSOR_COUNT: Final = 50
 """How many messages the stored cursor may lie behind."""
 ACTOR: Final = "extraction"
@@ -147,13 +152,12 @@ async def _run(
         ConflictError: the cursor was moved by another, or what was read may have been erased.
     """
     while (done_seq := progress.now.extracted_seq) < last_seq:
-        end_seq = min(done_seq + PAGE_COUNT, last_seq)
-        if [message.seq for message in said] != list(range(done_seq + 1, last_seq + 1)):
+        page = _cut(said, done_seq, last_seq)
+        if not page:
             epoch = (await rememberer.store.read_memory_version(record.user_id)).epoch
-            page: Sequence[Message] = await log.read_messages(record.id, range(max(done_seq, 1), end_seq + 1))
-        else:
-            page, end_seq = said, last_seq
-        candidates = list(_find(page, record, after_seq=done_seq))
+            page = await log.read_messages(record.id, _next_seqs(done_seq, last_seq))
+        candidates, end_seq = await _find(page, record, after_seq=done_seq)
+        end_seq = end_seq or min(done_seq + PAGE_COUNT, last_seq)
         if candidates:
             of = Pass(session_id=record.id, compaction_id=None, first_seq=done_seq + 1, last_seq=end_seq)
             taken = await rememberer.take(
@@ -173,19 +177,44 @@ async def _run(
     return progress
 
 
-def _find(page: Sequence[Message], record: SessionRecord, *, after_seq: int) -> Iterator[Candidate]:
-    """What the messages behind one say, each held against what the assistant said just before it."""
+def _next_seqs(done_seq: int, last_seq: int) -> range:
+    """The next page, with the message before it: what it says is a question, perhaps."""
+    return range(max(done_seq, 1), min(done_seq + PAGE_COUNT, last_seq) + 1)
+
+
+def _cut(said: Sequence[Message], done_seq: int, last_seq: int) -> Sequence[Message]:
+    """The next page of messages that the caller has; nothing where they are not all that is due."""
+    if not said or said[-1].seq != last_seq or len(said) != last_seq - said[0].seq + 1 or said[0].seq > done_seq + 1:
+        return ()
+    at = done_seq - said[0].seq + 1
+    return said[max(at - 1, 0) : at + PAGE_COUNT]
+
+
+async def _find(
+    page: Sequence[Message], record: SessionRecord, *, after_seq: int
+) -> tuple[list[Candidate], int | None]:
+    """What the messages behind one say, each held against what the assistant said just before it.
+
+    Ends early behind a message with which they say enough for one change of memory, and gives its number then.
+    """
+    found: list[Candidate] = []
     before: str | None = None
-    for message in page:
+    for number, message in enumerate(page, 1):
         if message.seq > after_seq:
-            yield from find_candidates(message, session_id=find_holder(record.lineage, message.seq), before=before)
+            session_id = find_holder(record.lineage, message.seq)
+            found += find_candidates(message, session_id=session_id, before=before)
+            if len(found) >= MOST_FOUND:
+                return found, message.seq
         if (text := said_text(message)) is not None:
             before = text if message.kind == "assistant" else None
+        if number % STEP_COUNT == 0:
+            await asyncio.sleep(0)
+    return found, None
 
 
 def _advance(memory: SessionMemory, page: Sequence[Message], end_seq: int) -> SessionMemory:
     """The cursor behind a page, with what the page adds to the size of what no model has read."""
-    fresh = [message for message in page if message.seq > max(memory.extracted_seq, memory.model_seq)]
+    fresh = [message for message in page if max(memory.extracted_seq, memory.model_seq) < message.seq <= end_seq]
     return replace(
         memory,
         extracted_seq=end_seq,

@@ -1,5 +1,6 @@
 """Look up: the items that a decision about memory is made over, a few reads each. Nothing in a turn reads the whole ledger."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,6 +14,8 @@ from everfold.errors import NotFoundError
 from everfold.ports.memory import MemoryStore
 
 _PAGE_COUNT: Final = 500
+_STEP_COUNT: Final = 2
+"""So many statements are looked up between two turns of the event loop."""
 _MOST_HOPS: Final = 8
 """How far what superseded an item is followed, from one to the next."""
 
@@ -21,7 +24,9 @@ async def load_known(store: MemoryStore, candidates: Sequence[Candidate], user_i
     """What a decision about candidates is made over: the block, and the few items that the candidates are about."""
     same = await store.find_same(user_id, list_identities(candidates, agent_id)) if candidates else []
     like: dict[ItemId, Item] = {}
-    for statement in dict.fromkeys(clean_candidate(candidate).statement for candidate in candidates):
+    for number, statement in enumerate(dict.fromkeys(clean_candidate(one).statement for one in candidates), 1):
+        if number % _STEP_COUNT == 0:
+            await asyncio.sleep(0)  # a store in memory never waits
         query = plan_query(statement)
         found = await store.search_items(query, user_id, agent_id, limit_count=LIKE_COUNT)
         like |= {item.id: item for item, _ in found}

@@ -12,7 +12,7 @@ from datetime import datetime
 from everfold.core.memory.items import Candidate, Item, ItemId, ItemKind, Tier, Writer
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, Extraction, MemoryChange, MemoryVersion, SessionMemory
-from everfold.core.merging.decisions import Author, Merge, Refusal, fit_block, plan_merge
+from everfold.core.merging.decisions import Author, Merge, Refusal, fit_block, plan_merge_stepwise
 from everfold.core.merging.edits import (
     is_visible,
     plan_edit,
@@ -28,6 +28,7 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock, Ids
 from everfold.services.memory.look_up import list_block_items, load_known, load_linked
+from everfold.services.telling.pausing import finish_pausing
 from everfold.services.telling.queueing import PATIENCE, Patience, write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -116,16 +117,9 @@ class Rememberer:
             if epoch is not None and head.epoch != epoch:
                 return _Decision(change=None, merge=Merge())
             author = self._sign(user_id, agent_id, written_by)
-            merge = plan_merge(
-                candidates,
-                await load_known(self.store, candidates, user_id, agent_id),
-                policy=self.policy,
-                user_id=user_id,
-                agent_id=agent_id,
-                now=author.now,
-                new_ids=self._new_ids(),
-                written_by=written_by,
-            )
+            known = await load_known(self.store, candidates, user_id, agent_id)
+            steps = plan_merge_stepwise(candidates, known, policy=self.policy, author=author, new_ids=self._new_ids())
+            merge = await finish_pausing(steps)
             extraction = self._record(of, merge, author) if of else None
             if not merge.items and extraction is None and session is None:
                 return _Decision(change=None, merge=merge)

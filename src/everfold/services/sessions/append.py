@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from everfold.core.log.activity import find_cause
-from everfold.core.log.appending import AppendPlan, Incoming, plan_append
+from everfold.core.log.appending import AppendPlan, Incoming, plan_append_stepwise
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.wire import read_wire
 from everfold.core.primitives.json_values import JsonObject, encode_json
@@ -15,6 +15,7 @@ from everfold.core.sources.refreshing import measure_replacement
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
+from everfold.services.telling.pausing import finish_pausing
 
 MOST_ATTEMPTS = 200
 """How often an append that lost to another writer is placed again. Every loss means that somebody else went ahead, so
@@ -107,10 +108,12 @@ async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming
     step = live.state.open_step
     seqs = range(step.first_seq, live.state.last_seq + 1) if step else range(0)
     known = await live.load_messages(store, seqs)
-    plan = plan_append(
-        live.state, incoming, live.budget(), step={seq: known[seq] for seq in seqs}, session=live.record.id
+    state, session = live.state, live.record.id
+    steps = plan_append_stepwise(
+        state, incoming, live.budget(), step={seq: known[seq] for seq in seqs}, session=session
     )
-    resent_tokens = measure_replacement(live.state, plan.state, live.layout)
+    plan = await finish_pausing(steps)
+    resent_tokens = measure_replacement(state, plan.state, live.layout)
     return plan if resent_tokens is None else replace(plan, state=plan.state.with_cache_break("refresh", resent_tokens))
 
 
