@@ -10,6 +10,7 @@ Source: DESIGN section 4, "Extraction", and G9; REQUIREMENTS U-40, P-OF-5 and P-
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from everfold.core.log.lines import find_foreign
 from everfold.core.log.messages import (
     CallPart,
     DocumentPart,
@@ -22,6 +23,7 @@ from everfold.core.log.messages import (
     read_part,
 )
 from everfold.core.primitives.origins import AUTHORITY, Origin
+from everfold.core.statements.segments import Span
 from everfold.core.text.frames import BETWEEN_TEXT, DELTA_TITLE, EARLIER_TEXT, OPENER_TEXT, RECALL_TITLE, SNAPSHOT_TITLE
 
 _SAID: Final[frozenset[Kind]] = frozenset(("user", "notice", "assistant", "result", "late"))
@@ -45,13 +47,13 @@ Source: `frames`, `digest_rows` and `digest_requests` for ours; REQUIREMENTS OF-
 
 
 class EvidencePart(NamedTuple):
-    """One readable part of a message.
+    """One readable part of a message, or of a part of which another stretch holds words of others.
 
     Attributes:
         text: All of it.
         start: Where it begins in the text of the message's view.
         origin: Whose words it holds; never above the message's own origin.
-        is_written: Its sender wrote it as text: it is no call, result or document.
+        is_written: Its sender wrote it as text: it is no call, result or document, and not what the sender quotes.
     """
 
     text: str
@@ -73,7 +75,8 @@ def is_evidence(message: Message) -> bool:
 def list_parts(message: Message, *, silent_calls: Collection[str] = ()) -> Iterator[EvidencePart]:
     """The parts of a message that are evidence, none where the message is none.
 
-    A document that rides on a message is not its sender's words: it counts as external.
+    A document that rides on a message is not its sender's words, and neither is what a user quotes or pastes: both count
+    as external.
 
     Args:
         message: One for which `is_evidence` may hold.
@@ -81,12 +84,26 @@ def list_parts(message: Message, *, silent_calls: Collection[str] = ()) -> Itera
     """
     if not is_evidence(message):
         return
+    foreign = find_foreign(message.view) if message.origin == "user" else ()
     at = 0
     for part in message.view.parts:
         text = read_part(part)
         if text and _is_said(part) and not _is_silent(part, silent_calls):
-            yield EvidencePart(text, at, _lower(message.origin, part), isinstance(part, TextPart))
+            whole = EvidencePart(text, at, _lower(message.origin, part), isinstance(part, TextPart))
+            yield from _part_by_voice(whole, foreign) if whole.is_written and foreign else (whole,)
         at += len(text) + 1 if text else 0
+
+
+def _part_by_voice(part: EvidencePart, foreign: Sequence[Span]) -> Iterator[EvidencePart]:
+    """A text of a user cut where words of others begin and end."""
+    at, end = part.start, part.start + len(part.text)
+    cuts = [(max(low, at), min(high, end)) for low, high in foreign if low < end and high > at]
+    for low, high in [*cuts, (end, end)]:
+        for start, stop, is_own in ((at, low, True), (low, high, False)):
+            text = part.text[start - part.start : stop - part.start]
+            if text and not text.isspace():
+                yield EvidencePart(text, start, part.origin if is_own else "external", is_own)
+        at = high
 
 
 def list_silent_calls(messages: Sequence[Message], tools: Collection[str]) -> frozenset[str]:

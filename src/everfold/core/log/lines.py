@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from everfold.core.log.messages import MessageView, ResultPart, TextPart, read_part
+from everfold.core.log.messages import DocumentPart, MessageView, ResultPart, TextPart, read_part
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.others import find_others
 from everfold.core.statements.reading import find_extract_lines
+from everfold.core.statements.segments import Span
 
 
 class _Text(NamedTuple):
@@ -21,11 +23,26 @@ class _Text(NamedTuple):
 
 def find_lines(view: MessageView, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:
     """The extract lines of a message. Words that ride beside tool results keep their own origin."""
+    attached = list_attached(view) if origin == "user" else []
     lines: list[ExtractLine] = []
     for offset, text, own, is_result in _list_texts(view, origin):
-        found = find_extract_lines(text, seq=seq, origin=own, is_result=is_result, said_at=said_at)
+        found = find_extract_lines(text, seq=seq, origin=own, is_result=is_result, said_at=said_at, attached=attached)
         lines += [line._replace(start=line.start + offset) for line in found] if offset else found
     return tuple(lines)
+
+
+def find_foreign(view: MessageView) -> tuple[Span, ...]:
+    """Where in the text of a user's message words of others stand: its documents, and what it quotes."""
+    return find_others(view.text, attached=list_attached(view))
+
+
+def list_attached(view: MessageView) -> list[Span]:
+    """Where in the text of a message its documents stand."""
+    return [
+        (start := view.find_offset(place), start + len(part.text))
+        for place, part in enumerate(view.parts)
+        if isinstance(part, DocumentPart) and part.text
+    ]
 
 
 def _list_texts(view: MessageView, origin: Origin) -> Iterator[_Text]:

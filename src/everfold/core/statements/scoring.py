@@ -64,6 +64,7 @@ class Scored(NamedTuple):
         at: Where in it shows what it is kept for.
         standing: Whether it binds beyond its moment.
         lasting: Whether it outlasts its moment.
+        is_foreign: Whether its words are not the speaker's.
     """
 
     score: int
@@ -73,6 +74,7 @@ class Scored(NamedTuple):
     kind: LineKind
     standing: bool = False
     lasting: bool = False
+    is_foreign: bool = False
 
 
 def score_sentences(sentences: Sequence[Sentence], signals: Sequence[Signal], *, from_user: bool) -> list[Scored]:

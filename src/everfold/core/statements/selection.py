@@ -12,11 +12,6 @@ from everfold.core.statements.scoring import Scored
 from everfold.core.statements.segments import Segment, Span
 from everfold.core.statements.signals import Signal
 
-PASTE_CHARS: Final = 6000
-"""A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
-1500 tokens of English, the cap of a kept message."""
-PASTE_EDGE_CHARS: Final = 600
-"""What stands this near to the beginning or the end of a paste is taken for the person's own words about it."""
 _LINES: Final = 12
 _MOST_LINES: Final = 24
 _CHARS_PER_MORE_LINE: Final = 1_500
@@ -26,7 +21,6 @@ _TABLE_ROWS: Final = 6
 _ROW_SPACING: Final = 4
 _LAST_ROWS: Final = 3
 _WORTH: Final = 14
-_MOST_OF_PASTE: Final = 40
 _WORD_CHARS: Final = 24
 
 
@@ -88,18 +82,6 @@ def _cut_around(text: str, start: int, end: int, at: int) -> Span:
 def move_tail(scored: Sequence[Scored], first: int, by: int) -> list[Scored]:
     """The segments where they stand in a text of which a part before `first` was not read."""
     return [one if one.start < first else one._replace(start=one.start + by, end=one.end + by) for one in scored]
-
-
-def doubt_paste(scored: Sequence[Scored], length: int) -> list[Scored]:
-    """The segments of a paste: what stands in its middle is material, only what is said around it binds."""
-    return [_doubt(one, length) for one in scored]
-
-
-def _doubt(one: Scored, length: int) -> Scored:
-    is_said = one.kind == "remember" or one.end <= PASTE_EDGE_CHARS or one.start >= length - PASTE_EDGE_CHARS
-    if one.standing and is_said:
-        return one
-    return one._replace(score=min(one.score, _MOST_OF_PASTE), standing=False, lasting=one.lasting and is_said)
 
 
 def select_best(scored: Sequence[Scored], length: int) -> list[Scored]:

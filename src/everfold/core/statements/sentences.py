@@ -42,34 +42,39 @@ class Sentence(NamedTuple):
     weight: int
 
 
-def classify_sentences(lowered: str, segments: Sequence[Segment], *, from_user: bool, is_wide: bool) -> list[Sentence]:
+def classify_sentences(
+    lowered: str, said: str, segments: Sequence[Segment], *, from_user: bool, is_wide: bool
+) -> list[Sentence]:
     """The segments of what somebody said, each with what it states.
 
     Args:
         lowered: The whole text in lower case.
+        said: The same, with blanks for what it quotes of others.
         segments: Its segments.
         from_user: Whether a user says it.
         is_wide: Whether the text has Chinese, Japanese or Korean in it.
     """
     classify = _classify_wide if is_wide else _classify
     may_enclose = is_enclosing(lowered)
-    return [classify(segment, from_user=from_user, may_enclose=may_enclose) for segment in segments]
+    return [classify(segment, said, from_user=from_user, may_enclose=may_enclose) for segment in segments]
 
 
-def _classify(segment: Segment, *, from_user: bool, may_enclose: bool) -> Sentence:
+def _classify(segment: Segment, said: str, *, from_user: bool, may_enclose: bool) -> Sentence:
     start, text, lowered = segment
     lowered = lowered.replace(_APOSTROPHE, "'")
     words = lowered.split()
     cues = collect_cues(lowered, words) if may_enclose else collect_word_cues(lowered, words)
     statement = None
     if cues >= IMPERATIVE or lowered[-1] == "?":
-        statement = find_statement(lowered, cues, from_user=from_user, is_spaced=is_spaced(lowered))
+        own = said[start : start + len(text)].replace(_APOSTROPHE, "'").rstrip()
+        statement = find_statement(own, cues, from_user=from_user, is_spaced=is_spaced(lowered))
     return Sentence(start, text, lowered, cues, statement, _weigh_words(lowered, words))
 
 
-def _classify_wide(segment: Segment, *, from_user: bool, may_enclose: bool) -> Sentence:
-    sentence = _classify(segment, from_user=from_user, may_enclose=may_enclose)
-    statement = sentence.statement or find_wide_statement(sentence.lowered, from_user=from_user)
+def _classify_wide(segment: Segment, said: str, *, from_user: bool, may_enclose: bool) -> Sentence:
+    sentence = _classify(segment, said, from_user=from_user, may_enclose=may_enclose)
+    own = said[segment.start : segment.start + len(segment.text)]
+    statement = sentence.statement or find_wide_statement(own, from_user=from_user)
     weight = min(measure_wide(sentence.lowered) // _CHARS_PER_POINT, _MOST_POINTS)
     return sentence._replace(statement=statement, weight=weight)
 

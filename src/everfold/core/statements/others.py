@@ -1,0 +1,125 @@
+"""Others' words: which parts of a user's message are not what the user says.
+
+A message of a person often holds words of somebody else: quoted, fenced, forwarded, attached, reported, pasted. They say
+what was said there; only what the user says around them binds (G9). This is the one place that tells them apart: extract
+lines and standing quotes (`reading`), what memory reads (`extraction.evidence`), the record that a digest is made of
+and recall ask it.
+
+Source: docs/adr/0030-others-words.md; tests/data/others_words.jsonl has examples of both kinds.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from everfold.core.statements.marked import list_marked
+from everfold.core.statements.quotations import is_own_quote, list_quotations
+from everfold.core.statements.reported import list_reported
+from everfold.core.statements.segments import Segment, Span
+
+PASTE_CHARS: Final = 6_000
+"""A longer message of a person is a paste. Source: DESIGN G3, "a fact buried in an oversized paste is best effort";
+1500 tokens of English, the cap of a kept message."""
+LEAD_CHARS: Final = 600
+"""How much of what stands before a paste is the person's own at most. Source: docs/adr/0013-pastes.md."""
+_MAY_HOLD: Final = re.compile(
+    "[>\uff1e<:\uff1a\"\u201c\u201e\u00ab\u00bb\u300c\u300e\u2018`~]|---|_____|\\n(?: {4}|\\t)|(?<![\\w'])'\\w|\\n[ \\t]*\\n"
+).search
+"""A sign without which no text of usual length holds words of others."""
+_MAY_QUOTE: Final = re.compile("[\"\u201c\u201e\u00ab\u300c\u300e\u2018\u2039`]|(?<![\\w'])'\\w").search
+
+
+def find_others(text: str, *, attached: Sequence[Span] = ()) -> tuple[Span, ...]:
+    """The spans of a user's text that hold words of others, rising and apart. O(length).
+
+    `attached` are those of its documents, which belong to them whatever they say.
+    """
+    if len(text) <= PASTE_CHARS and _MAY_HOLD(text) is None:
+        return join_spans(attached)
+    end = _find_lead_end(text) if len(text) > PASTE_CHARS else len(text)
+    own = text[:end]
+    marked = list(list_marked(own))
+    spans = [*attached, *marked, *list_reported(own, list_quotations(own), marked)]
+    return join_spans([*spans, (end, len(text))])
+
+
+def blank_mentions(text: str, lowered: str) -> str:
+    """A text in lower case, as long, with blanks for what it quotes in more than two words within a sentence.
+
+    What the writer quotes of himself stays, without its marks: it follows as a clause would, behind a comma. A text
+    without quotations is given back as it is.
+    """
+    if _MAY_QUOTE(text) is None:
+        return lowered
+    pieces: list[str] = []
+    at = 0
+    for one in list_quotations(text):
+        if is_own_quote(text, one):
+            has_blank = one.start > at and text[one.start - 1].isspace()
+            pieces += [lowered[at : one.start - has_blank], "," * has_blank, " "]
+            pieces += [lowered[one.start + 1 : one.end - one.is_closed], " " * one.is_closed]
+        elif one.is_closed:
+            pieces += [lowered[at : one.start], " " * (one.end - one.start)]
+        else:
+            pieces.append(lowered[at : one.end])
+        at = one.end
+    return "".join([*pieces, lowered[at:]]) if at else lowered
+
+
+def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Spans in order, those that touch as one; empty ones left out."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def part_segments(
+    segments: Sequence[Segment], others: Sequence[Span], said: str
+) -> tuple[list[Segment], list[Segment]]:
+    """Segments cut where words of others begin and end: those of the speaker, and those of others.
+
+    `said` is the whole text without what it quotes: a segment of which nothing is left there is not the speaker's.
+    """
+    own: list[Segment] = []
+    foreign: list[Segment] = []
+    for segment in segments:
+        at = segment.start
+        end = at + len(segment.text)
+        for low, high in others:
+            if high <= at or low >= end:
+                continue
+            own += _slice(segment, at, low)
+            foreign += _slice(segment, max(low, at), min(high, end))
+            at = min(high, end)
+        own += _slice(segment, at, end) if at > segment.start else [segment]
+    quoted = [one for one in own if said[one.start : one.start + len(one.text)].isspace()]
+    if quoted:
+        own = [one for one in own if one not in quoted]
+        foreign = sorted([*foreign, *quoted])
+    return (own, foreign) if own or foreign else ([], list(segments))
+
+
+def _slice(segment: Segment, low: int, high: int) -> list[Segment]:
+    """A part of a segment without the blanks around it; none where no letter or digit is in it."""
+    text = segment.text[max(low - segment.start, 0) : max(high - segment.start, 0)]
+    if not any(map(str.isalnum, text)):
+        return []
+    start = max(low, segment.start) + len(text) - len(text.lstrip())
+    kept = text.strip()
+    at = start - segment.start
+    return [Segment(start, kept, segment.lowered[at : at + len(kept)])]
+
+
+def _find_lead_end(text: str) -> int:
+    """Where the person's own words before a paste end: with the first paragraph, line, or clause before a colon."""
+    lead = text[:LEAD_CHARS]
+    for mark in ("\n\n", "\n"):
+        if (at := lead.find(mark)) >= 0 and lead[:at].strip():
+            return at
+    return lead.find(":") + 1

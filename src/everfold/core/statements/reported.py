@@ -1,0 +1,332 @@
+"""Reported words: what the writer of a text says that somebody else said, wrote or sent.
+
+A report is a clause that names who speaks ("My boss wrote:", "The page says"), or that hands over a text ("Summarise
+this mail:"). What the writer reports of himself stays his own. Behind a report a quotation reaches to its closing mark,
+words on the same line to the end of the line, and what begins on a line of its own to the end of the text.
+
+Only the clauses before a colon and before a quotation are looked at, and the lines that ask for something; their words
+are looked up in tables, so the cost is that of finding the marks.
+
+Source: own grammar of eleven languages, tuned on tests/data/others_words.jsonl.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from everfold.core.statements.quotations import Quotation, is_own_quote
+from everfold.core.statements.rules import list_word_set
+from everfold.core.statements.segments import Span
+
+_CLAUSE_CHARS: Final = 160
+_COLON: Final = re.compile(r"(?<!\d)[:\uff1a](?!//)|[:\uff1a](?![/\d])")
+_list_words: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?").findall
+_ASIDE: Final = re.compile(r"\([^()]*\)")
+_BOUNDS: Final = ".!?;:\n\u3002\uff01\uff1f\uff1a"
+
+_SAYING: Final = list_word_set(
+    "said says wrote writes told tells replied replies answered answers responded responds texted messaged emailed e-mailed mailed"
+    " posted commented tweeted stated states claimed claims insists insisted demanded demands shouted warned warns reads announced asked asks"
+    " printed prints returned returns showed shows displayed displays logged goes"
+    " sagte sagt gesagt schrieb schreibt geschrieben meinte meint gemeint antwortete antwortet geantwortet steht heißt"
+    " écrit répond répondu dijo dice dicho escribió escribe escrito respondió respondido pone detto scritto risposto scrive disse diz"
+    " escreveu escreve respondeu dito zei zegt gezegd schreef schrijft geschreven antwoordde staat"
+    " сказал сказала сказано говорит написал написала написано пишет ответил ответила powiedział powiedziała napisał napisała mówi pisze"
+    " säger skrev skriver"
+)
+_FRENCH_SAYING: Final = "dit"
+_FRENCH_BEFORE: Final = list_word_set(
+    "il elle on a ont ils elles ai m'a nous lui me chef texte page affiche qui patron client"
+)
+"""Words before "dit" that make it French; in Dutch it is "this"."""
+_SELF: Final = list_word_set("i i've we we've ich wir je j'ai nous yo nosotros io noi eu nós ik wij я мы ja jag vi")
+_NO_SUBJECT: Final = list_word_set(
+    "that as being having so already easier enough here there without wie comme como come zoals как"
+)
+_TOLD: Final = list_word_set("told asked warned texted")
+_BEING: Final = list_word_set("was were am are got been being")
+_INVERTED: Final = list_word_set("schrieb sagte meinte schreef zei skrev escribió écrit написал написала")
+"""Verbs that may stand before who says it, where a date begins the clause."""
+_TIME: Final = re.compile(r"(?<=\d):(?=\d)")
+_SELF_REACH: Final = 4
+_SAYING_REACH: Final = 9
+"""How many words may stand between who reports and the verb, and between the verb and what is reported."""
+_TREAT: Final = (
+    *(
+        "summari",
+        "sum",
+        "tldr",
+        "translat",
+        "proofread",
+        "proof",
+        "spellcheck",
+        "paraphras",
+        "rephras",
+        "reword",
+        "explain",
+        "interpret",
+        "classif",
+    ),
+    *(
+        "analys",
+        "analyz",
+        "annotat",
+        "transcrib",
+        "critique",
+        "fass",
+        "übersetz",
+        "korrigier",
+        "erklär",
+        "résum",
+        "tradui",
+        "corrig",
+        "expliqu",
+    ),
+    *(
+        "resum",
+        "traduc",
+        "traduz",
+        "correg",
+        "corrij",
+        "riassum",
+        "spieg",
+        "vertaal",
+        "переведи",
+        "перескажи",
+        "объясни",
+        "streszcz",
+        "przetłumacz",
+    ),
+)
+"""How words begin that ask for work on a text."""
+_TREAT_THAT: Final = list_word_set(
+    "shorten check correct improve polish edit rewrite answer reply respond rate judge evaluate review convert vat"
+)
+"""What people do with texts, and with other things too."""
+_POINTING: Final = list_word_set(
+    "this these those following below das ça cela ce cette ces este esta esto siguiente seguinte deze dit"
+)
+_POINTING_STEMS: Final = ("folgend", "dies", "suivant", "quest", "эт")
+_TEXTS: Final = list_word_set(
+    "mail e-mail email mails emails message messages letter article contract text document log logs output transcript page post tweet thread ticket"
+    " issue review policy terms code snippet error traceback response reply report conversation chat essay story poem paragraph passage"
+    " section excerpt abstract paper comment statement clause speech prompt readme file notice invoice description announcement newsletter blogpost"
+    " lyrics quote sms dm memo minutes nachricht brief artikel vertrag rechnung protokoll courriel lettre contrat texte correo mensaje carta"
+    " texto artículo contrato documento messaggio lettera testo articolo contratto mensagem artigo bericht tekst письмо письма текст сообщение статью"
+    " статья договор voicemail"
+)
+_PRESENTING: Final = list_word_set("here here's below attached hier voici voilà aquí aqui ecco вот segue")
+_RECEIVING: Final = list_word_set(
+    "got received found saw copied pasted sent forwarded gave showed texted mailed emailed came arrived bekommen erhalten reçu envoyé recibí llegó"
+    " mandaron enviaron ricevuto mandato inviato recebi kreeg ontving пришло прислали"
+)
+_OF: Final = list_word_set("from by von di van от")
+_THEIR: Final = list_word_set("his her their its")
+_BE: Final = list_word_set("was is were are went")
+_TAKEN: Final = list_word_set("copied taken pasted quoted cited excerpted straight")
+_QUOTING: Final = list_word_set("quote quotation zitat citation cita citazione citação citaat цитата")
+_ACCORDING: Final = list_word_set("laut selon según segundo secondo volgens согласно")
+_SUSPECT: Final = list_word_set("phishing spam scam fake legit genuine real safe fraud serious")
+_MEANING: Final = list_word_set("mean say want")
+_MINE: Final = list_word_set(
+    "my our mein meine meinen unser unsere mon ma mes nos mi mis nuestra nuestras mio mia miei meu minha mijn"
+)
+_RULES: Final = list_word_set(
+    "rule rules preference preferences wish wishes plan note notes answer regel regeln règle règles regla reglas regola regole"
+)
+_WIDE_REPORT: Final = re.compile(
+    r"(?P<who>[^。！？：:\n,，、]{1,24}?)(?:说|說|写道|寫道|表示|回复|回覆|告诉我|告訴我|曰|は言いました|が言いました|は言った|が言った|によると|は書きました|からのメール"  # noqa: RUF001
+    r"|말했다|말했어요|말했습니다|썼다|라고)(?P<mark>[:：])"  # noqa: RUF001
+)
+_WIDE_SELF: Final = re.compile("^[\\s]*(?:我们?|私|僕|나|저|내가|제가)")
+_WIDE_HANDED: Final = re.compile(
+    r"(?:总结|總結|概括|翻译|翻譯|解释|解釋|校对|分析|这是[^。\n]{0,16}(?:邮件|信|文章|合同|消息)|以下是|要約|翻訳|訳して|校正|説明して|次の(?:文|メール|記事)"
+    r"|요약|번역|설명|다음 (?:글|메일|문장))[^。！？：:\n]{0,24}(?P<mark>[:：])"  # noqa: RUF001
+)
+_GREETING: Final = re.compile(
+    r"\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|hallo|liebe\w*|sehr geehrte\w*|guten|bonjour|cher|chère|madame|monsieur|hola|estimad\w+|querid\w+"
+    r"|buenos|buenas|ciao|gentile|egregi\w+|caro|cara|olá|prezad\w+|beste|geachte|здравствуйте|уважаем\w+|привет|szanown\w+|您好|你好|拝啓|안녕)(?!\w)",
+    re.IGNORECASE,
+)
+_LIST_ITEM: Final = re.compile(r"[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])[ \t]")
+_RETURN: Final = re.compile(
+    r"\s*(?:(?:but|so|anyway|however|well|still|aber|also|mais|pero|ma|mas|maar|но),? (?:i|we|ich|wir|je|yo|io|eu|ik|я)\b|personally|as for me|for my part"
+    r"|i (?:disagree|don't agree|do not agree|told (?:him|her|them)|answered|replied)|my (?:own )?(?:view|opinion|answer|preference)|ich (?:sehe das|finde|dagegen))",
+    re.IGNORECASE,
+)
+_SENTENCE_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f]+[\"'\u201d)]*(?:[ \t]+|$)|[\u3002\uff01\uff1f]")
+_SHORT_WORDS: Final = 3
+"""Who reports so few words ("Anna said: yes.") goes on in his own."""
+_LEAST_HANDED_CHARS: Final = 400
+_LEAST_HANDED_LINES: Final = 3
+"""From this length on a text below a request that does not end in a colon is what was handed over."""
+_WHOLE_SENTENCE: Final = re.compile("[.!?\u3002\uff01\uff1f](?:\\s|\\W*$)")
+_CLAUSE_BEGIN: Final = re.compile(r"(?:^|[.!?:\uff1a\u3002\uff01\uff1f\n])[ \t]*$")
+
+
+def list_reported(text: str, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Iterator[Span]:
+    """The spans of a text that its writer reports of others, or hands over, in no order.
+
+    Args:
+        text: What is read.
+        quotations: What `list_quotations` gives for it.
+        marked: The spans that are told by marks; what is handed over and marked ends where the marks do.
+    """
+    for mark in _list_marks(text):
+        yield _measure_report(text, mark, quotations, marked)
+    for at in _list_requests(text):
+        yield _measure_block(text, at, quotations, marked)
+    yield from _list_cited(text, quotations)
+
+
+def _list_marks(text: str) -> Iterator[int]:
+    """Where each report that ends in a colon ends."""
+    for mark in _COLON.finditer(text):
+        words = _read_clause(text, mark.start())
+        if reports(words) or hands_over(words):
+            yield mark.end()
+    if not text.isascii():
+        yield from (found.end() for found in _WIDE_REPORT.finditer(text) if not _WIDE_SELF.match(found["who"]))
+        yield from (found.end() for found in _WIDE_HANDED.finditer(text))
+
+
+def _read_clause(text: str, end: int) -> list[str]:
+    """The words of the clause that ends at a place, in lower case; what it says in brackets is left out."""
+    start = max(end - _CLAUSE_CHARS, 0)
+    clause = text[start:end]
+    clause = _TIME.sub(" ", clause) if ":" in clause else clause
+    clause = _ASIDE.sub(" ", clause) if ")" in clause else clause
+    bound = max(map(clause.rfind, _BOUNDS))
+    return [word.replace("\u2019", "'") for word in _list_words(clause[bound + 1 :].lower())]
+
+
+def reports(words: Sequence[str]) -> bool:
+    """Whether a clause, given by its words, names somebody else who says what follows."""
+    for at, word in enumerate(words):
+        if (word in _SAYING or (word == _FRENCH_SAYING and at and words[at - 1] in _FRENCH_BEFORE)) and (
+            len(words) - at <= _SAYING_REACH
+            and _is_another(words[max(at - _SELF_REACH, 0) : at], word, words[at + 1 :])
+        ):
+            return True
+    return False
+
+
+def _is_another(before: Sequence[str], verb: str, after: Sequence[str]) -> bool:
+    """Whether the words beside a verb of saying name somebody else than the writer; he may say what he was told."""
+    if not before:
+        return verb in _INVERTED and bool(after) and _SELF.isdisjoint(after[:1])
+    if verb in _TOLD and not _BEING.isdisjoint(before):
+        return True
+    return before[-1] not in _NO_SUBJECT and _SELF.isdisjoint(before)
+
+
+def hands_over(words: Sequence[str]) -> bool:
+    """Whether a clause, given by its words, gives a text of somebody else to work on or to look at."""
+    held = frozenset(words)
+    if not held or not (held.isdisjoint(_MINE) or held.isdisjoint(_RULES)):
+        return False
+    return (
+        asks_for_work(words)
+        or _follows(words, _PRESENTING, _TEXTS)
+        or ("this" in held and "is" in held and _follows(words, _BE, _TEXTS))
+        or ("out" not in held and _follows(words, _RECEIVING, _TEXTS | _POINTING))
+        or _stands_before(words, _TEXTS, _OF)
+        or _stands_before(words, _THEIR, _TEXTS)
+        or any(word.endswith("'s") and after in _TEXTS for word, after in pairwise(words))
+        or (held.isdisjoint(_MINE) and _stands_before(words, _TEXTS, _BE))
+        or _stands_before(words, _TAKEN, frozenset(("from",)))
+        or not held.isdisjoint(_ACCORDING)
+        or _stands_before(words, frozenset(("according", "per")), frozenset(("to", "the")))
+        or words[-1] in _QUOTING
+        or words[0] in _QUOTING
+    )
+
+
+def asks_for_work(words: Sequence[str]) -> bool:
+    """Whether a clause asks for work on a text, or for what is to be thought of one."""
+    held = frozenset(words)
+    asked = next((at for at, word in enumerate(words) if word.startswith(_TREAT) or word in _TREAT_THAT), len(words))
+    if any(word in _POINTING or word in _TEXTS or word.startswith(_POINTING_STEMS) for word in words[asked + 1 :]):
+        return True
+    if not held.isdisjoint(_POINTING) and not (
+        held.isdisjoint(_SUSPECT) and ("what" not in held or held.isdisjoint(_MEANING))
+    ):
+        return True
+    return bool(words) and words[-1].startswith(_TREAT) and "to" not in words[-2:]
+
+
+def _follows(words: Sequence[str], first: frozenset[str], then: frozenset[str]) -> bool:
+    """Whether a word of the second set stands somewhere behind one of the first."""
+    at = next((at for at, word in enumerate(words) if word in first), len(words))
+    return any(word in then or word.startswith(_POINTING_STEMS) for word in words[at + 1 :])
+
+
+def _stands_before(words: Sequence[str], first: frozenset[str], then: frozenset[str]) -> bool:
+    """Whether a word of the second set stands directly behind one of the first."""
+    return any(word in first and after in then for word, after in pairwise(words))
+
+
+def _list_requests(text: str) -> Iterator[int]:
+    """Where lines end that ask for work on what stands below them, in whole sentences."""
+    at = text.find("\n")
+    while at >= 0:
+        line = text[text.rfind("\n", 0, at) + 1 : at][-_CLAUSE_CHARS:]
+        if any(asks_for_work(_list_words(part.lower())) for part in _SENTENCE_END.split(line)[:-1] if part) and (
+            _is_handed(text[at:])
+        ):
+            yield at
+            return
+        at = text.find("\n", at + 1)
+
+
+def _measure_report(text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Span:
+    """What a report that ends at a place reports: a quotation, the rest of the line, or all that follows."""
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    if not text[start:end].strip():
+        return _measure_block(text, end, quotations, marked)
+    at = start + len(text[start:end]) - len(text[start:end].lstrip())
+    quoted = _find_at(at, quotations)
+    return quoted or (start, _find_return(text, start, end))
+
+
+def _measure_block(text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Span:
+    """What stands below a report: what is marked there, or all of the text."""
+    at = start + len(text[start:]) - len(text[start:].lstrip())
+    line = text.rfind("\n", 0, at) + 1
+    for low, high in marked:
+        if line <= low <= at:
+            return start, high
+    return _find_at(at, quotations) or (start, len(text))
+
+
+def _find_at(at: int, quotations: Sequence[Quotation]) -> Span | None:
+    return next(((one.start, one.end) for one in quotations if one.start == at), None)
+
+
+def _find_return(text: str, start: int, end: int) -> int:
+    """Where on a line who reports goes on in his own words; its end where he does not."""
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, start, end)]
+    if ends and len(text[start : ends[0]].split()) <= _SHORT_WORDS:
+        return ends[0]
+    return next((at for at in ends if _RETURN.match(text, at, end)), end)
+
+
+def _is_handed(rest: str) -> bool:
+    lines = [line for line in rest.splitlines() if line.strip()]
+    if not lines or _LIST_ITEM.match(lines[0]):
+        return False
+    return len(rest) >= _LEAST_HANDED_CHARS or len(lines) >= _LEAST_HANDED_LINES or _GREETING.match(rest) is not None
+
+
+def _list_cited(text: str, quotations: Sequence[Quotation]) -> Iterator[Span]:
+    """Quotations that somebody else is named for, or that are clauses or sentences of their own.
+
+    Not those in which the writer quotes himself.
+    """
+    for one in quotations:
+        before = text[max(one.start - _CLAUSE_CHARS, 0) : one.start]
+        is_whole = _CLAUSE_BEGIN.search(before) or _WHOLE_SENTENCE.search(text, one.start, one.end)
+        if reports(_read_clause(text, one.start)) or (one.is_closed and is_whole and not is_own_quote(text, one)):
+            yield one.start, one.end
