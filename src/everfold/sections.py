@@ -348,10 +348,25 @@ class ServerSettings(_Section):
         pattern=_URL_PATTERN,
         description="The public URL, if a proxy stands in front. With https, the cookie is sent over https only.",
     )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Further names that may stand in `Host`, without a port; `*` for any. Loopback, `host` and the host "
+        "of `public_url` always may.",
+    )
     body_limit_bytes: int = Field(10_000_000, ge=1, description="The largest request body.")
     messages_per_request: int = Field(1_000, ge=1, description="The most messages that one request may append.")
     requests_per_minute: int = Field(
         6_000, ge=0, description="The most requests of one API key in a minute; 0 for no limit."
+    )
+    header_secs: float = Field(10.0, gt=0, description="How long a client may take to send the head of a request.")
+    body_secs: float = Field(60.0, gt=0, description="How long a client may take to send the body of a request.")
+    send_secs: float = Field(60.0, gt=0, description="How long a client may read nothing of its answer.")
+    max_connections: int = Field(
+        800, ge=1, description="The most connections; the one that has waited longest for a request makes place."
+    )
+    streams_per_key: int = Field(100, ge=1, description="The most event streams that one API key has open at a time.")
+    failed_keys_per_minute: int = Field(
+        30, ge=0, description="The most invalid API keys from one address in a minute; 0 for no limit."
     )
     drain_secs: float = Field(5.0, ge=0, description="How long a stop waits for running requests and work.")
 

@@ -21,12 +21,18 @@ COMMAND: Final = ("-m", "everfold.cli.main")
 
 @dataclass
 class Process:
-    """A server, its address, and the key of an admin."""
+    """A server, its address, and the key of an admin.
+
+    Attributes:
+        lines: What it said while it was stopped.
+        said: What it said until it was ready.
+    """
 
     popen: subprocess.Popen[str]
     address: str
     secret: str
     lines: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
 
     def client(self) -> httpx2.AsyncClient:
         """A client with the admin's key, which keeps its connections."""
@@ -89,5 +95,5 @@ def _wait_until_ready(popen: "subprocess.Popen[str]", secret: str) -> Process:
         if made := re.search(r"\bef_[\w-]{43}", line):
             secret = made[0]
         if ready := re.search(r"http://127\.0\.0\.1:\d+/", line):
-            return Process(popen, ready[0], secret)
+            return Process(popen, ready[0], secret, said=said.splitlines())
     raise AssertionError(f"the server ended before it was ready: {said!r}")

@@ -4,6 +4,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from everfold.server.access import find_rule
+from everfold.server.hosts import Hosts
 from everfold.server.middleware import Middleware
 from everfold.server.problems import add_problems
 from everfold.server.reference import add_reference, read_version
@@ -13,8 +14,12 @@ from everfold.server.runtime import Runtime
 _SUMMARY = "Context and memory for long-running agents: what was said, what is known of it, and what became of it."
 
 
-def make_app(runtime: Runtime) -> FastAPI:
+def make_app(runtime: Runtime, *, hosts: Hosts | None = None) -> FastAPI:
     """The app over an engine that is open.
+
+    Args:
+        runtime: What is served.
+        hosts: What may stand in `Host`; None where it is checked in front.
 
     Raises:
         RuntimeError: a route has no rule of access.
@@ -41,7 +46,8 @@ def make_app(runtime: Runtime) -> FastAPI:
         Middleware,
         identify=runtime.identify,
         ids=runtime.ids,
-        body_limit_bytes=runtime.settings.server.body_limit_bytes,
+        settings=runtime.settings.server,
+        hosts=hosts,
         metrics=runtime.metrics,
         tracer=runtime.tracer,
     )

@@ -21,6 +21,8 @@ from everfold.core.access.api_keys import ApiKey
 from everfold.errors import EverfoldError, ForbiddenError
 from everfold.ports.system import Ids
 from everfold.ports.tracing import Tracer
+from everfold.sections import ServerSettings
+from everfold.server.hosts import Hosts
 from everfold.server.metrics import Metrics
 from everfold.server.problems import make_problem, tell_error, tell_failure
 
@@ -56,8 +58,8 @@ _JSON: Final = re.compile(r"application/(?:[\w.+-]+\+)?json(?:\s*;.*)?", re.IGNO
 
 _logger = logging.getLogger("everfold.server")
 
-Identify = Callable[[str], Awaitable[ApiKey]]
-"""Gives the key with a secret; raises `UnauthenticatedError`."""
+Identify = Callable[[str, str], Awaitable[ApiKey]]
+"""Gives the key with a secret that an address sends; raises `UnauthenticatedError`."""
 
 
 class Middleware:
@@ -67,18 +69,29 @@ class Middleware:
         app: What is behind it.
         identify: Tells keys by their secrets, and refuses one that asks too often.
         ids: Makes the ids of requests.
-        body_limit_bytes: The largest body that is read.
+        settings: The largest body that is read, and how long it may take.
+        hosts: What may stand in `Host`; None for everything.
         metrics: Counts what is answered.
         tracer: Takes a span for each request.
     """
 
     def __init__(
-        self, app: ASGIApp, *, identify: Identify, ids: Ids, body_limit_bytes: int, metrics: Metrics, tracer: Tracer
+        self,
+        app: ASGIApp,
+        *,
+        identify: Identify,
+        ids: Ids,
+        settings: ServerSettings,
+        hosts: Hosts | None,
+        metrics: Metrics,
+        tracer: Tracer,
     ) -> None:
         self._app = app
         self._identify = identify
         self._ids = ids
-        self._body_limit_bytes = body_limit_bytes
+        self._body_limit_bytes = settings.body_limit_bytes
+        self._body_secs = settings.body_secs
+        self._hosts = hosts
         self._metrics = metrics
         self._tracer = tracer
 
@@ -103,7 +116,7 @@ class Middleware:
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
-        body = _Body(receive, self._body_limit_bytes)
+        body = _Body(receive, self._body_limit_bytes, self._body_secs)
         try:
             await self._app(scope, body, answer)
         except asyncio.CancelledError:  # stopping has waited long enough
@@ -124,8 +137,13 @@ class Middleware:
         """The answer to a request that goes no further; who calls is noted in its state."""
         request_id, path = request.state.request_id, request.scope["path"]
         try:
+            if self._hosts is not None:
+                self._hosts.check(request.scope)
+        except EverfoldError as error:
+            return tell_error(error, request_id)
+        try:
             secret, is_cookie = _read_secret(request, headers)
-            request.state.key = await self._identify(secret) if secret else None
+            request.state.key = await self._identify(secret, name_client(request)) if secret else None
             if is_cookie and request.method not in _SAFE_METHODS:
                 _require_same_origin(headers)
         except EverfoldError as error:
@@ -153,20 +171,41 @@ def _tell_limit(limit_bytes: int) -> str:
     return f"the body is larger than {limit_bytes:,} bytes; send less, or raise server.body_limit_bytes"
 
 
-class _Body:
-    """Counts what is read of a body."""
+def name_client(request: Request) -> str:
+    """The address that a request comes from; of a proxy on this machine the one that it names."""
+    return "" if request.client is None else request.client.host
 
-    def __init__(self, receive: Receive, limit_bytes: int) -> None:
+
+class _Body:
+    """Counts what is read of a body, and until when it is waited for."""
+
+    def __init__(self, receive: Receive, limit_bytes: int, limit_secs: float) -> None:
         self._receive = receive
         self._refusal = _tell_limit(limit_bytes)
         self._left_bytes = limit_bytes
+        self._limit_secs = limit_secs
+        self._until: float | None = None
+        self._is_whole = False
 
     async def __call__(self) -> Message:
-        message = await self._receive()
+        message = await (self._receive() if self._is_whole else self._receive_in_time())
+        self._is_whole = not message.get("more_body", False)
         self._left_bytes -= len(message.get("body", b""))
         if self._left_bytes < 0:
             raise HTTPException(413, self._refusal)
         return message
+
+    async def _receive_in_time(self) -> Message:
+        if self._until is None:
+            self._until = asyncio.get_running_loop().time() + self._limit_secs
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await self._receive()
+        except TimeoutError as error:
+            text = (
+                f"the body did not come within {self._limit_secs:g} seconds; send it faster, or raise server.body_secs"
+            )
+            raise HTTPException(408, text, {"Connection": "close"}) from error
 
 
 class _Answer:

@@ -25,18 +25,21 @@ HTTP_CODES: Mapping[int, str] = {
     404: "not_found",
     405: "method_not_allowed",
     406: "not_acceptable",
+    408: "timeout",
     409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
+    421: "misdirected",
     422: "invalid_input",
     429: "rate_limited",
+    431: "too_large",
     500: "internal",
     502: "bad_gateway",
     503: "unavailable",
 }
 """The word for programs of what HTTP itself refuses; an error of ours brings its own word and status."""
 
-_DOCUMENTED = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 502, 503)
+_DOCUMENTED = (400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 500, 502, 503)
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {

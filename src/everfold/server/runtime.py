@@ -16,13 +16,16 @@ from everfold.config import Overrides, Settings
 from everfold.core.access.api_keys import ApiKey
 from everfold.core.access.limits import RateLimit
 from everfold.engine import Everfold
+from everfold.errors import UnauthenticatedError
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
 from everfold.server.agents_file import change_agent
 from everfold.server.chats import Chats
+from everfold.server.guesses import Guesses
 from everfold.server.handles import Handles
 from everfold.server.metrics import Metrics
 from everfold.server.owners import Owners
+from everfold.server.stream_counts import StreamCounts
 from everfold.services.access.limit import Limiter
 
 _BURSTS: Final = 6
@@ -47,6 +50,8 @@ class Runtime:
         metrics: The figures that a monitor scrapes.
         tracer: Takes a span for each request.
         limiter: Holds keys to their rate; None where there is no bound.
+        guesses: Holds those who try keys to theirs; None where there is no bound.
+        streams: How many event streams each key has open.
         stopping: Set once the server is to end: what streams ends then.
         handles: Sessions that were opened for turns.
         owners: Whose sessions are.
@@ -66,6 +71,8 @@ class Runtime:
     metrics: Metrics = field(default_factory=Metrics)
     tracer: Tracer = NO_TRACER
     limiter: Limiter | None = field(init=False)
+    guesses: Guesses | None = field(init=False)
+    streams: StreamCounts = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     handles: Handles = field(default_factory=Handles)
     owners: Owners = field(default_factory=Owners)
@@ -73,13 +80,12 @@ class Runtime:
 
     def __post_init__(self) -> None:
         self.chats = Chats(stopping=self.stopping)
-        per_minute = self.settings.server.requests_per_minute
-        limit = (
-            RateLimit(capacity_count=max(1, per_minute // _BURSTS), refill_per_sec=per_minute / 60)
-            if per_minute
-            else None
-        )
+        server = self.settings.server
+        self.streams = StreamCounts(most_count=server.streams_per_key)
+        limit = _limit_to(server.requests_per_minute, bursts=_BURSTS)
         self.limiter = None if limit is None else Limiter(clock=self.clock, limit=limit)
+        limit = _limit_to(server.failed_keys_per_minute)
+        self.guesses = None if limit is None else Guesses(clock=self.clock, limit=limit)
 
     @property
     def is_https(self) -> bool:
@@ -94,17 +100,33 @@ class Runtime:
             take_settings(self.engine, settings)
             self.handles.clear()
 
-    async def identify(self, secret: str) -> ApiKey:
-        """The key with a secret.
+    async def identify(self, secret: str, address: str) -> ApiKey:
+        """The key with a secret that was sent from an address.
 
         Raises:
             UnauthenticatedError: there is none that holds.
-            RateLimitedError: it asks too often.
+            RateLimitedError: it asks too often, or too many guesses came from the address.
         """
-        key = await self.engine.admin.api_keys.check(secret)
+        if self.guesses is not None:
+            self.guesses.expect(secret, address)
+        try:
+            key = await self.engine.admin.api_keys.check(secret)
+        except UnauthenticatedError:
+            if self.guesses is not None:
+                self.guesses.note_bad(address)
+            raise
+        if self.guesses is not None:
+            self.guesses.note_good(secret)
         if self.limiter is not None:
             self.limiter.take(key.id)
         return key
+
+
+def _limit_to(per_minute: int, *, bursts: int = 1) -> RateLimit | None:
+    """The limit of so many in a minute, a part of them at once; None for 0."""
+    if not per_minute:
+        return None
+    return RateLimit(capacity_count=max(1, per_minute // bursts), refill_per_sec=per_minute / 60)
 
 
 def runtime_of(request: Request) -> Runtime:

@@ -1,16 +1,20 @@
 """Serving the app until somebody stops it."""
 
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, cast
 
 import uvicorn
 
 from everfold.adapters.models.pydantic_ai import load_prices
 from everfold.server.app import make_app
+from everfold.server.connections import BoundedConnection, Bounds
 from everfold.server.garbage import FullCollections
+from everfold.server.hosts import choose_hosts, is_loopback
 from everfold.server.runtime import Runtime
 
 _IDLE_SECS: Final = 75
@@ -18,6 +22,8 @@ _IDLE_SECS: Final = 75
 
 Source: the keep-alive timeouts that nginx (60 s) and AWS load balancers (60 s) document.
 """
+
+_logger = logging.getLogger("everfold.server")
 
 
 async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
@@ -29,16 +35,26 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
         port: The port; 0 takes a free one.
         on_ready: Told the address once requests are answered.
     """
+    settings = runtime.settings.server
+    if not is_loopback(host) and not runtime.is_https:
+        _logger.warning(
+            "listening on %s without TLS: API keys and what users say can be read on the way; put a proxy with TLS in "
+            "front, and name it in server.public_url",
+            host,
+        )
+    connection = partial(BoundedConnection, bounds=Bounds(settings=settings, ids=runtime.ids))
     config = uvicorn.Config(
-        make_app(runtime),
+        make_app(runtime, hosts=choose_hosts(settings, host)),
         host=host,
         port=port,
+        http=cast("type[BoundedConnection]", connection),
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="off",
         timeout_keep_alive=_IDLE_SECS,
-        timeout_graceful_shutdown=cast("int", runtime.settings.server.drain_secs),  # a float serves as well
+        timeout_graceful_shutdown=cast("int", settings.drain_secs),  # a float serves as well
     )
     await _Server(config, runtime, on_ready).serve()
 

@@ -1,10 +1,10 @@
 """API keys: who may ask, and signing the dashboard in with one."""
 
-from fastapi import Depends, Response
+from fastapi import Depends, Request, Response
 
 from everfold.core.access.api_keys import ApiKey
 from everfold.server.access import AnyKey, AsAdmin, Context, let_anybody
-from everfold.server.middleware import COOKIE
+from everfold.server.middleware import COOKIE, name_client
 from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor
 from everfold.server.queries import KeyText
 from everfold.server.reference import read_version
@@ -20,9 +20,9 @@ _COOKIE_SECS = 30 * 86_400
 
 
 @router.post("/api/login", response_model=WhoSchema, dependencies=[Depends(let_anybody)])
-async def sign_in(runtime: Context, given: SignIn, response: Response) -> Fields:
+async def sign_in(runtime: Context, given: SignIn, request: Request, response: Response) -> Fields:
     """Sign a browser in with an API key; it is kept in a cookie that scripts cannot read."""
-    key = await runtime.identify(given.key)
+    key = await runtime.identify(given.key, name_client(request))
     response.set_cookie(
         COOKIE,
         given.key,

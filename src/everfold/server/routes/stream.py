@@ -32,7 +32,17 @@ async def choose_watched(
     return await read_owner(caller, runtime.engine, user, agent)
 
 
-@router.get("/api/stream", response_class=EventSourceResponse)
+async def hold_stream(caller: AnyKey, runtime: Context) -> AsyncIterator[None]:
+    """Count a stream of the API key for as long as it lasts.
+
+    Raises:
+        RateLimitedError: the key has as many as it may.
+    """
+    with runtime.streams.hold(caller.key.id):
+        yield
+
+
+@router.get("/api/stream", response_class=EventSourceResponse, dependencies=[Depends(hold_stream)])
 async def stream_events(
     _: AnyKey, runtime: Context, owner: Annotated[Owner, Depends(choose_watched)], session: AskedSession = None
 ) -> AsyncIterator[ServerSentEvent]:
