@@ -40,12 +40,12 @@ class Inspection(Inspector):
         return self.live.state.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
-        """The shares of its limit, or of a lower one.
+        """The shares of its limit, or of a lower one, in the provider's tokens.
 
         Raises:
             InvalidInputError: the limit is not a positive whole number.
         """
-        return self.live.budget(limit)
+        return self.live.budget(limit).count(self.calibration)
 
     async def state(self) -> SessionState:
         """Its state, read now."""

@@ -216,11 +216,11 @@ class Session:
         demand = Demand(keep_recent=keep, focus=focus)
         if dry_run:
             preview = self._background.worker.compactor(await copy_session(self._store, self._live), is_preview=True)
-            return await preview.compact(demand=demand)
+            return _count(await preview.compact(demand=demand))
         if self._attendant is not None:
             await self._live.reload(self._store)
             await self._attendant.catch_up(self._live)  # nothing is folded before it was looked at
-        return await self._background.worker.work_now(self._live, demand)
+        return _count(await self._background.worker.work_now(self._live, demand))
 
     async def refresh(self) -> Refreshed:
         """Ask the context sources now, and give what each said and which message carries it.
@@ -246,7 +246,7 @@ class Session:
         """
         await self._calibrate(
             lambda calibration: observe(
-                calibration, counted_tokens=counted_tokens, estimated_tokens=window.report.tokens
+                calibration, counted_tokens=counted_tokens, estimated_tokens=window.estimate.tokens
             )
         )
 
@@ -263,7 +263,7 @@ class Session:
         await self._calibrate(
             lambda calibration: raise_for_context_error(
                 calibration,
-                estimated_tokens=window.report.tokens,
+                estimated_tokens=window.estimate.tokens,
                 limit_tokens=window.report.limit_tokens,
                 counted_tokens=counted_tokens,
             )
@@ -390,6 +390,11 @@ class Session:
         """What memory does around this handle; None where its agent has not opted in."""
         memory = self._memories.find(self.record.agent_id)
         return None if memory is None else Attendant(memory=memory)
+
+
+def _count(folds: Sequence[Fold]) -> list[Fold]:
+    """Folds as people read them: reported in the provider's tokens."""
+    return [replace(fold, report=fold.report.counted) for fold in folds]
 
 
 def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:

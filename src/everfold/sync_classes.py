@@ -509,7 +509,7 @@ class SyncInspection(Blocking[Inspection]):
         return self.wrapped.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
-        """The shares of its limit, or of a lower one.
+        """The shares of its limit, or of a lower one, in the provider's tokens.
 
         Raises:
             InvalidInputError: the limit is not a positive whole number.

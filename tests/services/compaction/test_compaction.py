@@ -70,8 +70,8 @@ def shown(window: Window) -> dict[int, str]:
 
 
 def body_tokens(window: Window) -> int:
-    """A window less its fixed part."""
-    return window.report.tokens - window.report.by_slice["fixed"] - window.report.by_slice["suffix"]
+    """A window less its fixed part, by the fixed estimate."""
+    return window.estimate.tokens - window.estimate.by_slice["fixed"] - window.estimate.by_slice["suffix"]
 
 
 def said(window: Window) -> str:
@@ -637,16 +637,17 @@ async def test_calibration(file_url: str) -> None:
         forms = [(message.tokens, message.cuts) for message in await session.messages(1, 22)]
         for _ in range(8):
             window = await session.window()
-            await session.observe_usage(window, counted_tokens=int(window.report.tokens * 1.4))
+            await session.observe_usage(window, counted_tokens=int(window.estimate.tokens * 1.4))
         factor = (await session.inspect.state()).calibration.factor
         assert factor == pytest.approx(1.4, abs=0.06)
         after = await session.window()
-        assert after.report.budget_tokens == int((8000 - 960) / factor)
+        assert after.estimate.budget_tokens == int((8000 - 960) / factor)
+        assert after.report.budget_tokens == 8000 - 960
         assert [(message.tokens, message.cuts) for message in await session.messages(1, 22)] == forms
     async with everfold.open(file_url) as engine:
         session = await engine.session()
         assert (await session.inspect.state()).calibration.factor == factor
-        assert (await session.window()).report.budget_tokens == after.report.budget_tokens
+        assert (await session.window()).estimate.budget_tokens == after.estimate.budget_tokens
         assert [(message.tokens, message.cuts) for message in await session.messages(1, 22)] == forms
 
 

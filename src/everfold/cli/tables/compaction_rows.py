@@ -67,7 +67,7 @@ def to_document(compaction: Compaction, cost: CompactionCost) -> dict[str, objec
         "begun_at": compaction.begun_at,
         "ended_at": compaction.ended_at,
         "not_before": compaction.lease_until if compaction.state == "pending" else None,
-        "report": compaction.report,
+        "report": compaction.counted_report,
         "usage": cost,
     }
 
@@ -95,7 +95,7 @@ def print_compactions(rows: Sequence[tuple[Compaction, CompactionCost]]) -> None
 
 
 def _line(compaction: Compaction, cost: CompactionCost, ordinals: Mapping[CompactionId, int]) -> tuple[Cell, ...]:
-    report, plan = compaction.report, compaction.plan
+    report, plan = compaction.counted_report, compaction.plan
     tokens = f"{plan.tokens_before:,}" if report is None else f"{report.tokens_before:,} > {report.tokens_after:,}"
     took = "" if compaction.ended_at is None else f"{(compaction.ended_at - compaction.begun_at).total_seconds():.1f} s"
     tries = f" in {compaction.attempts} tries" if compaction.attempts > 1 else ""

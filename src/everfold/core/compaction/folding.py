@@ -5,6 +5,7 @@ Source: DESIGN sections 3.2 to 3.4.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from typing import Literal
 
@@ -20,6 +21,7 @@ from everfold.core.digests.extractive import (
     compose_standing_instructions,
 )
 from everfold.core.digests.pools import RollupPool, pool_add
+from everfold.core.log.calibration import Calibration, count_tokens
 from everfold.core.log.messages import Note
 from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.statements.extracts import ExtractLine
@@ -50,10 +52,10 @@ class Digest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionReport:
-    """What a compaction did, for people. Token counts are of the window less its fixed part.
+    """What a compaction did. Token counts are of the window less its fixed part, by the fixed estimate.
 
     `cache_break_after_tokens` is what the provider's cache still holds of the body; `resent_tokens` what it must read
-    again.
+    again. `calibration` was the session's then; `counted` gives the figures in the provider's tokens, for people.
     """
 
     trigger: str
@@ -70,6 +72,25 @@ class CompactionReport:
     standing_tokens: int
     cache_break_after_tokens: int
     resent_tokens: int
+    calibration: float = 1.0
+
+    @property
+    def counted(self) -> "CompactionReport":
+        """The same in the provider's tokens."""
+        if self.calibration == 1:
+            return self
+        count = partial(count_tokens, Calibration(factor=self.calibration))
+        return replace(
+            self,
+            calibration=1.0,
+            tokens_before=count(self.tokens_before),
+            tokens_after=count(self.tokens_after),
+            own_digest_tokens=count(self.own_digest_tokens),
+            rollup_tokens=count(self.rollup_tokens),
+            standing_tokens=count(self.standing_tokens),
+            cache_break_after_tokens=count(self.cache_break_after_tokens),
+            resent_tokens=count(self.resent_tokens),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +175,19 @@ def fold_stepwise(
     )
 
 
-def report_later(done: Fold, plan: CompactionPlan, before: Layout, *, tokens_before: int, replaced_tokens: int) -> Fold:
+def report_later(
+    done: Fold,
+    plan: CompactionPlan,
+    before: Layout,
+    *,
+    tokens_before: int,
+    replaced_tokens: int,
+    calibration: Calibration,
+) -> Fold:
     """The same fold, reported for a window that has grown since the plan was made."""
     plan = replace(plan, tokens_before=tokens_before, replaced_tokens=replaced_tokens)
-    return replace(done, report=report_fold(plan, before, done.layout, done.digests))
+    report = report_fold(plan, before, done.layout, done.digests)
+    return replace(done, report=replace(report, calibration=calibration.factor))
 
 
 def _without_erased(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> CompactionPlan:

@@ -364,7 +364,7 @@ class _Walk:
             leaving=leaving,
             join_through=join_through,
             digest_cap_tokens=cap,
-            rollup_cap_tokens=max(int(self.budget.digest_tokens * ROLLUP_SLICE_RATIO), SMALLEST_DIGEST_TOKENS),
+            rollup_cap_tokens=self._rollup_cap(),
             standing_cap_tokens=self.budget.standing_tokens,
             tokens_before=self.tokens,
             sum_tokens=passed[-1].sum_tokens if passed else self.layout.sum_tokens,
@@ -400,9 +400,12 @@ class _Walk:
                 total -= shown.digest_tokens
                 through = shown.last_seq
         rollup = self.layout.rollup
-        if not through and rollup and rollup.digest_tokens > self.budget.digest_tokens * ROLLUP_SLICE_RATIO * 1.05:
+        if not through and rollup and rollup.digest_tokens > self._rollup_cap() * 1.05:
             through = rollup.last_seq
         return through
+
+    def _rollup_cap(self) -> int:
+        return max(int(self.budget.digest_tokens * ROLLUP_SLICE_RATIO), SMALLEST_DIGEST_TOKENS)
 
     def _is_worth_it(self, best: _Candidate, folded_tokens: int, leaving: Sequence[int], *, is_cut_short: bool) -> bool:
         """No automatic fold but an overflow is smaller than the least one, or makes the window larger.

@@ -80,6 +80,11 @@ class Compaction:
         """Its layout was put in force, be it with a digest that stands until the model's is there."""
         return self.certificate is not None
 
+    @property
+    def counted_report(self) -> CompactionReport | None:
+        """What it did, in the provider's tokens, for people; None until it is committed."""
+        return None if self.report is None else self.report.counted
+
 
 def find_next_state(compaction: Compaction, cause: Cause) -> CompactionState | None:
     """The state that a cause gives a compaction; None where the cause is refused."""

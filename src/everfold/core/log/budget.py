@@ -11,16 +11,22 @@
 Source: DESIGN sections 2 and 6; the ratios are the defaults of section 6.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
-from everfold.core.log.calibration import Calibration, calibrate_budget
+from everfold.core.log.calibration import Calibration, calibrate_budget, count_parts, count_tokens
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 
 SMALLEST_USABLE_TOKENS = 800
 """Below this the slices hold less than a sentence each. Source: DESIGN section 6."""
 
 DEFAULT_LIMIT_TOKENS = 128_000
+
+LEAST_BODY_TOKENS = 96
+"""What digests and standing statements take at least, however small their slices: a rollup and a digest of 48 tokens.
+
+Source: `SMALLEST_DIGEST_TOKENS` in `core/compaction/planning.py`, twice.
+"""
 
 MOST_SNAPSHOT_RATIO = 0.15
 """What the snapshot of memory may take of the budget, so that a small limit has room for the conversation."""
@@ -80,6 +86,8 @@ class Policy:
                 f"the slices sum to {slices:.2f} of the usable budget; expected less than trigger_ratio {self.trigger_ratio}. "
                 "Lower a slice, or raise the trigger"
             )
+        if not 0 <= self.suffix_ratio < 1:
+            raise InvalidInputError(f"suffix_ratio must be at least 0 and below 1, got {self.suffix_ratio}")
         if self.pinned_ratio > self.kept_ratio:
             raise InvalidInputError(
                 f"pinned_ratio {self.pinned_ratio} is a part of kept_ratio {self.kept_ratio} and cannot be above it"
@@ -90,7 +98,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsableBudget:
-    """The shares of one context limit, in tokens of the fixed estimate."""
+    """The shares of one context limit, in tokens of the fixed estimate; `count` gives them in the provider's."""
 
     limit_tokens: int
     answer_tokens: int
@@ -115,6 +123,28 @@ class UsableBudget:
     def fixed_tokens(self) -> int:
         """The fixed part: system prompt, tool schemas and the reserves for the snapshot and the dynamic suffix."""
         return self.prompt_tokens + self.suffix_tokens + self.snapshot_tokens
+
+    def count(self, calibration: Calibration) -> "UsableBudget":
+        """The same in the provider's tokens, for people: the budget is the limit less the room for the answer."""
+        if calibration.factor == 1:
+            return self
+        counted = {
+            name: count_tokens(calibration, getattr(self, name)) for name in _ESTIMATED if name not in _FIXED_PARTS
+        }
+        fixed = count_parts(calibration, [self.prompt_tokens, self.suffix_tokens, self.snapshot_tokens])
+        budget = max(self.limit_tokens - self.answer_tokens, 0)
+        return replace(
+            self,
+            **counted,
+            **dict(zip(_FIXED_PARTS, fixed, strict=True)),
+            budget_tokens=budget,
+            usable_tokens=budget - sum(fixed),
+        )
+
+
+_FIXED_PARTS = ("prompt_tokens", "suffix_tokens", "snapshot_tokens")
+_GIVEN = frozenset({"limit_tokens", "answer_tokens", "budget_tokens", "usable_tokens"})
+_ESTIMATED = tuple(field.name for field in fields(UsableBudget) if field.name not in _GIVEN)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -174,7 +204,7 @@ def require_budget(
         BudgetUnsatisfiableError: the usable budget is under the smallest one, or the floor with what the window needs
             beside it passes the hard limit. Names the smallest limit that works.
     """
-    if _fits(budget, floor_tokens):
+    if _fits(budget, policy, floor_tokens):
         return
     smallest = find_smallest_limit(
         policy, prompt_tokens=budget.prompt_tokens, calibration=calibration, floor_tokens=floor_tokens
@@ -206,27 +236,38 @@ def fit_slices(budget: UsableBudget, floor_tokens: int) -> UsableBudget:
 
 
 BODY_FLOOR_RATIO = 0.12
-"""The least share of the usable budget that digests and standing instructions shrink to when the newest block is large.
+"""The least share of the usable budget that digests and standing instructions shrink to when the newest block is large;
+less where the policy gives them less.
 
 Source: our measurement: below it the rollup and its frame no longer hold a line of each age.
 """
 
 
-def _fits(budget: UsableBudget, floor_tokens: int) -> bool:
+def _fits(budget: UsableBudget, policy: Policy, floor_tokens: int, window_tokens: int = 0) -> bool:
     if budget.usable_tokens < SMALLEST_USABLE_TOKENS:
         return False
-    return floor_tokens + int(budget.usable_tokens * BODY_FLOOR_RATIO) <= budget.hard_limit_tokens
+    body_ratio = min(BODY_FLOOR_RATIO, policy.digest_ratio + policy.standing_ratio)
+    body_tokens = max(int(budget.usable_tokens * body_ratio), LEAST_BODY_TOKENS)
+    return max(floor_tokens + body_tokens, window_tokens) <= budget.hard_limit_tokens
 
 
-def find_smallest_limit(policy: Policy, *, prompt_tokens: int, calibration: Calibration, floor_tokens: int = 0) -> int:
-    """The smallest context limit that holds this fixed part and floor. O(log limit): fitting is monotone in it."""
+def find_smallest_limit(
+    policy: Policy, *, prompt_tokens: int, calibration: Calibration, floor_tokens: int = 0, window_tokens: int = 0
+) -> int:
+    """The smallest context limit that holds this fixed part, this floor, and a window of this size as it is.
+
+    O(log limit): fitting is monotone in the limit. It ends for every policy, because the slices of a policy, and so what
+    digests and standing statements take at least, sum to less than its hard limit.
+    """
+
+    def holds(limit_tokens: int) -> bool:
+        budget = share_budget(limit_tokens, policy, prompt_tokens=prompt_tokens, calibration=calibration)
+        return _fits(budget, policy, floor_tokens, window_tokens)
+
     low, high = 1, 2
-    while not _fits(share_budget(high, policy, prompt_tokens=prompt_tokens, calibration=calibration), floor_tokens):
+    while not holds(high):
         low, high = high, high * 2
     while high - low > 1:
         middle = (low + high) // 2
-        if _fits(share_budget(middle, policy, prompt_tokens=prompt_tokens, calibration=calibration), floor_tokens):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if holds(middle) else (middle, high)
     return high

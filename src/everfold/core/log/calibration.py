@@ -1,12 +1,14 @@
 """Calibration: the factor between a provider's token count and our estimate of the same request.
 
 The estimate decides what is kept and never changes; the calibration divides the budget instead (DESIGN 3.1), so a
-tokenizer that cuts finer than ours shrinks the window and no message flips between kept and folded.
+tokenizer that cuts finer than ours shrinks the window and no message flips between kept and folded. What people see of
+a window is in the provider's tokens: `count_tokens` is where an estimate becomes one.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Final
 
 from everfold.errors import InvalidInputError
@@ -121,13 +123,26 @@ def raise_for_context_error(
 
 
 def calibrate_budget(calibration: Calibration, budget_tokens: int) -> int:
-    """The budget in tokens of our estimate, from one in tokens of the provider; rounded down.
+    """The budget in tokens of our estimate, from one in tokens of the provider; rounded down, and never more than it.
+
+    A provider that reports fewer tokens than we estimate gives no room beyond the limit: it may have left some out.
 
     Raises:
         InvalidInputError: the budget is negative.
     """
     _check_not_negative(budget_tokens=budget_tokens)
-    return math.floor(budget_tokens / calibration.factor)
+    return math.floor(budget_tokens / max(calibration.factor, 1.0))
+
+
+def count_tokens(calibration: Calibration, estimated_tokens: int) -> int:
+    """What the provider is expected to count for so many tokens of our estimate; rounded down."""
+    return math.floor(estimated_tokens * calibration.factor)
+
+
+def count_parts(calibration: Calibration, estimates: Sequence[int]) -> list[int]:
+    """The same of parts, so that the counts sum to the count of their sum."""
+    ends = [count_tokens(calibration, tokens) for tokens in accumulate(estimates, initial=0)]
+    return [end - begin for begin, end in pairwise(ends)]
 
 
 def _clamp(value: float, least: float, most: float) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from everfold.core.compaction.planning import measure_frame
+from everfold.core.log.calibration import count_parts
 from everfold.core.log.messages import Message, read_part
 from everfold.core.log.visible import cut_text
 from everfold.core.primitives.json_values import encode_json
@@ -40,14 +41,15 @@ class WindowPart:
 
 
 def list_parts(window: Window) -> list[WindowPart]:
-    """The parts in the order of the request. Together they cost what the report says."""
+    """The parts in the order of the request, in the provider's tokens. Together they cost what the report says."""
     parts = [*_prompt_parts(window), *(part for entry in window.entries for part in _read_entry(entry, window))]
     bound_tokens = _measure_stable(window)
     answered_seq = _find_answered(window)
     ends = accumulate(part.tokens for part in parts)
+    counts = count_parts(window.calibration, [part.tokens for part in parts])
     return [
-        replace(part, is_cached=True) if end <= bound_tokens and _was_sent(part, answered_seq) else part
-        for part, end in zip(parts, ends, strict=True)
+        replace(part, tokens=tokens, is_cached=end <= bound_tokens and _was_sent(part, answered_seq))
+        for part, end, tokens in zip(parts, ends, counts, strict=True)
     ]
 
 
@@ -70,7 +72,7 @@ def _read_entry(entry: MessageEntry | RangeEntry | TextEntry, window: Window) ->
         case TextEntry():
             frame = MESSAGE_OVERHEAD_TOKENS if entry.slice == "standing" else 0
             yield WindowPart(
-                slice=entry.slice, tokens=window.report.by_slice.get(entry.slice, 0) + frame, text=entry.text
+                slice=entry.slice, tokens=window.estimate.by_slice.get(entry.slice, 0) + frame, text=entry.text
             )
 
 
@@ -116,8 +118,8 @@ def show_text(message: Message) -> str:
 
 
 def _measure_stable(window: Window) -> int:
-    """Tokens at the beginning that are as they were in the request before."""
-    report = window.report
+    """Tokens at the beginning that are as they were in the request before, by the fixed estimate."""
+    report = window.estimate
     resent_tokens = max((broken.resent_tokens for broken in report.cache_breaks), default=0)
     return report.tokens - report.by_slice.get("suffix", 0) - resent_tokens
 

@@ -7,13 +7,14 @@ Source: DESIGN section 3, "The way of a message".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from everfold.core.compaction.layout import Layout, split_held
 from everfold.core.compaction.planning import list_noted, measure_notes, measure_window
 from everfold.core.digests.extractive import LeftOut
 from everfold.core.log.budget import Policy, UsableBudget
+from everfold.core.log.calibration import Calibration, count_parts, count_tokens
 from everfold.core.log.messages import Message
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.state import WHOLE_WINDOW, Awaited, SessionState
@@ -41,7 +42,10 @@ class CacheBreakPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowReport:
-    """What is in a window and why. Token counts are of the fixed estimate.
+    """What is in a window and why.
+
+    Token counts are the provider's, as far as they are known: our estimate times the session's calibration, which is 1
+    before the provider has counted a request. The limit and the budget are exact.
 
     Attributes:
         tokens: The whole window, fixed part included, without the reserve for the dynamic suffix that is not used.
@@ -77,12 +81,21 @@ class WindowReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What the model is shown next. `fence_key` keys the marks around text from outside."""
+    """What the model is shown next.
+
+    Attributes:
+        report: What is in it, in the provider's tokens.
+        estimate: The same in tokens of the fixed estimate, which planning goes by.
+        calibration: What makes the one of the other.
+        fence_key: Keys the marks around text from outside.
+    """
 
     session: str
     prompt: Prompt
     entries: tuple[Entry, ...]
     report: WindowReport
+    estimate: WindowReport
+    calibration: Calibration
     fence_key: str
 
     def render(self, provider: Literal["openai", "anthropic"]) -> JsonObject:
@@ -233,11 +246,14 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
     ending = _suffix_entry(suffix, budget)
     said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
+    report = _report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why)
     return Window(
         session=session,
         prompt=prompt,
         entries=(*fixed, *body.entries) + tail.entries + tuple(ending),  # noqa: RUF005 - the tail is copied once
-        report=_report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why),
+        report=_count(report, budget, state.calibration),
+        estimate=report,
+        calibration=state.calibration,
         fence_key=session,
     )
 
@@ -343,6 +359,28 @@ def _report(
         ),
         full_slices=find_full_slices(by_slice, budget, policy) if tokens >= budget.trigger_tokens else (),
         memory=why,
+    )
+
+
+def _count(report: WindowReport, budget: UsableBudget, calibration: Calibration) -> WindowReport:
+    """A report in the provider's tokens: its slices sum to its tokens."""
+    if calibration.factor == 1:
+        return report
+    counted = budget.count(calibration)
+    by_slice = dict(zip(report.by_slice, count_parts(calibration, list(report.by_slice.values())), strict=True))
+    return replace(
+        report,
+        budget_tokens=counted.budget_tokens,
+        fixed_tokens=counted.fixed_tokens,
+        usable_tokens=counted.usable_tokens,
+        tokens=count_tokens(calibration, report.tokens),
+        by_slice=by_slice,
+        cache_breaks=tuple(
+            [
+                CacheBreakPlace(reason=one.reason, resent_tokens=count_tokens(calibration, one.resent_tokens))
+                for one in report.cache_breaks
+            ]
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from everfold.services.inspection.strips import DatedStrip
 
 
 def _list_cache_breaks(compaction: Compaction) -> list[CacheBreakPlace]:
-    report = compaction.report
+    report = compaction.counted_report
     if report is None:
         return []
     return [CacheBreakPlace(reason=f"compaction: {report.trigger}", resent_tokens=report.resent_tokens)]
@@ -77,12 +77,12 @@ CompactionSchema = project(
     ),
     tokens_before=(
         int,
-        lambda one: (one.compaction.report or one.compaction.plan).tokens_before,
+        lambda one: (one.compaction.counted_report or one.compaction.plan).tokens_before,
         "The window less its fixed part.",
     ),
     tokens_after=(
         int | None,
-        lambda one: None if one.compaction.report is None else one.compaction.report.tokens_after,
+        lambda one: one.compaction.counted_report and one.compaction.counted_report.tokens_after,
         "Null until it is in force.",
     ),
     cache_breaks=(
@@ -127,7 +127,7 @@ CallPageSchema = wrap(
 CompactionDetailSchema = project(
     "CompactionDetail",
     CompactionDetail,
-    "report=compaction.report digest provisional_digest digests calls certificate=compaction.certificate",
+    "report=compaction.counted_report digest provisional_digest digests calls certificate=compaction.certificate",
     "One compaction with all that is stored of it.",
     base=CompactionSchema,
     report=CompactionReportSchema,

@@ -88,7 +88,7 @@ ReportSchema = project(
     "digest_count=report.digest_count watermark=report.watermark last_seq=report.last_seq "
     "withheld_seqs=report.withheld_seqs standing_left_out=report.standing_left_out full_slices=report.full_slices "
     "memory=report.memory",
-    "What is in a window and why. Tokens are of the fixed estimate.",
+    "What is in a window and why. Tokens are the provider's: the estimate times the calibration.",
     cache_breaks=CacheBreakPlaceSchema,
     standing_left_out=LeftOutSchema,
     slices=(many(SliceSchema), list_slices, "Its parts, with their bounds."),

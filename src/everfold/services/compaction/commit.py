@@ -133,7 +133,7 @@ class Committer:
             return await self._commit(compaction, outcome, draft, notes, is_patient=is_patient)
         with self.stream.tracer.span(COMPACTION_COMMIT, describe_compaction(compaction)) as span:
             done = await self._commit(compaction, outcome, draft, notes, is_patient=is_patient)
-            span.set_attributes({} if done is None else describe_report(done.report))
+            span.set_attributes({} if done is None else describe_report(done.report.counted))
         return done
 
     async def _commit(
@@ -160,6 +160,7 @@ class Committer:
                 live.layout,
                 tokens_before=measure_window(live.state, live.layout),
                 replaced_tokens=measure_replaced(live.state, live.layout, through=compaction.plan.last_seq),
+                calibration=live.state.calibration,
             )
             state = self._state_after(done, compaction, draft)
             if outcome is None:
@@ -191,7 +192,7 @@ class Committer:
                 session_id=live.record.id,
                 compaction_id=compaction.id,
                 generator=fine.generator if fine else "extractive",
-                report=done.report,
+                report=done.report.counted,
                 elapsed_secs=(self.clock.now() - compaction.begun_at).total_seconds(),
                 cost_usd=cost_usd,
             )
@@ -200,8 +201,8 @@ class Committer:
             self._tell(
                 BreakerOpened(
                     session_id=live.record.id,
-                    window_tokens=done.report.tokens_after,
-                    trigger_tokens=live.budget().trigger_tokens,
+                    window_tokens=done.report.counted.tokens_after,
+                    trigger_tokens=live.budget().count(before.calibration).trigger_tokens,
                 )
             )
 
@@ -310,7 +311,7 @@ class Committer:
         """
         with self.stream.tracer.span(COMPACTION_COMMIT, describe_compaction(compaction)) as span:
             done = await self._revise(compaction, draft, outcome)
-            span.set_attributes({} if done is None else describe_report(done.report))
+            span.set_attributes({} if done is None else describe_report(done.report.counted))
         return done
 
     async def _revise(self, compaction: Compaction, draft: Draft, outcome: Outcome | None) -> Fold | None:
@@ -328,6 +329,7 @@ class Committer:
             )
             revision = self._revision(compaction, plan)
             done = fold_late_digest(plan, live.layout, draft, before, compaction.certificate, compaction_id=revision.id)
+            done = replace(done, report=replace(done.report, calibration=live.state.calibration.factor))
             state = self._state_revised(done, revision, compaction if outcome else None, draft)
             try:
                 await self.store.revise_compaction(
@@ -345,9 +347,9 @@ class Committer:
                 LateDigestCommitted(
                     session_id=live.record.id,
                     compaction_id=compaction.id,
-                    tokens_before=done.report.tokens_before,
-                    tokens_after=done.report.tokens_after,
-                    resent_tokens=done.report.resent_tokens,
+                    tokens_before=done.report.counted.tokens_before,
+                    tokens_after=done.report.counted.tokens_after,
+                    resent_tokens=done.report.counted.resent_tokens,
                     cost_usd=draft.cost_usd,
                 )
             )

@@ -26,7 +26,7 @@ from everfold.core.compaction.planning import (
 from everfold.core.compaction.record import Compaction, drop_jobs
 from everfold.core.compaction.tasks import read_progress
 from everfold.core.compaction.transitions import move_digest, move_extraction
-from everfold.core.log.budget import fit_slices, require_budget
+from everfold.core.log.budget import find_smallest_limit, fit_slices, require_budget
 from everfold.core.log.messages import Note
 from everfold.core.observation.spans import COMPACTION_PLAN, describe_plan
 from everfold.core.primitives.ids import CompactionId
@@ -96,6 +96,8 @@ class Compactor:
             if done is None:
                 continue
             yield done
+            if not (_has_gained(done) or self.live.state.pending_compactions):
+                break
             if demand is not None and done.layout.watermark >= self.live.state.last_seq - demand.keep_recent:
                 break
 
@@ -120,6 +122,8 @@ class Compactor:
                     break
                 done = await self._carry_out(plan, notes)
             folds += [] if done is None else [done]
+            if done is not None and not (_has_gained(done) or self.live.state.pending_compactions):
+                self.require_fit(limit_tokens)
         return folds
 
     async def hold(self) -> list[Compaction]:
@@ -238,10 +242,22 @@ class Compactor:
         live = self.live
         budget, tokens = live.budget(limit_tokens), measure_window(live.state, live.layout)
         if tokens > budget.hard_limit_tokens:
-            smallest = int(budget.limit_tokens * tokens / max(budget.hard_limit_tokens, 1)) + 1
+            smallest = find_smallest_limit(
+                live.settings.policy,
+                prompt_tokens=budget.prompt_tokens,
+                calibration=live.state.calibration,
+                floor_tokens=measure_floor(live.state, live.layout),
+                window_tokens=tokens,
+            )
             raise BudgetUnsatisfiableError(
                 f"Context limit {budget.limit_tokens:,} is too small for session {live.record.id}. "
                 f"Use at least {smallest:,}.",
                 smallest_limit_tokens=smallest,
                 session=live.record.id,
             )
+
+
+def _has_gained(done: Fold) -> bool:
+    """Whether a fold decided about further messages or made the window smaller: else the next one would do the same."""
+    report = done.report
+    return report.last_seq >= report.first_seq or report.tokens_after < report.tokens_before

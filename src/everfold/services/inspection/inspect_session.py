@@ -85,7 +85,10 @@ class CompactionDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where a session stands: its window as the layout shows it, before anything that is due is folded."""
+    """Where a session stands: its window as the layout shows it, before anything that is due is folded.
+
+    Tokens are the provider's.
+    """
 
     figures: SessionFigures
     report: WindowReport
@@ -118,7 +121,7 @@ class Inspector:
         return Standing(
             figures=self.figures,
             report=window.report,
-            budget=self.live.budget(),
+            budget=self.live.budget().count(self.live.state.calibration),
             calibration=self.live.state.calibration,
         )
 

@@ -101,7 +101,7 @@ def _trace_compaction(
     left = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
     return TracedCompaction(
         compaction=compaction,
-        report=compaction.report,
+        report=compaction.report.counted,
         before=strip(before, left=()),
         after=strip(after, left=left),
         ranges=after.ranges,
