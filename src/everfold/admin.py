@@ -117,7 +117,7 @@ class Admin:
         return [BrowsedSession(record=record, figures=figures[record.id]) for record in records if record.id in figures]
 
     async def list_agents(self) -> list[AgentId]:
-        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        """Every agent with a session, by name, whether the settings describe it or not."""
         return await self.store.list_agents()
 
     async def count_work(self) -> WorkCounts:

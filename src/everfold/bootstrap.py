@@ -265,7 +265,7 @@ def make_refresher(memories: Memories, settings: Settings, sources: Sequence[Con
     A hand that the settings allow is one of those that the program brings, under the name `hand://NAME`.
 
     Raises:
-        InvalidInputError: a source's settings do not fit, or nobody brings a hand that is allowed.
+        InvalidInputError: a source's settings do not fit, or no source is given for a hand that is allowed.
     """
     given = {source.name: source for source in sources}
     asked: list[tuple[ContextSource, AllowedSource]] = []

@@ -224,7 +224,7 @@ class Everfold:
     async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> Memory:
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
 
-        Looking makes nobody: a session, `add_user` or an import makes a user. A UUID is taken as it is.
+        Looking creates no user: a session, `add_user` or an import does. A UUID is taken as it is.
 
         Args:
             user: Whose memory.
@@ -233,7 +233,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
-            NotFoundError: nobody has that name.
+            NotFoundError: no user has that name.
         """
         agent_id = AgentId(_name(DEFAULT_AGENT if agent is None else agent, "agent"))
         return Memory(
@@ -274,7 +274,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text names no user.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         return await wipe_user(
             self._store,
@@ -295,7 +295,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text names no user.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         return await export_memory(
             self._store, await self._get_user_id(user), clock=self._clock, transcripts=transcripts, actor=actor
@@ -336,7 +336,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
-            NotFoundError: nobody has the id `after`.
+            NotFoundError: no user has the id `after`.
         """
         last = None if after is None else UserId(after)
         return await self._users.list_page(named, after=last, limit_count=require_page_size(limit))
@@ -346,7 +346,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text is empty, or the nil UUID.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         return await self._users.get(user)
 
@@ -387,7 +387,7 @@ class Everfold:
 
         Raises:
             InvalidInputError: the text names no user, the name cannot be one, or a binding has another form.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
             ConflictError: the name or a binding is another user's, or the user is at another version.
         """
         parsed = None if bindings is None else _parse_bindings(bindings)

@@ -91,10 +91,10 @@ class Inspection(Inspector):
         )
 
     async def retry(self, compaction_id: str) -> Compaction:
-        """Have a degraded event's digest written again, now, and give what became of the event.
+        """Have a degraded compaction's digest written again, now, and give what became of the compaction.
 
         Raises:
-            NotFoundError: the session's log has no such event.
+            NotFoundError: the session's log has no such compaction.
             ConflictError: it is not degraded, was begun by another session, or its range has joined the rollup
                 since.
         """
@@ -108,7 +108,7 @@ class Inspection(Inspector):
         """Cancel a pending compaction and those after it. No message was removed.
 
         Raises:
-            NotFoundError: the session's log has no such event.
+            NotFoundError: the session's log has no such compaction.
             ConflictError: it is not held: it has ended, or its digest is shown already.
         """
         await find_own_compaction(self.store, self.live.record, compaction_id)

@@ -520,14 +520,14 @@ class Memory:
         return await self._store.list_audit(self.user_id, before=place, limit_count=require_page_size(limit))
 
     async def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
-        """Have the audit say that this memory was read, for what shows it to somebody: a server, an export of one's own.
+        """Record in the audit that this memory was read, for programs that show it: a server, an export of one's own.
 
         Args:
             actor: Who read.
             about: What, in ids or the path of a request; never words of it.
         """
         is_known = await self._store.find_user(self.user_id) is not None
-        if is_known:  # of nobody nothing was read, and looking makes nobody
+        if is_known:  # an unknown user has nothing to read, and looking creates no user
             await self._record("read", actor, about, self._scope)
 
     async def _record(self, action: AuditAction, actor: str, about: Sequence[str], agent_id: AgentId | None) -> None:

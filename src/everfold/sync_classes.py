@@ -151,7 +151,7 @@ class SyncEverfold(Opening[Everfold]):
     def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> "SyncMemory":
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
 
-        Looking makes nobody: a session, `add_user` or an import makes a user. A UUID is taken as it is.
+        Looking creates no user: a session, `add_user` or an import does. A UUID is taken as it is.
 
         Args:
             user: Whose memory.
@@ -160,7 +160,7 @@ class SyncEverfold(Opening[Everfold]):
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
-            NotFoundError: nobody has that name.
+            NotFoundError: no user has that name.
         """
         return SyncMemory(
             self._call(self.wrapped.memory, user=user, agent=agent, is_by_agent=is_by_agent), self._portal
@@ -190,7 +190,7 @@ class SyncEverfold(Opening[Everfold]):
 
         Raises:
             InvalidInputError: the text names no user.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         return self._call(self.wrapped.wipe, user, transcripts=transcripts, actor=actor)
 
@@ -202,7 +202,7 @@ class SyncEverfold(Opening[Everfold]):
 
         Raises:
             InvalidInputError: the text names no user.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         return self._call(self.wrapped.export_user, user, transcripts=transcripts, actor=actor)
 
@@ -230,7 +230,7 @@ class SyncEverfold(Opening[Everfold]):
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
-            NotFoundError: nobody has the id `after`.
+            NotFoundError: no user has the id `after`.
         """
         return self._call(self.wrapped.list_users, named=named, after=after, limit=limit)
 
@@ -239,7 +239,7 @@ class SyncEverfold(Opening[Everfold]):
 
         Raises:
             InvalidInputError: the text is empty, or the nil UUID.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         return self._call(self.wrapped.get_user, user)
 
@@ -280,7 +280,7 @@ class SyncEverfold(Opening[Everfold]):
 
         Raises:
             InvalidInputError: the text names no user, the name cannot be one, or a binding has another form.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
             ConflictError: the name or a binding is another user's, or the user is at another version.
         """
         return self._call(
@@ -546,10 +546,10 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.calls, compaction=compaction, after=after, limit=limit)
 
     def retry(self, compaction_id: str) -> Compaction:
-        """Have a degraded event's digest written again, now, and give what became of the event.
+        """Have a degraded compaction's digest written again, now, and give what became of the compaction.
 
         Raises:
-            NotFoundError: the session's log has no such event.
+            NotFoundError: the session's log has no such compaction.
             ConflictError: it is not degraded, was begun by another session, or its range has joined the rollup
                 since.
         """
@@ -559,7 +559,7 @@ class SyncInspection(Blocking[Inspection]):
         """Cancel a pending compaction and those after it. No message was removed.
 
         Raises:
-            NotFoundError: the session's log has no such event.
+            NotFoundError: the session's log has no such compaction.
             ConflictError: it is not held: it has ended, or its digest is shown already.
         """
         return self._call(self.wrapped.cancel, compaction_id)
@@ -619,19 +619,19 @@ class SyncInspection(Blocking[Inspection]):
             limit: How many at most.
 
         Raises:
-            NotFoundError: the log has no event `after`.
+            NotFoundError: the log has no compaction `after`.
         """
         return self._call(self.wrapped.list_costed_compactions, after=after, newest_first=newest_first, limit=limit)
 
     def show_cost(self, compaction: Compaction) -> CostedCompaction:
-        """An event with what models were paid for it; nothing is asked where no worker ever had it."""
+        """A compaction with what models were paid for it; nothing is asked where no worker ever had it."""
         return self._call(self.wrapped.show_cost, compaction)
 
     def read_compaction(self, compaction_id: str) -> CompactionDetail:
         """One compaction with the digests and the calls that belong to it.
 
         Raises:
-            NotFoundError: the log has no such event, whether another one has or not.
+            NotFoundError: the log has no such compaction, whether another one has or not.
         """
         return self._call(self.wrapped.read_compaction, compaction_id)
 
@@ -643,7 +643,7 @@ class SyncInspection(Blocking[Inspection]):
         """The log as the newest compactions left it and as it is now; or as one compaction left it.
 
         Raises:
-            NotFoundError: the log has no such event.
+            NotFoundError: the log has no such compaction.
         """
         return self._call(self.wrapped.list_strips, compaction=compaction, limit=limit)
 
@@ -709,7 +709,7 @@ class SyncAdmin(Blocking[Admin]):
         )
 
     def list_agents(self) -> list[AgentId]:
-        """Every agent that anybody has spoken to, by name, whether the settings describe it or not."""
+        """Every agent with a session, by name, whether the settings describe it or not."""
         return self._call(self.wrapped.list_agents)
 
     def count_work(self) -> WorkCounts:
@@ -1065,7 +1065,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.audit, before=before, limit=limit)
 
     def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
-        """Have the audit say that this memory was read, for what shows it to somebody: a server, an export of one's own.
+        """Record in the audit that this memory was read, for programs that show it: a server, an export of one's own.
 
         Args:
             actor: Who read.
@@ -1180,7 +1180,7 @@ class SyncApiKeys(Blocking[ApiKeys]):
 
         Raises:
             InvalidInputError: the name, the scope or the expiry cannot be one.
-            NotFoundError: nobody has the name that the scope names.
+            NotFoundError: no user has the name of the scope.
             ConflictError: a key that is not revoked has the name.
         """
         return self._call(
@@ -1254,7 +1254,7 @@ class SyncUsageStore(Blocking[UsageStore]):
     """`UsageStore` with methods that block."""
 
     def record_call(self, call: ModelCall) -> None:
-        """Keep one attempt.
+        """Store the record of one call.
 
         Raises:
             ConflictError: a call with this id was recorded before.
@@ -1262,7 +1262,7 @@ class SyncUsageStore(Blocking[UsageStore]):
         self._call(self.wrapped.record_call, call)
 
     def sum_cost_usd(self, *, since: datetime | None = None, compaction_id: CompactionId | None = None) -> float:
-        """The known cost of all calls that started at or after a moment, of one event, or both; 0 when there are none.
+        """The known cost of all calls since a moment, of one compaction, or both; 0 when there are none.
 
         A call of unknown cost counts 0.
         """

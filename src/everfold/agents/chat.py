@@ -108,7 +108,7 @@ class Chat:
     def send(self, text: str) -> AsyncIterator[ChatEvent]:
         """Say something, and give what happens until the answer is there.
 
-        Everything is stored as it happens, whether or not anybody takes what is given. An iteration that is left or
+        Everything is stored as it happens, whether or not the events are read. An iteration that is left or
         cancelled stops the turn as `stop` does.
 
         Raises:
@@ -150,7 +150,7 @@ class Chat:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([self._turn])
             if not self._turn.cancelled():
-                self._turn.exception()  # whoever left the chat wants to hear of none
+                self._turn.exception()  # seen: the chat was left
         await self._engine_events.aclose()
 
     def take_notes(self) -> list[ChatEvent]:

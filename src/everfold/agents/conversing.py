@@ -1,6 +1,6 @@
 """One conversation of a hand: its question, the tools that it calls, and its answer; in memory, and then gone.
 
-Loading this module loads Pydantic AI, which takes seconds: whoever may never ask imports it when asking.
+Loading this module loads Pydantic AI, which takes seconds: import it where a question is asked.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -32,4 +32,4 @@ class HandSource:
         return read_refresh_answer(answer.text)
 
     async def close(self) -> None:
-        """See the port; the hands are closed by whoever opened them."""
+        """See the port; the hands are closed where they were opened."""

@@ -348,7 +348,7 @@ async def _end(task: asyncio.Task[str]) -> None:
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({task}, timeout=until - loop.time())
     if task.done() and not task.cancelled():
-        task.exception()  # seen: nobody waits for it any more
+        task.exception()  # seen: no caller waits for it any more
 
 
 def _load() -> None:

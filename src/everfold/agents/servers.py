@@ -1,7 +1,7 @@
 """Servers of tools that speak the Model Context Protocol: a program of this machine, or an address.
 
 A program gets the few variables that every program needs and those that its settings name, and nothing else of our
-environment; it is ended with whoever uses it. Values by reference are read when a server is opened, are in no settings
+environment; it ends with its user. Values by reference are read when a server is opened, are in no settings
 and never repeated in an error. Where an address redirects to another origin nothing is followed.
 
 Source: Model Context Protocol, 2025-11-25, transports and tool annotations.
@@ -169,7 +169,7 @@ class _ServerTools(WrapperToolset[object]):
         return f" ({clean_line(redact_secrets(self._hide(lines[-1])), most_chars=SHOWN_CHARS)})" if lines else ""
 
     def _listen(self) -> None:
-        """Keep what a program says on stderr in a file without a name, for as long as anybody uses the program."""
+        """Keep what a program says on stderr in a file without a name, for as long as the program is in use."""
         self._users_count += 1
         if isinstance(self.transport, StdioTransport) and self._said is None:
             self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed below

@@ -8,11 +8,11 @@ from everfold.core.sources.source_texts import clean_line
 from everfold.core.threats.redaction import redact_secrets
 
 SHOWN_CHARS: Final = 300
-"""How much of an error of somebody else's program is repeated."""
+"""How much of an error of a tool server is repeated."""
 MEANT: Final = (ApprovalRequired, CallDeferred, ModelRetry, ToolFailed, UserError)
 """What a tool raises to tell the model or its caller something; none of them is a failure of the tool."""
 
 
 def say_briefly(error: BaseException) -> str:
-    """An error of somebody else's program in one line, without secrets."""
+    """An error of a tool server in one line, without secrets."""
     return clean_line(redact_secrets(f"{type(error).__name__}: {error}"), most_chars=SHOWN_CHARS)

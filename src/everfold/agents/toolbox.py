@@ -112,7 +112,7 @@ class Toolbox(AbstractAsyncContextManager["Toolbox"]):
             return Answer(text=f"The arguments do not fit: {_explain(error)}", is_error=True)
         except (ModelRetry, ToolFailed) as error:
             return Answer(text=error.message, is_error=True)
-        except Exception as error:  # noqa: BLE001 - a tool is anybody's code: what it raises is its answer to the model
+        except Exception as error:  # noqa: BLE001 - a tool may raise anything: the error is its answer to the model
             return Answer(text=f"{type(error).__name__}: {error}", is_error=True)
 
 

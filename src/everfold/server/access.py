@@ -143,7 +143,7 @@ async def let_user(caller: AnyKey, runtime: Context, user: UserText) -> UserId:
 
     Raises:
         MalformedRequestError: the text is neither `default` nor a UUID.
-        ForbiddenError: the key is of somebody else.
+        ForbiddenError: the API key is another user's or agent's.
     """
     user_id = await read_user(runtime.engine, user)
     if not may_see_user(caller.scope, user_id):
@@ -205,7 +205,7 @@ async def let_search(
     """The rule `any` for memory: that of the user and the agent who are asked for, as the key may see it.
 
     Raises:
-        MalformedRequestError: the user is neither `default` nor a UUID, or nobody was named.
+        MalformedRequestError: the user is neither `default` nor a UUID, or none was named.
         ForbiddenError: the key is of another user, or of another agent.
     """
     if user is None and caller.user_id is None:
@@ -251,7 +251,7 @@ OfSession = Annotated[Session, Depends(let_session)]
 
 
 async def let_turn(request: Request, session: SessionText) -> AbstractAsyncContextManager[Session]:
-    """The rule `session` for turns: gives the session that stays open between requests, for whoever enters it.
+    """The rule `session` for turns: gives the session that stays open between requests, to be entered.
 
     What it needs beside the path it takes by itself: every further dependency costs a turn 70,000 instructions.
 

@@ -1,4 +1,4 @@
-"""The answers that are on their way: at most one a session, each stopped when whoever asked for it is gone.
+"""The running answers: at most one a session, each stopped when its client disconnects.
 
 A chat is opened for one answer, and closed with it: what it says is in the log, so nothing is lost between two. Models
 keep their connections by themselves.

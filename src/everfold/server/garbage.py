@@ -1,4 +1,4 @@
-"""Full collections of garbage, when nobody waits for them.
+"""Full collections of garbage, when no request waits for them.
 
 Theory of operation: a full collection looks at every object and stops the event loop meanwhile. What is there when the
 server begins is frozen, so that none looks at it again. Python would begin a full collection in the middle of a busy

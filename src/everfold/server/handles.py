@@ -1,6 +1,6 @@
 """Sessions that stay open between requests, so that a turn over HTTP reads no more than one in a program.
 
-A handle is for one task at a time: whoever uses it holds its lock.
+A handle is for one task at a time: the task that uses it holds its lock.
 """
 
 import asyncio

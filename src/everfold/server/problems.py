@@ -212,7 +212,7 @@ def add_problems(app: FastAPI) -> None:
 
 
 def tell_failure(request_id: str) -> ExactAnswer:
-    """The answer for what nobody foresaw: it tells nothing of the inside."""
+    """The answer to an unexpected error: it shows no internals."""
     return make_problem(request_id, 500, _INTERNAL)
 
 

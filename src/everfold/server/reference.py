@@ -1,6 +1,6 @@
 """The reference: the OpenAPI of all routes, and which version this is.
 
-It takes a second of work to write, which is done once, when somebody first asks, and beside the event loop.
+It takes a second of work to write, which is done once, at the first request, on a thread.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Serving the app until somebody stops it."""
+"""Serving the app until it is stopped."""
 
 import logging
 import signal

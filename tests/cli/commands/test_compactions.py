@@ -102,7 +102,7 @@ def test_retry_exchanges_the_digest(run: Run, degraded: Path, here: Path, monkey
     compactions = list_compactions(run, degraded)
     assert (compactions[-1]["trigger"], compactions[-1]["revises"]) == ("late_digest", last["id"])
     assert f"digest of {last['ordinal']}" in run("compactions", "--db", degraded, "--user", "replay").stdout
-    assert "only a degraded event" in unwrap(run("retry", last["id"], "--db", degraded, code=4).stderr)
+    assert "only a degraded compaction" in unwrap(run("retry", last["id"], "--db", degraded, code=4).stderr)
 
 
 def test_retry_that_fails_again(run: Run, degraded: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,4 +170,4 @@ def test_cancel_gives_up_what_is_held(run: Run, here: Path) -> None:
     }
     assert (states[shown], states[held]) == ("done", "cancelled")
     assert "and committed" in unwrap(run("cancel", shown, "--db", "held.db", code=4).stderr)
-    assert "no compaction event" in run("cancel", "evt_0", "--db", "held.db", "--json", code=3).stderr
+    assert "there is no compaction" in run("cancel", "evt_0", "--db", "held.db", "--json", code=3).stderr

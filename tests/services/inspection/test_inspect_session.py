@@ -63,7 +63,7 @@ async def test_what_belongs_to_another_session_is_not_found(engine: Everfold) ->
         other.inspect.retry(compaction.id),
         other.inspect.cancel(compaction.id),
     ):
-        with pytest.raises(NotFoundError, match="has no event"):
+        with pytest.raises(NotFoundError, match="has no compaction"):
             await asking
 
 

@@ -178,7 +178,7 @@ async def test_strict_refuses_a_fold_that_nobody_prepared(plugins: list[Hooks]) 
     assert strict.is_asked_before_folds
     with pytest.raises(HookError, match=r"session ses_1: compaction evt_1 folds nothing") as refused:
         await strict.ask(FOLD)
-    assert refused.value.ids == {"session": "ses_1", "event": "evt_1"}
+    assert refused.value.ids == {"session": "ses_1", "compaction": "evt_1"}
     assert (await coordinate(*plugins, timeout_secs=0.02).ask(FOLD)).succeeded_count == 0
 
 

@@ -1,4 +1,4 @@
-"""Browsing in memory: sessions, events and messages as a person leafs through them."""
+"""Browsing in memory: sessions, compactions and messages as a person leafs through them."""
 
 from collections.abc import Sequence
 from itertools import dropwhile, islice
@@ -53,7 +53,7 @@ class InMemoryBrowsing(TablesHolder):
         return [row.note.seq for row in self._tables.walk(session_id, 1, NO_END) if row.is_erased]
 
     async def find_revision(self, compaction_id: CompactionId) -> Compaction | None:
-        """The newest event that replaced the digest of this one."""
+        """The newest compaction that replaced the digest of this one."""
         revisions = (
             compaction
             for compaction in reversed(self._tables.compactions.values())

@@ -1,4 +1,4 @@
-"""Compactions in memory: events, digests, layouts and certificates."""
+"""Compactions in memory: compactions, digests, layouts and certificates."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,11 +31,13 @@ class InMemoryCompactions(TablesHolder):
         tables = self._tables
         if compaction.state != COMPACTION["begin"][None]:
             raise InvalidInputError(
-                f"event {compaction.id} begins as {compaction.state!r}, expected 'pending'", compaction=compaction.id
+                f"compaction {compaction.id} begins as {compaction.state!r}, expected 'pending'",
+                compaction=compaction.id,
             )
         if compaction.id in tables.compactions:
             raise ConflictError(
-                f"event {compaction.id} exists already; give the new one an id of its own", compaction=compaction.id
+                f"compaction {compaction.id} exists already; give the new one an id of its own",
+                compaction=compaction.id,
             )
         _write_state(tables, compaction.session_id, state, expected_revision)
         tables.compactions[compaction.id] = compaction
@@ -55,7 +57,7 @@ class InMemoryCompactions(TablesHolder):
         compaction = _move(tables.get_compaction(compaction_id), "commit")
         if state.compaction_id != compaction_id:
             raise InvalidInputError(
-                f"event {compaction_id}: the state to commit names {state.compaction_id!r} as the event in force; "
+                f"compaction {compaction_id}: the state to commit names {state.compaction_id!r} as in force; "
                 f"expected {compaction_id!r}",
                 compaction=compaction_id,
             )
@@ -77,7 +79,7 @@ class InMemoryCompactions(TablesHolder):
         expected_revision: int,
         outcome: Outcome | None,
     ) -> None:
-        """Store a revision, an event that is done, with what it commits; events that are held move up behind it."""
+        """Store a revision, a compaction that is done, with what it commits. Held compactions move up behind it."""
         tables = self._tables
         revised = _settle_digest(tables.get_compaction(revised_id))
         _check_new_digests(tables, fold)
@@ -100,7 +102,7 @@ class InMemoryCompactions(TablesHolder):
         expected_revision: int,
         ended_at: datetime,
     ) -> None:
-        """End an event and write a state, without a layout."""
+        """End a compaction and write a state, without a layout."""
         tables = self._tables
         compaction = tables.get_compaction(compaction_id)
         _require_next(compaction, outcome.state)
@@ -110,7 +112,7 @@ class InMemoryCompactions(TablesHolder):
     async def reopen_compaction(
         self, compaction_id: CompactionId, state: SessionState, *, expected_revision: int
     ) -> None:
-        """Make a degraded event pending again, its attempts not counted, and write a state."""
+        """Make a degraded compaction pending again, its attempts not counted, and write a state."""
         tables = self._tables
         compaction = _move(tables.get_compaction(compaction_id), "reopen")
         _write_state(tables, compaction.session_id, state, expected_revision)
@@ -122,7 +124,7 @@ class InMemoryCompactions(TablesHolder):
     async def list_compactions(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int
     ) -> list[Compaction]:
-        """Events of the session's lineage by ordinal."""
+        """Compactions of the session's lineage by ordinal."""
         tables = self._tables
         last_ordinals = {part.session_id: part.last_ordinal for part in tables.get_session(session_id).lineage}
         compactions = [
@@ -136,13 +138,13 @@ class InMemoryCompactions(TablesHolder):
         return compactions[: max(limit_count, 0)]
 
     async def read_layout(self, compaction_id: CompactionId) -> Layout:
-        """The layout that an event committed."""
+        """The layout that a compaction committed."""
         tables = self._tables
         compaction = tables.get_compaction(compaction_id)
         layout = tables.layouts.get(compaction_id)
         if layout is None:
             raise NotFoundError(
-                f"event {compaction_id} is {compaction.state} and committed no layout; read that of a done event",
+                f"compaction {compaction_id} is {compaction.state} and committed no layout; read that of a done compaction",
                 compaction=compaction_id,
             )
         return layout
@@ -157,18 +159,18 @@ class InMemoryWork(TablesHolder):
     """The work store's methods; see `everfold.ports.compactions.WorkStore`."""
 
     async def get_compaction(self, compaction_id: CompactionId) -> Compaction:
-        """The event with this id."""
+        """The compaction with this id."""
         return self._tables.get_compaction(compaction_id)
 
     async def claim_compaction(
         self, compaction_id: CompactionId, *, now: datetime, lease_until: datetime
     ) -> Compaction:
-        """Make an event running that nobody has; counts the attempt."""
+        """Make a compaction running that no worker has claimed; counts the attempt."""
         tables = self._tables
         compaction = tables.get_compaction(compaction_id)
         if not _is_due(compaction, now):
             raise ConflictError(
-                f"event {compaction_id} is {compaction.state} and not to be claimed before {compaction.lease_until}; leave it alone",
+                f"compaction {compaction_id} is {compaction.state} and cannot be claimed before {compaction.lease_until}",
                 compaction=compaction_id,
             )
         claimed = replace(_move(compaction, "claim"), attempts=compaction.attempts + 1, lease_until=lease_until)
@@ -176,7 +178,7 @@ class InMemoryWork(TablesHolder):
         return claimed
 
     async def renew_lease(self, compaction_id: CompactionId, *, attempt: int, lease_until: datetime) -> None:
-        """Have an event for longer."""
+        """Have a compaction for longer."""
         tables = self._tables
         compaction = _move_attempt(tables, compaction_id, attempt, "renew")
         tables.compactions[compaction_id] = replace(compaction, lease_until=lease_until)
@@ -184,12 +186,12 @@ class InMemoryWork(TablesHolder):
     async def keep_draft(
         self, compaction_id: CompactionId, draft: Draft, *, attempt: int, extraction: WorkState
     ) -> None:
-        """Make a running event ready: its digest is written and waits for its turn, its extraction is as given."""
+        """Make a running compaction ready: its digest is written and waits for its turn, its extraction is as given."""
         tables = self._tables
         compaction = _move_attempt(tables, compaction_id, attempt, "keep draft")
         if tables.states[compaction.session_id].epoch != draft.epoch:
             raise ConflictError(
-                f"event {compaction_id}: a message was erased while its digest was written; write it again",
+                f"compaction {compaction_id}: a message was erased while its digest was written; write it again",
                 compaction=compaction_id,
             )
         tables.compactions[compaction_id] = replace(compaction, draft=draft, extraction=extraction, problem="")
@@ -197,13 +199,13 @@ class InMemoryWork(TablesHolder):
     async def release_compaction(
         self, compaction_id: CompactionId, *, attempt: int, problem: str, not_before: datetime | None
     ) -> None:
-        """Make a running event pending again, to be claimed from a moment on."""
+        """Make a running compaction pending again, to be claimed from a moment on."""
         tables = self._tables
         compaction = _move_attempt(tables, compaction_id, attempt, "release")
         tables.compactions[compaction_id] = replace(compaction, lease_until=not_before, problem=problem)
 
     async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
-        """Events that nobody works on and somebody could, oldest first."""
+        """Compactions without a worker that can be claimed or committed, oldest first."""
         waiting = [
             compaction
             for compaction in self._tables.compactions.values()
@@ -215,7 +217,7 @@ class InMemoryWork(TablesHolder):
 
 
 def drop_drafts(tables: Tables, session_id: SessionId) -> None:
-    """Forget what was written of events that have not ended: it may hold words of an erased message."""
+    """Forget what was written of compactions that have not ended: it may hold words of an erased message."""
     for compaction in list(tables.compactions.values()):
         if compaction.session_id == session_id and not compaction.has_ended:
             forgotten = replace(_move(compaction, "erase"), draft=None)
@@ -228,7 +230,7 @@ def _is_due(compaction: Compaction, now: datetime) -> bool:
 
 
 def _move(compaction: Compaction, cause: Cause) -> Compaction:
-    """The event in its next state."""
+    """The compaction in its next state."""
     return replace(compaction, state=_require_next(compaction, cause))
 
 
@@ -237,7 +239,7 @@ def _require_next(compaction: Compaction, cause: Cause) -> CompactionState:
     if state is None:
         is_shown = "committed" if compaction.is_committed else "held"
         raise ConflictError(
-            f"event {compaction.id} is {compaction.state}, {is_shown}, and cannot take {cause!r}; read it again",
+            f"compaction {compaction.id} is {compaction.state}, {is_shown}, and cannot take {cause!r}; read it again",
             compaction=compaction.id,
         )
     return state
@@ -247,7 +249,7 @@ def _move_attempt(tables: Tables, compaction_id: CompactionId, attempt: int, cau
     compaction = _move(tables.get_compaction(compaction_id), cause)
     if compaction.attempts != attempt:
         raise ConflictError(
-            f"event {compaction_id} is at attempt {compaction.attempts}, expected attempt {attempt}; another worker has it",
+            f"compaction {compaction_id} is at attempt {compaction.attempts}, expected attempt {attempt}; another worker has it",
             compaction=compaction_id,
         )
     return compaction
@@ -285,6 +287,6 @@ def _check_new_digests(tables: Tables, fold: Fold) -> None:
     for digest in fold.digests:
         if digest.id in tables.digests:
             raise ConflictError(
-                f"digest {digest.id!r} exists already and never changes; make the ids of digests from their event",
+                f"digest {digest.id!r} exists already and never changes; make the ids of digests from their compaction",
                 digest=digest.id,
             )

@@ -196,7 +196,7 @@ class InMemoryMemory(TablesHolder):
     async def claim_dream(
         self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
     ) -> bool:
-        """Take the lease where nobody has it, or it has run out."""
+        """Take the lease if it is free or has run out."""
         leases, pair = self._tables.memory.leases, (user_id, agent_id)
         if pair in leases and leases[pair][1] >= now:
             return False

@@ -28,16 +28,16 @@ class InMemoryOverview(TablesHolder):
         )
 
     async def list_agents(self) -> list[AgentId]:
-        """Every agent that anybody has spoken to, by name."""
+        """Every agent with a session, by name."""
         return sorted({record.agent_id for record in self._tables.sessions.values()})
 
     async def list_unfinished(self, *, limit_count: int) -> list[Compaction]:
-        """Events that have not ended, whoever works on them, oldest first."""
+        """Compactions that have not ended, with or without a worker, oldest first."""
         found = [compaction for compaction in self._tables.compactions.values() if not compaction.has_ended]
         return sorted(found, key=lambda compaction: compaction.begun_at)[: max(limit_count, 0)]
 
     async def list_degraded(self, *, limit_count: int) -> list[Compaction]:
-        """Events that ended degraded, newest first."""
+        """Compactions that ended degraded, newest first."""
         found = [
             compaction for compaction in reversed(self._tables.compactions.values()) if compaction.state == "degraded"
         ]

@@ -81,7 +81,7 @@ def put_session(tables: Tables, record: SessionRecord, state: SessionState) -> N
 
 
 def give_record(record: SessionRecord) -> SessionRecord:
-    """The record with tool schemas of its own: whoever changes them changes nothing here."""
+    """The record with tool schemas of its own: changing them changes nothing here."""
     return replace(record, settings=deepcopy(record.settings))
 
 

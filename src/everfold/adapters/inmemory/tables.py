@@ -61,7 +61,7 @@ class StoredMessage:
         return self.erased_at is not None
 
     def read(self) -> Message:
-        """The message, made afresh from its bytes: whoever changes it changes nothing here."""
+        """The message, made afresh from its bytes: changing it changes nothing here."""
         wire = cast("JsonObject", decode_json(self.content))
         note = self.note
         return Message(
@@ -132,7 +132,7 @@ class StoredVector:
 
 @dataclass(slots=True, kw_only=True)
 class Tables:
-    """All rows. A session's messages are its own ones by sequence number, in rising order; events likewise by id."""
+    """All rows. A session's own messages are in rising order of their sequence numbers; compactions by id."""
 
     users: dict[UserId, User] = field(default_factory=dict)
     sessions: dict[SessionId, SessionRecord] = field(default_factory=dict)
@@ -163,11 +163,11 @@ class Tables:
         return record
 
     def get_compaction(self, compaction_id: CompactionId) -> Compaction:
-        """The event with this id."""
+        """The compaction with this id."""
         compaction = self.compactions.get(compaction_id)
         if compaction is None:
             raise NotFoundError(
-                f"compaction event {compaction_id!r} is unknown; use the id of an event that was begun",
+                f"compaction {compaction_id!r} is unknown; use the id of a compaction that was begun",
                 compaction=compaction_id,
             )
         return compaction

@@ -21,7 +21,7 @@ class InMemoryUsage(TablesHolder):
         calls[call.id] = call
 
     async def sum_cost_usd(self, *, since: datetime | None = None, compaction_id: CompactionId | None = None) -> float:
-        """The known cost of calls since a moment, of one event, or both."""
+        """The known cost of calls since a moment, of one compaction, or both."""
         return sum(
             (
                 call.cost_usd or 0.0

@@ -1,7 +1,7 @@
 """Vectors in memory, compared one by one: what other stores' searches are measured against.
 
 What a vector stands for is looked up whenever vectors are asked about, and a vector whose source has gone or changed
-goes then. Between two calls nobody can tell.
+goes then. Between two calls this cannot be observed.
 """
 
 from collections.abc import Iterator, Sequence

@@ -58,7 +58,7 @@ class LazyEmbedder:
 
     Args:
         name: Its setting.
-        make: Makes it; what it raises is raised to whoever asked, and it is tried again at the next request.
+        make: Makes it; what it raises is raised to the caller, and it is tried again at the next request.
         dimensions: What the setting says.
     """
 

@@ -11,7 +11,7 @@ class LazyModel:
 
     Args:
         name: Its setting.
-        make: Makes it; what it raises is raised to whoever asked, and it is tried again at the next request.
+        make: Makes it; what it raises is raised to the caller, and it is tried again at the next request.
     """
 
     def __init__(self, name: str, make: Callable[[], Model]) -> None:

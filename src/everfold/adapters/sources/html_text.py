@@ -1,7 +1,7 @@
 """The words of an HTML document, without loading, running or following anything in it.
 
 A scan of its own, because the standard parser takes time that grows with the square of some broken documents, and mail
-comes from anybody. Each search here either moves on to what it found or, when there is nothing more to find, ends the
+is not trusted. Each search here either moves on to what it found or, when there is nothing more to find, ends the
 document, as a browser does at the end of a file within a tag; so the whole takes time in proportion to its length.
 
 Source: the tokenization of the HTML Standard, 13.2.5, as far as the words need it.

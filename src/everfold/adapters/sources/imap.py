@@ -135,7 +135,7 @@ def _bound_reads(read: Callable[[int], bytes]) -> Callable[[int], bytes]:
 
 
 def _hang_up(client: imaplib.IMAP4, is_late: Event) -> None:
-    """End a connection from another thread; whoever reads from it meets its end."""
+    """End a connection from another thread; a read from it ends too."""
     is_late.set()
     with suppress(OSError):
         client.sock.shutdown(socket.SHUT_RDWR)

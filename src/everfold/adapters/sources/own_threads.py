@@ -56,11 +56,11 @@ class OwnThreads:
         def work_and_tell() -> None:
             try:
                 outcome.value = context.run(work)
-            except BaseException as error:  # noqa: BLE001  # raised where it is awaited; a thread has nobody else to tell
+            except BaseException as error:  # noqa: BLE001  # raised where it is awaited; a thread has no other caller
                 outcome.error = error
             finally:
                 self._places.release()
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: no caller waits any more
                 loop.call_soon_threadsafe(done.set)
 
         threading.Thread(target=work_and_tell, name=f"everfold {self._source}", daemon=True).start()

@@ -271,7 +271,7 @@ def read_session(row: Row) -> SessionRecord:
 
 
 def read_compaction(row: Row) -> Compaction:
-    """An event from the first sixteen columns of `find_compaction`."""
+    """A compaction from the first sixteen columns of `find_compaction`."""
     id_, session_id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report = row[:11]
     digest, extraction, problem, revises, draft = row[11:16]
     return Compaction(

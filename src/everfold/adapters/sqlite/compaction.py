@@ -1,4 +1,4 @@
-"""Compaction events, layouts and digests in SQLite."""
+"""Compactions, layouts and digests in SQLite."""
 
 import zlib
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def get_compaction(database: Database, compaction_id: CompactionId) -> Compactio
 
 
 def _session_of(database: Database, compaction_id: CompactionId) -> SessionId:
-    """Whose event it is, without reading its plan."""
+    """Whose compaction it is, without reading its plan."""
     row = database.row("find_event_session", compaction_id=compaction_id)
     if row is None:
         raise _unknown(compaction_id)
@@ -56,7 +56,7 @@ def _session_of(database: Database, compaction_id: CompactionId) -> SessionId:
 
 
 def _unknown(compaction_id: CompactionId) -> NotFoundError:
-    return NotFoundError(f"there is no compaction event {compaction_id!r}", compaction=compaction_id)
+    return NotFoundError(f"there is no compaction {compaction_id!r}", compaction=compaction_id)
 
 
 def commit_compaction(
@@ -75,7 +75,7 @@ def commit_compaction(
     if not database.run("commit_compaction", compaction_id=compaction_id, **_fold_values(fold)):
         compaction = get_compaction(database, compaction_id)
         raise ConflictError(
-            f"event {compaction_id} was committed or has ended already: it is {compaction.state}",
+            f"compaction {compaction_id} was committed or has ended already: it is {compaction.state}",
             compaction=compaction_id,
         )
     for digest in fold.digests:
@@ -110,7 +110,7 @@ def revise_compaction(
     session_key = places.place(revision.session_id).session_key
     if not database.run("settle_digest", compaction_id=revised_id):
         raise ConflictError(
-            f"event {revised_id} cannot be revised: it is {get_compaction(database, revised_id).state}",
+            f"compaction {revised_id} cannot be revised: it is {get_compaction(database, revised_id).state}",
             compaction=revised_id,
         )
     database.run("move_up_held", session_key=session_key)
@@ -160,7 +160,7 @@ def _end(database: Database, compaction_id: CompactionId, outcome: Outcome, ende
     if not ended:
         compaction = get_compaction(database, compaction_id)
         raise ConflictError(
-            f"event {compaction_id} cannot end as {outcome.state}: it is {compaction.state}, "
+            f"compaction {compaction_id} cannot end as {outcome.state}: it is {compaction.state}, "
             f"{'committed' if compaction.is_committed else 'held'}",
             compaction=compaction_id,
         )
@@ -174,7 +174,7 @@ def reopen_compaction(
     if not database.run("reopen_compaction", compaction_id=compaction_id):
         compaction = get_compaction(database, compaction_id)
         raise ConflictError(
-            f"event {compaction_id} is {compaction.state}; only a degraded one can be tried again",
+            f"compaction {compaction_id} is {compaction.state}; only a degraded one can be tried again",
             compaction=compaction_id,
         )
 
@@ -189,7 +189,7 @@ def claim_compaction(
     compaction = get_compaction(database, compaction_id)
     if not claimed:
         raise ConflictError(
-            f"event {compaction_id} cannot be claimed: it is {compaction.state}, its lease ends at {compaction.lease_until}",
+            f"compaction {compaction_id} cannot be claimed: it is {compaction.state}, its lease ends at {compaction.lease_until}",
             compaction=compaction_id,
         )
     return compaction
@@ -220,7 +220,7 @@ def keep_draft(
         _refuse_attempt(database, compaction_id, attempt)
     if read_state(database, places, _session_of(database, compaction_id)).epoch != draft.epoch:
         raise ConflictError(
-            f"event {compaction_id}: a message was erased while its digest was written; write it again",
+            f"compaction {compaction_id}: a message was erased while its digest was written; write it again",
             compaction=compaction_id,
         )
 
@@ -239,7 +239,7 @@ def release_compaction(
 def _refuse_attempt(database: Database, compaction_id: CompactionId, attempt: int) -> NoReturn:
     compaction = get_compaction(database, compaction_id)
     raise ConflictError(
-        f"event {compaction_id} is {compaction.state} at attempt {compaction.attempts}, expected running at attempt {attempt}; "
+        f"compaction {compaction_id} is {compaction.state} at attempt {compaction.attempts}, expected running at attempt {attempt}; "
         "another worker has it",
         compaction=compaction_id,
     )
@@ -254,12 +254,12 @@ def list_waiting(database: Database, *, now: datetime, begun_after: datetime, li
 
 
 def drop_drafts(database: Database, places: Places, session_id: SessionId) -> None:
-    """Forget what was written of events that have not ended: it may hold words of an erased message."""
+    """Forget what was written of compactions that have not ended: it may hold words of an erased message."""
     database.run("drop_drafts", session_key=places.place(session_id).session_key)
 
 
 def replace_records(database: Database, records: Sequence[NewRecord], digests: Sequence[Digest]) -> None:
-    """Put what an erase made again in the place of what events had committed."""
+    """Put what an erase made again in the place of what compactions had committed."""
     for digest in digests:
         values = digest_values(digest)
         names = ("id", "generator", "tokens", "content_hash", "reads", "text", "pool")
@@ -296,7 +296,7 @@ def read_layout(database: Database, compaction_id: CompactionId) -> Layout:
     """See `CompactionStore.read_layout`."""
     row = database.row("read_layout", compaction_id=compaction_id)
     if row is None or row[0] is None:
-        raise NotFoundError(f"event {compaction_id!r} has committed no layout", compaction=compaction_id)
+        raise NotFoundError(f"compaction {compaction_id!r} has committed no layout", compaction=compaction_id)
     return layout_from_bytes(zlib.decompress(cast("bytes", row[0])))
 
 

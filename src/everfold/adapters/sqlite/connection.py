@@ -351,7 +351,7 @@ _UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
 
 
 def _unfit_value(query: str, values: Mapping[str, object], error: Exception) -> InvalidInputError:
-    """That a value which somebody asked with is none that a database holds: the file is not to blame."""
+    """The error for a value that a database cannot hold: the caller's fault, not the file's."""
     told = next(
         (f"{name} is {value!r:.60}" for name, value in values.items() if _is_unfit(value)), "one of them is not"
     )

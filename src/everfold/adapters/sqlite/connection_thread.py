@@ -27,7 +27,7 @@ Job = Callable[[], Callable[[], object]]
 """Does a piece of work, and gives what tells its caller of the outcome: called when the connection is free again."""
 
 QUIET_SECS = 0.05
-"""How long nobody has asked for anything when the thread does what was put off: between two turns, not within one."""
+"""How long the thread waits for a job before it does deferred work: between two turns, not within one."""
 
 
 class ConnectionThread:
@@ -116,7 +116,7 @@ class ConnectionThread:
 
 
 def _do_nothing() -> None:
-    """What is told of a job that nobody waits for."""
+    """The outcome of a cancelled job."""
 
 
 def _succeed(future: asyncio.Future[T], result: T) -> None:

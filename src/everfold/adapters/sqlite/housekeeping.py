@@ -67,7 +67,7 @@ class Housekeeping:
         return waiting_pages >= PILED_UP * most_pages or self._unwritten_pages >= PILED_UP * CHECKPOINT_PAGES
 
     def do_step(self) -> None:
-        """Do a step of what is due, as far as nobody else holds the file; no transaction may be open."""
+        """Do a step of what is due, as far as no other process holds the file; no transaction may be open."""
         if self._unwritten_pages >= CHECKPOINT_PAGES:
             self._unwritten_pages = 0
             with suppress(apsw.Error):  # as SQLite's own: the data is safe in the log

@@ -19,7 +19,7 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     """See `LogStore.append`.
 
     The ids of new messages follow each other, since there is one writer; those of erased sessions' messages may come
-    again, nobody knows them. Source: SQLite's documentation of rowids.
+    again, their ids are unknown. Source: SQLite's documentation of rowids.
     """
     place = places.place(session_id)
     _refuse_shared_client_ids(database, places, session_id, plan)

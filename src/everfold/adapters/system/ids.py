@@ -8,7 +8,7 @@ _RANDOM_BYTES = 8
 
 
 class RandomIds:
-    """Makes ids that nobody else has and that sort by creation; see `everfold.ports.system.Ids`.
+    """Makes unique ids that sort by creation; see `everfold.ports.system.Ids`.
 
     An id is its prefix, the microseconds since 1970 in 14 hex digits, and 64 random bits. The time part rises with
     every id of one maker, also when the machine's clock stands still or is set back; it stays within 14 digits until

@@ -1,4 +1,4 @@
-"""Spans for OpenTelemetry. Needs `opentelemetry-api` only; whoever runs the program chooses where spans go."""
+"""Spans for OpenTelemetry. Needs `opentelemetry-api` only; the operator chooses where spans go."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -41,7 +41,7 @@ class OtelTracer:
     ) -> AbstractContextManager[Span]:
         """See `Tracer.span`. The words of an error stay out: they may quote a message."""
         span = self._tracer.start_span(name, attributes=attributes, kind=self._kinds[kind])
-        if not span.get_span_context().is_valid:  # nobody takes spans: entering it would do nothing, at some length
+        if not span.get_span_context().is_valid:  # no exporter takes spans: do not enter it
             return NO_TRACER.span(name)
         return self._enter(span)
 

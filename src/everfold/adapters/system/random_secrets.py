@@ -6,7 +6,7 @@ from everfold.core.access.api_keys import SECRET_BYTES, SECRET_PREFIX
 
 
 class RandomSecrets:
-    """Makes secrets that nobody can guess; see `everfold.ports.system.Secrets`.
+    """Makes secrets that cannot be guessed; see `everfold.ports.system.Secrets`.
 
     Source: Python's documentation of `secrets`, whose generator is the system's own.
     """

@@ -6,7 +6,7 @@ Which events become messages:
 * An ``attachment`` of the type ``queued_command`` is what was sent while the agent worked. No ``user`` event repeats it, so
   it becomes a user message at its place, unless its ``source_uuid`` names an event that holds it.
 * Events of ``SKIPPED_TYPES`` carry no message and are passed over; so are other attachments, and a ``system`` event without
-  a message. Any other type is refused: better no import than one that lost a part nobody knew of.
+  a message. Any other type is refused: better no import than one that silently lost a part.
 * An assistant message is logged a block a line as it streams. Assistant events that follow one another in a conversation
   and have the same ``message.id`` are its parts: their blocks are joined in order, and the last part's other fields
   (``stop_reason``, ``usage``) hold.

@@ -104,7 +104,7 @@ def _find_format(rows: Sequence[Row]) -> str:
 
 
 def _describe(value: JsonValue) -> str:
-    """What the first value of a file is, so that whoever gave it sees which file it was."""
+    """What the first value of a file is, so that the user sees which file it was."""
     if not isinstance(value, dict) or not value:
         return type_name(value)
     keys = [f"`{key[:_SHOWN_CHARS]}`" for key in value]

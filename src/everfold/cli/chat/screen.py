@@ -49,7 +49,7 @@ class Screen(Protocol):
 
 
 class TextScreen:
-    """For people. `speaker` is put before each answer where somebody looks on.
+    """For people. `speaker` is put before each answer in a terminal.
 
     Attributes:
         is_within: A line of the answer is begun and not ended.

@@ -1,6 +1,6 @@
 """The terminal of `everfold chat`: reads lines, shows events, and hears signals.
 
-The engine runs in an event loop on a thread of its own, so that background work goes on while somebody types. The main
+The engine runs in an event loop on a thread of its own, so that background work goes on while the user types. The main
 thread reads and shows. It also gets the signals, and they mean something else while an answer is on its way: Ctrl-C stops
 the answer, which is stored as far as it came, and SIGTERM does that and then leaves.
 """
@@ -34,7 +34,7 @@ TERMINATED: Final = 128 + signal.SIGTERM
 def talk(
     settings: Settings, *, url: str, agent: str, user: str, model: str | None, limit: int | None, as_json: bool
 ) -> int:
-    """Talk until somebody leaves, and give the exit code.
+    """Talk until the user leaves, and give the exit code.
 
     Raises:
         EverfoldError: the chat cannot be opened.
@@ -73,7 +73,7 @@ class _Terminal:
         self._is_terminal = sys.stdin.isatty()
 
     def run(self) -> int:
-        """Talk until somebody leaves, and give the exit code."""
+        """Talk until the user leaves, and give the exit code."""
         with self._hearing_signals(), nudged_by_signals():
             try:
                 self._greet()

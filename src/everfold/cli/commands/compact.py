@@ -70,7 +70,7 @@ def _to_document(fold: Fold) -> dict[str, object]:
         }
         for digest in fold.digests
     ]
-    return {"event": fold.certificate.compaction_id, "report": fold.report, "digests": digests}
+    return {"compaction": fold.certificate.compaction_id, "report": fold.report, "digests": digests}
 
 
 def _print_folds(folds: Sequence[Fold], note: str, *, dry_run: bool) -> None:

@@ -52,6 +52,6 @@ def run(
 
 
 async def _find_start(session: Session, count: int) -> int:
-    """The ordinal before the newest so many events; held ones come after those that are in force."""
+    """The ordinal before the newest so many compactions; held ones come after those that are in force."""
     state = await session.inspect.state()
     return max(state.compactions_count + len(state.pending_compactions) - count, 0)

@@ -48,7 +48,7 @@ def _print_verified(problems: list[str], verified: list[Verification]) -> None:
     ]
     found += [("store", 0, "", problem) for problem in problems]
     if found:
-        print_table(("where", "message", "event", "what was found"), found)
+        print_table(("where", "message", "compaction", "what was found"), found)
 
 
 async def _list_ids(engine: Everfold) -> list[str]:

@@ -163,7 +163,7 @@ NO_MODEL: Mapping[str, Mapping[str, object]] = {
     "model": {"name": None},
     "compaction": {**INLINE["compaction"], "model": None},
 }
-"""Whatever the settings say, nobody is called."""
+"""No model is called, whatever the settings say."""
 
 
 async def choose_session(engine: Everfold, session_id: str | None, *, user: str, agent: str) -> Session:

@@ -13,7 +13,7 @@ _HEAD_CHARS = 200
 def find_user_document(path: Path) -> JsonObject | None:
     """The document of a file that is an export of a user, or None for any other file, whatever it is.
 
-    A pipe can be read only once, and is left to whoever reads transcripts.
+    A pipe can be read only once, and is left to the reader of transcripts.
 
     Raises:
         InvalidInputError: it says that it is one, and is broken.
@@ -26,7 +26,7 @@ def find_user_document(path: Path) -> JsonObject | None:
                 return None
         document = parse_json(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
-        return None  # whoever reads transcripts says what is wrong with it
+        return None  # the reader of transcripts says what is wrong with it
     except InvalidInputError as error:
         raise InvalidInputError(f"{path} is a broken export of a user: {error}", path=str(path)) from error
     return document if isinstance(document, dict) and document.get("format") == FORMAT else None

@@ -1,4 +1,4 @@
-"""Compaction events as a person reads them at a terminal, and as programs do."""
+"""Compactions as a person reads them at a terminal, and as programs do."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from everfold.session import Session
 
 _PAGE = 200
 _STATE_STYLE = {"done": "green", "degraded": "bold red", "cancelled": "dim"}
-_COLUMNS = ("#", "event", "messages", "tokens", "state", "took")
+_COLUMNS = ("#", "compaction", "messages", "tokens", "state", "took")
 _PROBLEM_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionCost:
-    """What models used for one event. The cost is None where no call has a known one."""
+    """What models used for one compaction. The cost is None where no call has a known one."""
 
     calls_count: int = 0
     input_tokens: int = 0
@@ -29,7 +29,7 @@ class CompactionCost:
 
 
 async def sum_calls(session: Session, compaction: Compaction) -> CompactionCost:
-    """What models used for an event of a session; nothing is read for one that no model was there for."""
+    """What models used for a compaction of a session; nothing is read for one that no model was there for."""
     calls: list[ModelCall] = []
     while compaction.attempts and (
         page := await session.inspect.calls(
@@ -48,7 +48,7 @@ async def sum_calls(session: Session, compaction: Compaction) -> CompactionCost:
 
 
 def to_document(compaction: Compaction, cost: CompactionCost) -> dict[str, object]:
-    """An event as one JSON value, without the texts that it holds."""
+    """A compaction as one JSON value, without the texts that it holds."""
     return {
         "id": compaction.id,
         "ordinal": compaction.ordinal,
@@ -73,7 +73,7 @@ def to_document(compaction: Compaction, cost: CompactionCost) -> dict[str, objec
 
 
 def print_compactions(rows: Sequence[tuple[Compaction, CompactionCost]]) -> None:
-    """Print a line for each event, and below them what went wrong with any."""
+    """Print a line for each compaction, and below them what went wrong with any."""
     console = open_console()
     if not rows:
         console.print("no compactions")
@@ -110,7 +110,7 @@ def _line(compaction: Compaction, cost: CompactionCost, ordinals: Mapping[Compac
 
 
 def _tell_when(compaction: Compaction) -> str:
-    """When a failed event is tried again at the earliest."""
+    """When a failed compaction is tried again at the earliest."""
     waits = compaction.state == "pending" and compaction.lease_until is not None
     return f" (next attempt from {compaction.lease_until:%H:%M} UTC on)" if waits else ""
 
@@ -131,7 +131,7 @@ def _tell_state(compaction: Compaction) -> Text:
 
 
 def tell_digest(compaction: Compaction) -> str:
-    """Whose digest stands for an event, and what is still to come."""
+    """Whose digest stands for a compaction, and what is still to come."""
     if compaction.digest == "done":
         return "model's"
     if compaction.state == "cancelled":

@@ -30,7 +30,7 @@ PIPED_WIDTH: Final = 120
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """What could move the cursor, colour the screen or turn the writing direction; tabs and line breaks stay."""
 
-_WHOLE_COLUMNS: Final = frozenset(("session", "created", "event"))
+_WHOLE_COLUMNS: Final = frozenset(("session", "created", "compaction"))
 _GAP_WIDTH: Final = 3
 _EDGE_WIDTH: Final = 1
 _WORD_WIDTH: Final = 8
@@ -105,7 +105,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title
 class Listing:
     """Rows under headings; on a screen that is too narrow for all columns each row stands under the one before, cell by cell.
 
-    Nothing is ever cut off: an id that is not whole is of no use to anybody.
+    Nothing is ever cut off: an id that is not whole is of no use.
     """
 
     columns: tuple[str, ...]

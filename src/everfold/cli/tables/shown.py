@@ -23,7 +23,7 @@ def show_messages(session_id: str, messages: Sequence[Message], *, as_json: bool
     console = open_console()
     for message in messages:
         role = message.view.role
-        # A notice is in a user's role, and nobody of the conversation said it.
+        # A notice is in a user's role, and was not said by the user.
         speaker = f"{message.origin} {message.source}" if message.kind == "notice" else message.view.name or role
         head = f"{'> ' if message.seq == mark else ''}{message.seq} {speaker}"
         style = "dim" if message.kind == "notice" else ROLE_STYLE[role]

@@ -1,7 +1,7 @@
 """The log as strips: what became of every message at every compaction.
 
-One strip is the log as one compaction left it: a fate for each message that there was. Strips are derived from layouts
-and certificates, which are what the window and `verify` go by, so a picture of them cannot say anything else.
+One strip is the log after one compaction: a fate for each message of that time. Strips are derived from layouts and
+certificates, which the window and `verify` use too, so all three agree.
 """
 
 from bisect import bisect_right
@@ -31,10 +31,11 @@ Fate: TypeAlias = Literal[
 ]
 """What became of a message.
 
-fixed: part of the system prompt. head, kept, running, tail: shown. fine, coarse: not shown, read by a digest of this kind that
-is shown. note: the same as digest, under a continuity note: a better digest is on its way. quote: the same, and the standing instructions quote it. left: it was kept before this compaction and is now in the
-rollup. refresh: the newest context refresh, shown. replaced: a refresh whose place a newer one took; it needs no
-words. open: belongs to an open step, which waits for its results. erased: only its number is left.
+fixed: part of the system prompt. head, kept, running, tail: shown. digest, rollup: not shown, read by a digest or
+rollup that is shown. note: as digest, under a continuity note while a model's digest is written. quote: as rollup,
+and quoted by the standing instructions. left: kept before this compaction and folded by it. refresh: the newest
+context refresh, shown. replaced: an older refresh. open: part of an open step, which waits for its results. erased:
+only a tombstone is left.
 """
 
 
@@ -53,7 +54,7 @@ class Strip:
 def make_strip(
     layout: Layout,
     *,
-    left: Collection[int],
+    folded_later: Collection[int],
     fixed_seq: int,
     safe_seq: int,
     last_seq: int,
@@ -65,7 +66,7 @@ def make_strip(
 
     Args:
         layout: What is shown of the past.
-        left: Messages that left the window by the compaction that made the layout.
+        folded_later: Kept messages that the compaction which made the layout folds.
         fixed_seq: The last of the leading system messages.
         safe_seq: The newest message that is shown.
         last_seq: The newest message.
@@ -73,15 +74,15 @@ def make_strip(
         erased: Every erased message of the log.
         noted: First and last message of each range that stands under a continuity note, rising.
     """
-    marked = _mark_apart(layout, left, refreshes, erased, fixed_seq=fixed_seq, last_seq=last_seq)
+    marked = _mark_apart(layout, folded_later, refreshes, erased, fixed_seq=fixed_seq, last_seq=last_seq)
     rollup_last_seq = layout.rollup.last_seq if layout.rollup else 0
-    fine: list[tuple[int, Fate]] = []
+    digests: list[tuple[int, Fate]] = []
     for first, last in noted:
-        fine += [(first - 1, "digest"), (last, "note")]
+        digests += [(first - 1, "digest"), (last, "note")]
     stretches: Sequence[tuple[int, Fate]] = (
         (fixed_seq, "fixed"),
         (rollup_last_seq, "rollup"),
-        *fine,
+        *digests,
         (layout.watermark, "digest"),
         (safe_seq, "tail"),
         (last_seq, "open"),
@@ -102,7 +103,7 @@ def make_strip(
 
 def _mark_apart(
     layout: Layout,
-    left: Collection[int],
+    folded_later: Collection[int],
     refreshes: Sequence[int],
     erased: Collection[int],
     *,
@@ -110,7 +111,7 @@ def _mark_apart(
     last_seq: int,
 ) -> list[tuple[int, Fate]]:
     """The messages whose fate is not that of their stretch, the last one first."""
-    marked: dict[int, Fate] = dict.fromkeys(left, "left")
+    marked: dict[int, Fate] = dict.fromkeys(folded_later, "left")
     marked |= {line.seq: "quote" for line in layout.standing}
     marked |= {message.seq: _hold_fate(message.hold) for message in layout.held}
     marked = {seq: fate for seq, fate in marked.items() if seq <= layout.watermark}

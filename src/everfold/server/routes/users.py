@@ -32,7 +32,7 @@ async def list_users(
 
 
 async def _list_seen(caller: Caller, engine: Everfold, named: str, limit: int, cursor: str | None) -> list[User]:
-    """Those whom a key sees: an agent's sees nobody by name."""
+    """The users that an API key sees: an agent's sees none by name."""
     if caller.is_admin:
         return await engine.list_users(named=named, after=cursor, limit=limit)
     own = [] if caller.user_id is None else [await engine.get_user(caller.user_id)]

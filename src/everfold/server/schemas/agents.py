@@ -48,7 +48,7 @@ class Agent(Schema):
 
 
 class AgentPage(Schema):
-    """Agents by name: those of the settings, and those that anybody has spoken to."""
+    """Agents by name: those of the settings, and those with a session."""
 
     agents: list[Agent]
 

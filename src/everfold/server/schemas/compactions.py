@@ -155,6 +155,10 @@ StripSchema = project(
     DatedStrip,
     "compaction_id ordinal trigger at last_seq runs",
     words={"compaction_id": "Null for now."},
-    runs=(list[tuple[str, int]], lambda one: one.strip.runs, "A fate and for how many messages, from message 1 on."),
+    runs=(
+        list[tuple[str, int]],
+        lambda one: one.strip.runs,
+        "What became of messages, and of how many, from message 1 on.",
+    ),
 )
 StripsSchema = project("Strips", LogStrips, "last_seq strips", strips=StripSchema)

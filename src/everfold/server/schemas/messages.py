@@ -128,7 +128,7 @@ MessageSchema = project(
     "seq role=view.role kind origin source authority format=view.format tokens=raw_tokens visible_tokens=tokens said_at "
     "text=view.text wire parts extract_lines=lines is_kept=keep is_erased",
     words={
-        "kind": "What it is in its session: a `notice` is in a user's role and nobody of the conversation said it.",
+        "kind": "What it is in its session: a `notice` is in a user's role, and was not said by the user.",
         "format": "The form that it was given in.",
         "text": "All that can be read in it; or one page of that, where a page was asked for.",
     },

@@ -76,7 +76,7 @@ class ApiKeys:
 
         Raises:
             InvalidInputError: the name, the scope or the expiry cannot be one.
-            NotFoundError: nobody has the name that the scope names.
+            NotFoundError: no user has the name of the scope.
             ConflictError: a key that is not revoked has the name.
         """
         now = self.clock.now()

@@ -17,7 +17,7 @@ class Limiter:
     """A bucket for each key that was seen lately. Costs no query; a restart fills all buckets.
 
     When there are too many, the one that was asked for longest ago is forgotten, and full when its key comes again. Ask only
-    for keys that were checked: whoever sends made-up ones would push the others out.
+    for keys that were checked: made-up ones would push the others out.
     """
 
     clock: Clock

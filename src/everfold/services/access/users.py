@@ -43,7 +43,7 @@ class Users:
     _known: dict[str, UserId] = field(default_factory=dict, init=False)
 
     async def ensure_id(self, text: str) -> UserId:
-        """The id of whom a text names; the default user and a name that nobody has are stored first.
+        """The id of whom a text names; the default user and an unknown name are stored first.
 
         A UUID is taken as it is: its user is stored with their first session.
 
@@ -59,7 +59,7 @@ class Users:
         return self._remember(text, await self._ensure(reference))
 
     async def find_id(self, text: str) -> UserId | None:
-        """The id of whom a text names, or None where nobody has that name; nothing is stored.
+        """The id of whom a text names, or None where no user has that name; nothing is stored.
 
         Raises:
             InvalidInputError: the text names no user; see `parse_user_reference`.
@@ -82,7 +82,7 @@ class Users:
 
         Raises:
             InvalidInputError: the text names no user; see `parse_user_reference`.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
         """
         reference = parse_user_reference(text)
         user = await (self._ensure if reference.kind == "default" else self._find)(reference)
@@ -111,7 +111,7 @@ class Users:
         """Users in the order in which they became known; with a text see `UserStore.list_users_named`.
 
         Raises:
-            NotFoundError: nobody has the id `after`.
+            NotFoundError: no user has the id `after`.
         """
         if any("\ud800" <= character <= "\udfff" for character in named):
             return []  # no name holds half of a character
@@ -133,7 +133,7 @@ class Users:
 
         Raises:
             InvalidInputError: the text names no user, or the name cannot be one.
-            NotFoundError: nobody has that name or that id.
+            NotFoundError: no user has that name or id.
             ConflictError: the name or a binding is another user's, or the user is at another version than expected.
         """
         tries = Tries(f"user {text[:60]!r}")

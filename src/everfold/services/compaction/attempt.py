@@ -1,4 +1,4 @@
-"""Attempt: do the two jobs of a claimed event, the model's digest and the extraction."""
+"""Attempt: do the two jobs of a claimed compaction, the model's digest and the extraction."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class Attempts:
     has_hooks: bool
 
     async def run(self, live: LiveSession, compaction: Compaction) -> Progress:
-        """Have the event's pending jobs done, and give how far each came.
+        """Have the compaction's pending jobs done, and give how far each came.
 
         Raises:
             HookError: strict, and no checkpoint succeeded.

@@ -1,4 +1,4 @@
-"""Claim: have an event for one worker alone, keep it while the work lasts, and give it back."""
+"""Claim: have a compaction for one worker alone, keep it while the work lasts, and give it back."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,12 +15,12 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.telling.stream import Stream
 
-STOPPED = "it was stopped: the engine was closed, or whoever asked for it waited no longer"
+STOPPED = "it was stopped: the engine was closed, or its caller was cancelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """The events that one worker has, each under a lease."""
+    """The compactions that one worker has, each under a lease."""
 
     store: Store
     clock: Clock
@@ -28,7 +28,7 @@ class Claims:
     stream: Stream
 
     async def claim(self, compaction: Compaction) -> Compaction | None:
-        """The event, running under a lease; None when it has ended or another worker has it."""
+        """The compaction, running under a lease; None when it has ended or another worker has it."""
         now = self.clock.now()
         try:
             with self.stream.tracer.span(COMPACTION_CLAIM, describe_compaction(compaction)):
@@ -42,7 +42,7 @@ class Claims:
 
     @asynccontextmanager
     async def renewing(self, compaction: Compaction) -> AsyncIterator[None]:
-        """Renew the lease meanwhile. When the work is stopped, the event is given back at once."""
+        """Renew the lease meanwhile. When the work is stopped, the compaction is given back at once."""
         renewing = asyncio.create_task(self._renew(compaction))
         try:
             yield
@@ -57,7 +57,7 @@ class Claims:
     async def keep(self, compaction: Compaction, progress: Progress) -> bool:
         """Store a draft before it is committed, so that a crash does not cost the model's work.
 
-        False when the event is not this worker's any more: another one decides what it came to.
+        False when the compaction is not this worker's any more: another one decides what it came to.
         """
         if progress.draft is None:
             try:
@@ -79,7 +79,7 @@ class Claims:
         return True
 
     async def retry_later(self, compaction: Compaction, progress: Progress) -> None:
-        """Give an event back after an attempt that did not end it."""
+        """Give a compaction back after an attempt that did not end it."""
         await self.put_off(compaction, progress.problem)
         if progress.outcome is None:
             self.stream.publish(
@@ -92,20 +92,20 @@ class Claims:
             )
 
     async def put_off(self, compaction: Compaction, problem: str) -> None:
-        """Give an event back; it is not to be claimed before the grace period is over."""
+        """Give a compaction back; it is not to be claimed before the grace period is over."""
         await self._release(
             compaction, problem, not_before=self.clock.now() + timedelta(seconds=self.policy.grace_secs)
         )
 
     async def _release(self, compaction: Compaction, problem: str, *, not_before: datetime | None) -> None:
-        """Give an event back; nothing where it has ended or is another worker's."""
+        """Give a compaction back; nothing where it has ended or is another worker's."""
         with suppress(ConflictError):
             await self.store.release_compaction(
                 compaction.id, attempt=compaction.attempts, problem=problem, not_before=not_before
             )
 
     async def _renew(self, compaction: Compaction) -> None:
-        """Have the event for longer, until the lease is lost."""
+        """Have the compaction for longer, until the lease is lost."""
         with suppress(ConflictError):
             while True:
                 await asyncio.sleep(self.policy.lease_secs / 3)

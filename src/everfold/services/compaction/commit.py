@@ -1,7 +1,7 @@
 """Commit: what a compaction begins, and every way in which it ends, one transaction each.
 
 Whatever loses to another writer reads the session again and decides again; it gives None when what it wanted to do was
-done or made moot by somebody else.
+done or made moot by another writer.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from everfold.services.telling.pausing import finish_pausing
 from everfold.services.telling.stream import Stream
 
 Base = tuple[str, int]
-"""The event whose layout is in force, and the epoch."""
+"""The compaction whose layout is in force, and the epoch."""
 
 MOST_PREPARED = 256
 """How many folds are kept ahead in one process; each takes some ten kilobytes."""
@@ -49,7 +49,7 @@ MOST_PREPARED = 256
 
 @dataclass(slots=True, kw_only=True)
 class Committer:
-    """Begins and ends the events of one session.
+    """Begins and ends the compactions of one session.
 
     Attributes:
         prepared: Extractive folds of pending compactions that were made ahead, of all sessions, with what they were made over.
@@ -67,7 +67,7 @@ class Committer:
     is_beside_turns: bool = False
 
     async def begin(self, plan: CompactionPlan, *, digest: WorkState, extraction: WorkState) -> Compaction:
-        """Store an event that holds its messages in the window until it is committed.
+        """Store a compaction that holds its messages in the window until it is committed.
 
         Raises:
             ConflictError: the session has moved on since the plan was made.
@@ -123,7 +123,7 @@ class Committer:
         """Put the first pending compaction's layout in force. None when it is not the first held one any more.
 
         Args:
-            compaction: The event.
+            compaction: The compaction.
             outcome: How it ends; None when its range stands under a continuity note from now on.
             draft: The model's digest; an extractive one is made when left out.
             notes: Notes that are known already.
@@ -277,7 +277,7 @@ class Committer:
         return prepared if draft is None and base == self._base else None
 
     async def _fold(self, compaction: Compaction, known: Sequence[Note], draft: Draft | None) -> Fold:
-        """The event's plan carried out over the layout in force; notes that are known are not read again."""
+        """The compaction's plan carried out over the layout in force; notes that are known are not read again."""
         live, plan = self.live, compaction.plan
         rollup = live.layout.rollup
         joined_from = rollup.last_seq + 1 if rollup else 1
@@ -304,10 +304,10 @@ class Committer:
         self.live.digests.update({digest.id: digest for digest in done.digests})
 
     async def revise(self, compaction: Compaction, draft: Draft, *, outcome: Outcome | None) -> Fold | None:
-        """Put the model's digest in the place of the one that stands for the event's range.
+        """Put the model's digest in the place of the one that stands for the compaction's range.
 
-        Without an outcome the event goes on for its extraction. None when the digest has been rolled up, or words of it
-        were erased: then nothing is changed.
+        Without an outcome the compaction stays open for its extraction. None when the digest has joined the rollup, or
+        words of it were erased: then nothing is changed.
         """
         with self.stream.tracer.span(COMPACTION_COMMIT, describe_compaction(compaction)) as span:
             done = await self._revise(compaction, draft, outcome)
@@ -339,7 +339,7 @@ class Committer:
                 revision_before = live.state.revision
                 await live.reload(self.store)
                 if live.state.revision == revision_before:
-                    return None  # another worker has ended the event
+                    return None  # another worker has ended the compaction
                 continue
             live.held.clear()  # pending compactions have moved up behind the revision
             self._take(done, state)
@@ -389,9 +389,9 @@ class Committer:
         )
 
     async def settle(self, compaction: Compaction, outcome: Outcome) -> bool:
-        """End a committed event; the digest that stands for its range is final, and its continuity note goes.
+        """End a committed compaction; the digest that stands for its range is final, and its continuity note goes.
 
-        False when somebody else has ended it.
+        False when another writer has ended it.
         """
         live = self.live
         while True:
@@ -407,7 +407,7 @@ class Committer:
                 return False
 
     async def reopen(self, compaction_id: str) -> Compaction:
-        """Have a degraded event tried again; its range stands under a continuity note meanwhile.
+        """Have a degraded compaction tried again; its range stands under a continuity note meanwhile.
 
         Raises:
             ConflictError: it is not degraded, or its range has joined the rollup since.
@@ -431,9 +431,9 @@ class Committer:
     def _require_retryable(self, compaction: Compaction) -> None:
         problem = ""
         if compaction.session_id != self.live.record.id:
-            problem = f"it is an event of session {compaction.session_id}; retry it there"
+            problem = f"it is a compaction of session {compaction.session_id}; retry it there"
         elif find_next_state(compaction, "reopen") is None:
-            problem = f"it is {compaction.state}; only a degraded event can be tried again"
+            problem = f"it is {compaction.state}; only a degraded compaction can be tried again"
         elif find_shown(self.live.layout, compaction.plan.first_seq, compaction.plan.last_seq) is None:
             problem = "its range has joined the rollup since, which is always extractive"
         if problem:

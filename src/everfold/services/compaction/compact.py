@@ -1,9 +1,9 @@
 """Compact: keep a session's window within its limit, and have done in the background what can wait.
 
 Theory of operation. What is due below the hard limit can wait: the window stays as it is, and a worker plans, begins,
-digests and commits beside the turns (background compaction). Past the hard limit nothing waits: pending compactions are promoted, their
-extractive digests committed at once, oldest first, and where that is not enough one more event begins and is committed
-in the same breath. What is still to come for such an event, a model's digest or the extraction, comes as a revision.
+digests and commits beside the turns (background compaction). Past the hard limit nothing waits: pending compactions
+are promoted, their extractive digests committed at once, oldest first. If that is not enough, one more compaction is
+begun and committed at once. Its model's digest and its extraction follow later, as a revision.
 
 Source: DESIGN sections 3.2 and 3.5.
 """
@@ -37,7 +37,7 @@ from everfold.services.sessions.live import LiveSession
 
 
 class Abilities(NamedTuple):
-    """Which parts of an event's work somebody is there to do besides the extractive digest."""
+    """Which jobs of a compaction can be done besides the extractive digest."""
 
     has_model: bool = False
     has_extractor: bool = False
@@ -45,7 +45,7 @@ class Abilities(NamedTuple):
 
     @property
     def is_any(self) -> bool:
-        """Whether an event is anything more than its extractive digest."""
+        """Whether a compaction is anything more than its extractive digest."""
         return self.has_model or self.has_extractor or self.has_hooks
 
 
@@ -83,7 +83,7 @@ class Compactor:
     async def compact_stepwise(
         self, *, limit_tokens: int | None = None, demand: Demand | None = None
     ) -> AsyncIterator[Fold]:
-        """The same, event by event. Events that are held come first: they were begun before."""
+        """The same, compaction by compaction. Compactions that are held come first: they were begun before."""
         self.require_budget(limit_tokens)
         while True:
             if self.live.state.pending_compactions:
@@ -129,7 +129,7 @@ class Compactor:
     async def hold(self) -> list[Compaction]:
         """Begin what is due, planned as if the pending compactions were done; messages stay shown until it is committed.
 
-        Begins one event where there is nothing to wait for but its extractive digest.
+        Begins one compaction where there is nothing to wait for but its extractive digest.
         """
         begun: list[Compaction] = []
         while self.abilities.is_any or not (begun or self.live.state.pending_compactions):
@@ -179,7 +179,7 @@ class Compactor:
         return plan, notes
 
     async def _read_next(self, layout: Layout) -> Sequence[Note]:
-        """The notes of the next event's messages, at most."""
+        """The notes of the next compaction's messages, at most."""
         live = self.live
         first_seq = layout.watermark + 1
         last_seq = min(first_seq + live.settings.policy.rows_per_digest - 1, live.state.safe_seq)
@@ -198,7 +198,7 @@ class Compactor:
         return await self.committer.commit(compaction, outcome=outcome, notes=notes, is_patient=is_patient)
 
     async def begin(self, plan: CompactionPlan) -> Compaction:
-        """Begin an event for what somebody is there to do.
+        """Begin a compaction with the jobs that can be done.
 
         Raises:
             ConflictError: the session has moved on since the plan was made.

@@ -1,4 +1,4 @@
-"""Digest: have a model write the digest of one compaction event."""
+"""Digest: have a model write the digest of one compaction."""
 
 from everfold.core.compaction.folding import to_source
 from everfold.core.compaction.tasks import Task, Written
@@ -27,7 +27,7 @@ def name_fault(fault: Fault) -> str:
 
 
 async def digest_compaction(caller: ModelCaller, task: Task) -> Written:
-    """The model's digest of exactly the messages that an event folds, verified; or why there is none.
+    """The model's digest of exactly the messages that a compaction folds, verified; or why there is none.
 
     Raises:
         ModelError: the model could not be reached.

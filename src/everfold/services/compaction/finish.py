@@ -1,4 +1,4 @@
-"""Finish: commit, revise or settle an event with what an attempt came to."""
+"""Finish: commit, revise or settle a compaction with what an attempt came to."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,7 +23,7 @@ NO_STEP = Step()
 
 
 async def finish(compactor: Compactor, compaction: Compaction, progress: Progress) -> Step:
-    """Commit, revise or settle an event. No step where its turn has not come, or another worker was first."""
+    """Commit, revise or settle a compaction. No step where its turn has not come, or another worker was first."""
     await compactor.live.reload(compactor.store)
     if not compaction.is_committed:
         compaction = await compactor.store.get_compaction(compaction.id)  # an overflow may have promoted it meanwhile
@@ -36,7 +36,7 @@ async def finish(compactor: Compactor, compaction: Compaction, progress: Progres
 
 
 async def _finish_committed(compactor: Compactor, compaction: Compaction, progress: Progress) -> Step:
-    """Show the model's digest of an event whose layout is in force, and end the event where nothing is left to do."""
+    """Show the model's digest of a compaction whose layout is in force, and end it if no job is left."""
     outcome = progress.outcome
     if progress.draft is not None:
         if _waits_for_break(compactor, compaction):

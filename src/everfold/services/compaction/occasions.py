@@ -1,6 +1,6 @@
 """Occasions: bring a session up to date when its user comes back, and every so many exchanges.
 
-An occasion is met by whoever writes first that it is, and by nobody twice: another process, or another handle, goes on
+The first writer of an occasion meets it, and it is met once: another process, or another handle, goes on
 without it. What the sources have not answered by then is asked again on the next occasion.
 
 Source: DESIGN section 3.5, cadence and gap.

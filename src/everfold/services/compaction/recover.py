@@ -25,7 +25,7 @@ MOST_COMPACTIONS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """Looks for stale events at the start, and every `every_secs` after it.
+    """Looks for stale compactions at the start, and every `every_secs` after it.
 
     Attributes:
         lookback_secs: Only for those that were begun within so long; 0 looks for none.
@@ -39,7 +39,7 @@ class Recovery:
     every_secs: float = 120.0
 
     async def recover(self) -> list[SessionId]:
-        """Wake every session that has a stale event, and give them; finish erases that readers held up in the files."""
+        """Wake the sessions with a stale compaction, and give them; finish erases that waited for readers."""
         compactions = await self._list_waiting() if self.lookback_secs else []
         sessions = list(dict.fromkeys(compaction.session_id for compaction in compactions))
         for session_id in sessions:
@@ -57,6 +57,6 @@ class Recovery:
     async def recover_forever(self) -> None:
         """Recover now, and again at each interval. A store that does not serve is asked again the next time."""
         while True:
-            with suppress(StoreError):  # turns report it to whoever makes them
+            with suppress(StoreError):  # turns report it to their callers
                 await self.recover()
             await asyncio.sleep(self.every_secs)

@@ -2,7 +2,7 @@
 
 Theory of operation. Each source is asked in a task of its own with its own time limit, and whatever it does is its own:
 one that fails, takes too long or has nothing to say is published and left out, and is asked for the same time
-again. After a gap somebody waits, so there is a deadline for all; who answers after it is not lost, but joins the others
+again. After a gap a turn waits, so there is a deadline for all; a later answer is not lost, but joins the others
 in the next turn. A refresh never goes between a tool call and its result: it waits for the next turn too.
 
 What a source has answered is stored in the transaction that stores its words, so that no stretch of time is lost or told
@@ -187,7 +187,7 @@ class Refresher:
             live.state = state
 
     async def _ask(self, source: ContextSource, question: Question, asking: _Asking) -> None:
-        """Ask one source, and note what it said. Its outermost frame: nothing it does reaches anybody else."""
+        """Ask one source, and note what it said. Its outermost frame: no error of a source leaves it."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
         tell = partial(SourceAsked, session_id=asking.session_id, source=question.source)
@@ -202,7 +202,7 @@ class Refresher:
             told = tell(outcome="answered" if text.strip() else "empty", elapsed_secs=loop.time() - begun)
         except TimeoutError:
             text, told = "", tell(outcome="timed_out", elapsed_secs=loop.time() - begun, error_name="timeout")
-        except Exception as error:  # noqa: BLE001 - a source may raise anything, and must harm nobody
+        except Exception as error:  # noqa: BLE001 - a source may raise anything, and must not affect the others
             name = type(error).__name__
             text = ""
             told = tell(outcome="failed", elapsed_secs=loop.time() - begun, error_name=name, error=error)
@@ -221,7 +221,7 @@ class Refresher:
             return
         if not asking.is_owed:
             if all(task.done() for task in asking.tasks):
-                del self._rounds[live.record.id]  # whoever was late had nothing to say
+                del self._rounds[live.record.id]  # the late sources had no answer
             return
         if live.state.turn_seq == asking.turn_seq or live.state.open_step is not None:
             return
@@ -229,7 +229,7 @@ class Refresher:
         await self._store(live, asking, "late")
 
     async def _store(self, live: LiveSession, asking: _Asking, cause: Cause) -> Refreshed:
-        """Store what has been said so far, unless nobody said anything or the model waits for tool results."""
+        """Store what has been said so far, unless no source answered or the model waits for tool results."""
         order = [allowed.name for _, allowed in self.sources]
         answers = tuple(asking.answers[name] for name in order if name in asking.answers)
         if all(task.done() for task in asking.tasks) and not asking.is_owed:
@@ -289,7 +289,7 @@ class Refresher:
         return Refreshed(seq=live.state.refresh_seq, asked=tuple(asking.asked), tokens=made.tokens)
 
     async def close(self) -> None:
-        """Stop asking, and let go of every source. What was not stored is asked again by whoever opens next."""
+        """Stop asking, and let go of every source. What was not stored is asked again when the store is opened next."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

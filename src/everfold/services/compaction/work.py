@@ -1,11 +1,11 @@
-"""Work: claim, attempt and finish a session's compaction events, beside its turns.
+"""Work: claim, attempt and finish a session's compactions, beside its turns.
 
-Theory of operation. One worker at a time is at a session in one process (the dispatcher sees to it), and one at an event
-in all processes (the claim sees to it). The worker begins what is due, then goes through the events in their order. It
-claims an event, attempts its two jobs (the model's digest and the extraction), keeps the draft, and finishes: it commits
-the first pending compaction, or revises one that was committed under a continuity note. An attempt that fails gives the event
-back for later; when the attempts are exhausted the extractive digest is final and the event is degraded. Whatever stops
-a worker, at any step, the next one goes on from what is stored.
+Theory of operation. The dispatcher runs one worker per session in one process, and the claim allows one per compaction
+over all processes. The worker begins what is due, then takes the compactions in their order. It claims a compaction,
+attempts its two jobs (the model's digest and the extraction), keeps the draft, and finishes: it commits the first
+pending compaction, or revises one that was committed under a continuity note. After a failed attempt the compaction is
+released for later. After the last attempt the extractive digest is final and the compaction is degraded. If a worker
+is stopped at any step, the next one continues from what is stored.
 
 The states and what moves them are in `everfold.core.compaction.transitions`.
 
@@ -42,7 +42,7 @@ from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.telling.stream import Stream
 
 MOST_ATTEMPTS_AT_ONCE = 2
-"""How many events of one session are tried at once in one process: the next one while a slow one is waited for."""
+"""How many compactions of one session are tried at once in one process: the next one while a slow one is waited for."""
 
 
 def _always(_: AgentId) -> bool:
@@ -58,13 +58,13 @@ class Worker:
     """Works on the sessions of one store.
 
     Attributes:
-        extract: Finds what is to be remembered in the messages of an event.
+        extract: Finds what is to be remembered in the messages of a compaction.
         extracts: For which agents it does.
         hint_found: What memory has from messages, for the model that writes their digest.
         refresher: Asks the context sources; None where none is configured.
         handover: Takes what is done beside the turns, for the turns; the refresher's own where there is one.
         prepared: Folds that were made ahead.
-        attempting: The events that are being tried, by session.
+        attempting: The compactions that are being tried, by session.
     """
 
     store: Store
@@ -84,7 +84,7 @@ class Worker:
 
     @property
     def abilities(self) -> Abilities:
-        """Which parts of an event's work this worker can do besides the extractive digest."""
+        """Which parts of a compaction's work this worker can do besides the extractive digest."""
         return Abilities(
             has_model=self.write_digest is not None,
             has_extractor=self.extract is not None,
@@ -157,7 +157,7 @@ class Worker:
         return folds
 
     async def _advance(self, compactor: Compactor, compaction_id: CompactionId, *, is_inline: bool) -> Step:
-        """Take one event a step further."""
+        """Take one compaction a step further."""
         compaction = await self.store.get_compaction(compaction_id)
         if compaction.has_ended:
             return NO_STEP
@@ -180,7 +180,7 @@ class Worker:
         return NO_STEP
 
     async def _finish_extractive(self, compactor: Compactor, compaction: Compaction) -> Step:
-        """An event without a model: hooks first, then its extractive digest, where it does not stand already."""
+        """A compaction without a model: hooks first, then its extractive digest, where it does not stand already."""
         if compaction.plan.folded and self.abilities.has_hooks:
             try:
                 await self._attempts.prepare(compactor.live, compaction)
@@ -197,7 +197,7 @@ class Worker:
         return self.policy.is_synchronous or self.abilities.has_hooks or compactor.may_wait()
 
     def _submit_attempt(self, compaction: Compaction) -> None:
-        """Have an event tried beside the session's other work, where the session has no more than enough of it."""
+        """Have a compaction tried beside the session's other work, where the session has no more than enough of it."""
         attempting = self.attempting.get(compaction.session_id, set())
         if compaction.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
             self.attempting[compaction.session_id].add(compaction.id)
@@ -214,7 +214,7 @@ class Worker:
         self.wake(session_id)
 
     async def _attempt(self, compactor: Compactor, compaction: Compaction) -> Step:
-        """Claim an event, attempt its jobs, and finish it as far as they came."""
+        """Claim a compaction, attempt its jobs, and finish it as far as they came."""
         claims = self._claims
         claimed = await claims.claim(compaction)
         if claimed is None:
@@ -234,7 +234,7 @@ class Worker:
         return step
 
     async def work_now(self, live: LiveSession, demand: Demand) -> list[Fold]:
-        """A compaction that somebody asked for and waits for, and what had been begun before it.
+        """A compaction that a caller asked for and waits for, and those that were begun before it.
 
         Where a digest is not there in time the extractive one stands in its place, and the model's comes later.
 

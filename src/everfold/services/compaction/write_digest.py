@@ -1,9 +1,9 @@
 """Write a digest with a model: ask, verify, ask again, split, or give up and leave the extractive digest standing.
 
-What a model can do wrong ends here as a fault, never as an exception: a bad text is asked for once more with its faults
-named, then in two halves, then given up, and `WrittenDigest.digest` is None. A request that turns out too large is cut
-smaller. What is not about the text goes through to the caller, whose event has attempts of its own: a model that cannot
-be reached, a rate limit, a spend cap, a cancellation.
+A model's mistake is a fault here, never an exception: after a bad text the model is asked once more with its faults
+named, then for two halves, then the digest is given up, and `WrittenDigest.digest` is None. A request that turns out
+too large is cut smaller. Errors that are not about the text reach the caller, whose compaction has attempts of its
+own: a model that cannot be reached, a rate limit, a spend cap, a cancellation.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""Dream: consolidate what extractions found into topics, while nobody is waiting.
+"""Dream: consolidate what extractions found into topics, in the background.
 
 Theory of operation. Everything is read first, at a head of memory; a model is asked, outside of any transaction; the
 plan is made; one change writes topics, marks, cursor, record and audit. Where the head has moved meanwhile, everything
@@ -83,14 +83,14 @@ class Dreamer:
     ) -> Dream | None:
         """Consolidate what no dream has read yet.
 
-        None where nothing is due: no extraction is unconsumed, nobody was there, another dream of theirs is on its way
-        or waits for approval. The state of what it gives says whether topics have changed: `applied`, `proposed` under
+        None where nothing is due: no extraction is unconsumed, the user said nothing, or another dream of theirs runs or
+        waits for approval. The state of what it gives says whether topics have changed: `applied`, `proposed` under
         review, or `failed` where an erase came in between.
 
         Args:
             user_id: Whose.
             agent_id: With whom.
-            items_only: Only these items, at once and whoever was there; the cursor stays.
+            items_only: Only these items, at once, whether or not the user said anything; the cursor stays.
 
         Raises:
             ConflictError: memory was changed by others again and again; nothing was written, ask again.
@@ -272,7 +272,7 @@ class Dreamer:
         """Move the cursor over extractions that found nothing, or nothing that is left."""
         if found.read_through == found.cursor:
             return
-        with suppress(ConflictError):  # whoever moved memory is followed by another look
+        with suppress(ConflictError):  # another writer changed memory: the next look follows
             await self._change(
                 MemoryChange(
                     user_id=found.scene.user_id,

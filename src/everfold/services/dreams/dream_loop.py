@@ -1,4 +1,4 @@
-"""Dream while nobody is there: find users and agents that have been idle, and dream for each of them.
+"""Dream while users are away: find users and agents that have been idle, and dream for each of them.
 
 Everything that it needs is in the store, so a restart forgets nothing. A pair whose dream is on its way is skipped, not
 queued; different agents do not wait for each other, but for a free place among the few dreams that run at once.
@@ -57,7 +57,7 @@ class DreamLoop:
     async def poll_forever(self) -> None:
         """Look now and again and again. A store that does not serve is asked again the next time."""
         while True:
-            with suppress(StoreError):  # turns report it to whoever makes them
+            with suppress(StoreError):  # turns report it to their callers
                 await self.poll()
             await asyncio.sleep(self.poll_secs)
 

@@ -71,7 +71,7 @@ async def read_dream_input(
         user_id: Whose.
         agent_id: With whom.
         now: The moment of the dream.
-        items_only: Only these items, whoever was there; the cursor stays.
+        items_only: Only these items, whether or not the user said anything; the cursor stays.
         session_id: Whose tail goes with given items.
     """
     head = await store.read_memory_version(user_id)

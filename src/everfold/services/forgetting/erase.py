@@ -112,7 +112,7 @@ def _report(erasure: Erasure, *, is_pending: bool) -> Erased:
 
 
 async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: datetime, actor: str = "user") -> Erasure:
-    """What an erase of a message replaces, in the log and in memory. Writes nothing. O(events after the message).
+    """What an erase of a message replaces, in the log and in memory. Writes nothing. O(compactions after the message).
 
     Raises:
         NotFoundError: the session has no such message, or it was erased before.
@@ -164,7 +164,7 @@ def list_words_of(message: Message) -> tuple[str, ...]:
 
 
 async def _list_events(store: Store, records: list[SessionRecord], seq: int) -> list[Compaction]:
-    """Every committed event of these sessions that has decided about the message, by ordinal."""
+    """Every committed compaction of these sessions that has decided about the message, by ordinal."""
     found: dict[str, Compaction] = {}
     for record in records:
         after = 0
@@ -180,7 +180,7 @@ async def _list_events(store: Store, records: list[SessionRecord], seq: int) -> 
 
 @dataclass(slots=True, kw_only=True)
 class _Past:
-    """The events after a message, oldest first, with what of them was made again so far."""
+    """The compactions after a message, oldest first, with what of them was made again so far."""
 
     store: Store
     message: Message

@@ -104,7 +104,7 @@ async def import_memory(
 
 
 async def _refuse_sessions(store: Store, user_id: UserId) -> None:
-    """Refuse to add sessions to those of a user: nobody could tell a second import of a document from the first."""
+    """Refuse to add sessions to those of a user: a second import of a document could not be told from the first."""
     if await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=1):
         raise ConflictError(
             f"user {user_id} has sessions already; import without those of the export (transcripts=False, "

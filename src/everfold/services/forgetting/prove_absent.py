@@ -22,7 +22,7 @@ class WordPlace:
     Attributes:
         kind: `message`, `search`, `event`, `layout`, `digest`, `state`, `window`, `item`, `item_search`, `topic`,
             `dream`, `extraction`, `snapshot`, or `audit`.
-        id: Of the session, event, digest, item, topic, dream or extraction.
+        id: Of the session, compaction, digest, item, topic, dream or extraction.
         seq: The message, where there is one; else 0.
     """
 
@@ -51,7 +51,7 @@ class _Finder:
 async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> list[WordPlace]:
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
-    Looked through are messages, windows, search rows, events, layouts, digests and states of every session, and of
+    Looked through are messages, windows, search rows, compactions, layouts, digests and states of every session, and of
     memory items, topics, dreams, extractions, snapshots, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
     """
     finder = _Finder(words=tuple(word for word in words if word.strip()))

@@ -53,7 +53,7 @@ class ReadMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostedCompaction:
-    """An event, and what models were paid for it; None where no price is known, or none was asked."""
+    """A compaction, and what models were paid for it; None where no price is known, or none was asked."""
 
     compaction: Compaction
     cost_usd: float | None
@@ -61,7 +61,7 @@ class CostedCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionDetail:
-    """All that is stored of one event.
+    """All that is stored of one compaction.
 
     Attributes:
         digest: What stands for its range, or stood until that was rolled up; None where it folded nothing or is not in
@@ -168,7 +168,7 @@ class Inspector:
             found |= {note.seq: make_tombstone(note) for note in await self.store.read_notes(session_id, missing)}
         return [found[seq] for seq in seqs if seq in found]
 
-    # --- events
+    # --- compactions
 
     async def list_costed_compactions(
         self, *, after: str | None = None, newest_first: bool = False, limit: int = 100
@@ -181,7 +181,7 @@ class Inspector:
             limit: How many at most.
 
         Raises:
-            NotFoundError: the log has no event `after`.
+            NotFoundError: the log has no compaction `after`.
         """
         cursor = None if after is None else CompactionId(after)
         if newest_first:
@@ -195,7 +195,7 @@ class Inspector:
         return [await self.show_cost(compaction) for compaction in compactions]
 
     async def show_cost(self, compaction: Compaction) -> CostedCompaction:
-        """An event with what models were paid for it; nothing is asked where no worker ever had it."""
+        """A compaction with what models were paid for it; nothing is asked where no worker ever had it."""
         cost_usd = await self.store.sum_cost_usd(compaction_id=compaction.id) if compaction.attempts else 0.0
         return CostedCompaction(compaction=compaction, cost_usd=cost_usd or None)
 
@@ -203,7 +203,7 @@ class Inspector:
         """One compaction with the digests and the calls that belong to it.
 
         Raises:
-            NotFoundError: the log has no such event, whether another one has or not.
+            NotFoundError: the log has no such compaction, whether another one has or not.
         """
         compaction = await find_own_compaction(self.store, self.live.record, compaction_id)
         own = await self._read_digests(compaction)
@@ -218,7 +218,7 @@ class Inspector:
         )
 
     async def _read_digests(self, compaction: Compaction) -> dict[str, Digest]:
-        """What an event committed, by kind."""
+        """What a compaction committed, by kind."""
         if compaction.certificate is None:
             return {}
         ids = [digest_id for digest_id, _ in compaction.certificate.digests]
@@ -247,7 +247,7 @@ class Inspector:
         """The log as the newest compactions left it and as it is now; or as one compaction left it.
 
         Raises:
-            NotFoundError: the log has no such event.
+            NotFoundError: the log has no such compaction.
         """
         if compaction is None:
             strips = await list_strips(self.store, self.live, limit_count=require_page_size(limit))

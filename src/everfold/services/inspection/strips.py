@@ -78,7 +78,7 @@ async def get_strip(store: Store, live: LiveSession, compaction: Compaction) -> 
 async def _list_committed(
     store: Store, live: LiveSession, *, after_ordinal: int, last_ordinal: int = NO_END
 ) -> list[Compaction]:
-    """The committed events of a stretch; none of those that were cancelled, which have the ordinal of another."""
+    """The committed compactions of a stretch; none of those that were cancelled, which have the ordinal of another."""
     compactions = await store.list_compactions(live.record.id, after_ordinal=after_ordinal, limit_count=NO_END)
     return [compaction for compaction in compactions if compaction.is_committed and compaction.ordinal <= last_ordinal]
 
@@ -95,7 +95,7 @@ async def _trace_compaction(
         raise ValueError(f"Compaction {compaction.id} has not been committed.")
     sum_tokens = measure_reach(before, compaction.report.tokens_before)
     last_seq = await _find_reach(store, live, sum_tokens, from_seq=after.watermark)
-    left = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
+    folded_later = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
     return DatedStrip(
         compaction_id=compaction.id,
         ordinal=compaction.ordinal,
@@ -104,7 +104,7 @@ async def _trace_compaction(
         last_seq=last_seq,
         strip=make_strip(
             after,
-            left=left,
+            folded_later=folded_later,
             fixed_seq=live.state.fixed_seq,
             safe_seq=last_seq,
             last_seq=last_seq,
@@ -140,7 +140,7 @@ def _trace_now(live: LiveSession, apart: _Apart) -> DatedStrip:
         last_seq=state.last_seq,
         strip=make_strip(
             live.layout,
-            left=(),
+            folded_later=(),
             fixed_seq=state.fixed_seq,
             safe_seq=state.safe_seq,
             last_seq=state.last_seq,

@@ -35,7 +35,7 @@ class Trace:
 
     Attributes:
         messages: All that are not erased, by sequence number.
-        digests: Every digest that any of the events made, by id.
+        digests: Every digest that any of the compactions made, by id.
         now: The log as the window shows it now; it has as many fates as the log has messages.
         now_ranges: What the window shows of the past now.
     """
@@ -48,7 +48,7 @@ class Trace:
 
 
 async def trace_session(store: Store, live: LiveSession) -> Trace:
-    """Trace a session. O(messages x events)."""
+    """Trace a session. O(messages x compactions)."""
     await live.reload(store)
     state = live.state
     notes: list[Note] = []
@@ -68,7 +68,7 @@ async def trace_session(store: Store, live: LiveSession) -> Trace:
         digests=await store.read_digests(sorted(ids)),
         now=strip(
             live.layout,
-            left=(),
+            folded_later=(),
             safe_seq=state.safe_seq,
             last_seq=state.last_seq,
             noted=[(one.first_seq, one.last_seq) for one in list_noted(state.awaited, live.layout)],
@@ -98,12 +98,12 @@ def _trace_compaction(
     reach = find_reach(notes, before, tokens_before=compaction.report.tokens_before)
     last_seq = max(notes[reach - 1].seq if reach else 0, after.watermark)
     strip = partial(strip, safe_seq=last_seq, last_seq=last_seq)
-    left = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
+    folded_later = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
     return TracedCompaction(
         compaction=compaction,
         report=compaction.report.counted,
-        before=strip(before, left=()),
-        after=strip(after, left=left),
+        before=strip(before, folded_later=()),
+        after=strip(after, folded_later=folded_later),
         ranges=after.ranges,
         standing_text=after.standing_text,
     )

@@ -1,6 +1,6 @@
 """Embed: give vectors to what has none yet, beside the turns, and find what is near a question.
 
-An embedder is somebody else's program across a network. It is never asked within a transaction, and nothing waits for
+An embedder is another program across a network. It is never asked within a transaction, and nothing waits for
 it but this: a message is stored without a vector and is found by full text until it has one. What cannot be embedded
 now is left for the next time; what was erased meanwhile is not kept (see the port). Doing it again changes nothing.
 
@@ -75,7 +75,7 @@ class Embedding:
         batch_count: How many texts one request holds.
         retries: How many attempts may follow the first, each only after an error that is `retryable`.
         timeout_secs: How long one attempt may take.
-        question_secs: How long a question may wait for its vector: somebody waits for the answer.
+        question_secs: How long a question may wait for its vector, since a caller waits for the answer.
         sleep: Waits so many seconds between attempts.
         jitter: A number from 0 to 1, so that many callers do not come back at once.
     """
@@ -137,7 +137,7 @@ class Embedding:
             except InvalidInputError:
                 return
             except StoreError:
-                pass  # turns report it to whoever makes them
+                pass  # turns report it to their callers
             await self.sleep(AGAIN_SECS)
 
     async def find_near(

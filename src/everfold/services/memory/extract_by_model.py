@@ -4,8 +4,8 @@ Theory of operation. The head of memory is read first and the messages after it,
 dropped by the change that would have kept it. Each request is asked, and asked once more with the problem named; what it
 found is taken at once, so a later fault costs no earlier work, and doing it again adds nothing, since the same candidate is
 the same item. The cursor of the model's pass moves over what was read without a gap. Three faults end a pass: it raises
-then, its event stays pending and is degraded for the extraction alone in the end, while what the heuristic pass found
-stands. Nothing here is ever waited for by a turn.
+then. Its compaction stays pending, and is degraded for the extraction alone in the end; what the heuristic pass found
+stays. No turn waits for a pass.
 
 Source: DESIGN section 4, "Extraction"; REQUIREMENTS OF-40, OF-41, U-42.
 """
@@ -93,7 +93,7 @@ class ModelExtractor:
     memory_tools: frozenset[str] = frozenset(MEMORY_TOOLS)
 
     async def __call__(self, task: Task) -> None:
-        """The extraction of one event's range, kept messages included. Errors as in `extract_range`."""
+        """The extraction of one compaction's range, kept messages included. Errors as in `extract_range`."""
         plan = task.compaction.plan
         await self.extract_range(
             task.record, first_seq=plan.first_seq, last_seq=plan.last_seq, compaction_id=task.compaction.id

@@ -1,4 +1,4 @@
-"""List: the items of a ledger that somebody looks for, page by page."""
+"""List: the items of a memory that a filter asks for, page by page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Calling a model: bounded in time and money, retried once, and every attempt recorded.
 
-A model is somebody else's program: whatever it raises, sleeps or answers, this gives a reply or one of our errors, and
+A model is another program: whatever it raises, sleeps or answers, this gives a reply or one of our errors, and
 leaves nothing running. The time limit holds for one attempt, so a call with one retry takes at most twice as long and
 the wait between.
 

@@ -18,7 +18,7 @@ from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.pausing import finish_pausing
 
 MOST_ATTEMPTS = 200
-"""How often an append that lost to another writer is placed again. Every loss means that somebody else went ahead, so
+"""How often an append that lost to another writer is placed again. Every loss means that another append was stored, so
 this is reached only when hundreds of writers share one session."""
 
 

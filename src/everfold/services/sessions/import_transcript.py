@@ -104,7 +104,7 @@ async def import_transcript(
     user_id = await ensure_user_id()
     first_id: SessionId | None = None
     for conversation in placed:
-        # Nobody can find it before it is whole, so nobody else can write to it meanwhile.
+        # It cannot be found before it is whole, so no other writer can change it meanwhile.
         live = await opener.add(user_id, agent_id, conversation.settings, is_hidden=True)
         first_id = first_id or live.record.id
         for plan in conversation.plans:

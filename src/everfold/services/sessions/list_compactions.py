@@ -1,4 +1,4 @@
-"""List events: the compactions of a session a page at a time, from either end."""
+"""List compactions: the compactions of a session a page at a time, from either end."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from everfold.services.sessions.live import LiveSession
 
 
 async def find_own_compaction(store: Store, record: SessionRecord, compaction_id: str) -> Compaction:
-    """An event of a session's log, inherited ones included.
+    """A compaction of a session's log, inherited ones included.
 
     Raises:
         NotFoundError: the log has none with this id, whether another one has or not.
     """
-    problem = f"session {record.id} has no event {compaction_id!r}; list them"
+    problem = f"session {record.id} has no compaction {compaction_id!r}; list them"
     try:
         compaction = await store.get_compaction(CompactionId(compaction_id))
     except NotFoundError as error:
@@ -31,10 +31,10 @@ async def find_own_compaction(store: Store, record: SessionRecord, compaction_id
 async def list_newest_compactions(
     store: Store, live: LiveSession, *, before: CompactionId | None, limit_count: int
 ) -> list[Compaction]:
-    """Events against their order, those before the given one.
+    """Compactions against their order, those before the given one.
 
     Raises:
-        NotFoundError: the session has no event `before`.
+        NotFoundError: the session has no compaction `before`.
     """
     if before is None:
         await live.reload(store)
@@ -52,10 +52,10 @@ async def list_newest_compactions(
 async def list_compactions_after(
     store: Store, live: LiveSession, *, after: CompactionId | None, limit_count: int
 ) -> list[Compaction]:
-    """Events in their order, those after the given one. A cancelled event has the ordinal of another one too.
+    """Compactions in their order, those after the given one. A cancelled compaction has the ordinal of another one too.
 
     Raises:
-        NotFoundError: the session has no event `after`.
+        NotFoundError: the session has no compaction `after`.
     """
     if after is None:
         return await store.list_compactions(live.record.id, after_ordinal=0, limit_count=limit_count)
@@ -67,7 +67,7 @@ async def list_compactions_after(
 async def _read_past(
     store: Store, live: LiveSession, compaction_id: CompactionId, *, after_ordinal: int, more_count: int
 ) -> list[Compaction]:
-    """The events after an ordinal, so many behind the given one at least, or to the last one."""
+    """The compactions after an ordinal, so many behind the given one at least, or to the last one."""
     wanted = more_count + 2
     while True:
         compactions = await store.list_compactions(live.record.id, after_ordinal=after_ordinal, limit_count=wanted)
@@ -77,7 +77,7 @@ async def _read_past(
 
 
 def _find_index(compactions: Sequence[Compaction], compaction_id: CompactionId) -> int:
-    """Where an event stands; behind the last where it is not among them."""
+    """Where a compaction stands; behind the last where it is not among them."""
     return next(
         (index for index, compaction in enumerate(compactions) if compaction.id == compaction_id), len(compactions)
     )

@@ -165,9 +165,9 @@ class Opener:
             )
 
     async def _last_event(self, live: LiveSession, seq: int) -> tuple[CompactionId, int]:
-        """The last committed event that ends at or before a message, and its ordinal.
+        """The last committed compaction that ends at or before a message, and its ordinal.
 
-        What is still to come of its model's digest or of its extraction is the parent's.
+        Its late digest and its extraction stay with the parent.
         """
         found, ordinal, after = CompactionId(""), 0, 0
         while True:

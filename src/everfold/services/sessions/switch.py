@@ -1,6 +1,6 @@
 """Switch: open, follow, branch and resume sessions, and tell plug-ins and listeners of it.
 
-Everything is told after the store has committed it, so that whoever is told finds the new session when it asks.
+Everything is published after the store has committed it, so that a listener finds the new session.
 Nothing is flushed before a switch, because nothing is ever pending: every append was durable when it returned.
 """
 
@@ -87,7 +87,7 @@ class Switcher:
         return following
 
     async def _find_current(self, record: SessionRecord) -> SessionRecord | None:
-        """The session that is about to end; asked for only where somebody is told of it."""
+        """The session that is about to end; read only if a listener is told of it."""
         if self.stream.plugins.is_on or self.stream.hears(SessionSwitched):
             return await self.opener.store.find_current_session(record.user_id, record.agent_id)
         return None

@@ -1,7 +1,7 @@
 """Coordinate: call the hooks of every plug-in, in their order, so that none can harm another or the session.
 
 A call is for one plug-in: it has that plug-in's own counters, its own time limit, and its error stays its own. A plug-in
-that does not have a hook is not called, and where nobody has it nothing is made, awaited or locked.
+that does not have a hook is not called, and without a plug-in for it nothing is made, awaited or locked.
 """
 
 from collections import OrderedDict
@@ -101,7 +101,7 @@ class Coordinator:
                 f"session {fold.session.id}: compaction {fold.compaction_id} folds nothing: none of {len(plugins)} plug-ins "
                 f"passed on_pre_compress in {self._timeout_secs:g} s; fix one, or set hooks.strict = false",
                 session=fold.session.id,
-                event=fold.compaction_id,
+                compaction=fold.compaction_id,
             )
         return Hints(text=join_hints(answers), called_count=len(plugins), succeeded_count=len(answers))
 
@@ -129,7 +129,7 @@ class Coordinator:
         with move_on_after(self._timeout_secs) as scope:
             try:
                 answer = await getattr(plugin, HOOK_OF[type(told)])(replace(told, counters=counters))
-            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and must harm nobody
+            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and must not affect the others
                 self._report(plugin, told, error)
         if scope.cancelled_caught:
             self._report(plugin, told, None)

@@ -33,7 +33,7 @@ async def tell_turns(stream: Stream, record: SessionRecord, plan: AppendPlan) ->
 
 
 async def prepare_fold(stream: Stream, store: LogStore, record: SessionRecord, event: Compaction) -> Hints:
-    """Hints for the digest of an event, after every plug-in was shown exactly the messages that it folds.
+    """Hints for the digest of a compaction, after every plug-in was shown exactly the messages that it folds.
 
     What was erased meanwhile is not among them. Reads nothing where no plug-in looks.
 

@@ -84,7 +84,7 @@ class Memories:
         return self.get(agent_id) if self.is_on(agent_id) else None
 
     def get(self, agent_id: AgentId) -> AgentMemory:
-        """The same for whoever looks into memory from outside, whether the agent writes to it or not."""
+        """The same for readers from outside, whether the agent writes to memory or not."""
         if agent_id not in self._made:
             self._made[agent_id] = self._make(self.policy_of(agent_id))
         return self._made[agent_id]
@@ -102,7 +102,7 @@ class Memories:
             await self.embedding.close()
 
     async def extract(self, task: Task) -> None:
-        """The extraction of one event by the model; a worker's `extract`."""
+        """The extraction of one compaction by the model; a worker's `extract`."""
         extractor = self.get(task.record.agent_id).extractor
         if extractor is not None:
             await extractor(task)

@@ -97,7 +97,7 @@ class Attendant:
             self._report(live, error)
 
     async def catch_up(self, live: LiveSession) -> None:
-        """Take up what nobody has: messages that were imported, or appended by a process that was killed."""
+        """Extract from messages that no append has read: imported ones, or appended by a process that was killed."""
         if self.progress is None or self.progress.now.extracted_seq < live.state.last_seq:
             await self.take(live, (), await self.begin(live))
 

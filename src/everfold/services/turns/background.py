@@ -16,7 +16,7 @@ class Background:
     """A worker, what runs it, the recovery that finds what was left behind, the look for whom to dream for, and vectors.
 
     Attributes:
-        dreams: Any agent has structured memory; nobody is looked for otherwise.
+        dreams: Any agent has structured memory; otherwise idle users are not looked for.
     """
 
     worker: Worker
@@ -30,11 +30,11 @@ class Background:
 
     @property
     def is_synchronous(self) -> bool:
-        """Work is done by whoever finds it due."""
+        """The caller that finds work due does it."""
         return self.worker.policy.is_synchronous
 
     def start(self) -> None:
-        """Look for work from now on. What is done by whoever finds it due is left to them."""
+        """Look for work from now on, except for what callers do when they find it due."""
         if self.is_synchronous:
             return
         loop = asyncio.get_running_loop()

@@ -100,7 +100,7 @@ async def _settle(live: LiveSession, worker: Worker, compactor: Compactor) -> No
 
 
 async def _has_more(live: LiveSession, compactor: Compactor, begun: tuple[object, ...]) -> bool:
-    """Whether there is work for the background: an event that was begun meanwhile, or one that is due."""
+    """Whether there is work for the background: a compaction that was begun meanwhile, or one that is due."""
     if live.state.has_work and _name_begun(live) != begun:
         return True
     return await compactor.find_due()

@@ -87,7 +87,7 @@ class BrowsingContract:
         assert await store.list_erased(branch.id) == await store.list_erased(record.id) == [2]
 
     async def test_the_revision_of_an_event_is_found(self, store: Store) -> None:
-        """An event whose digest was replaced leads to the event that did it; one that was not leads nowhere."""
+        """A compaction whose digest was replaced names the compaction that replaced it; any other names none."""
         _, begun = await open_and_begin(store)
         state = await commit_early(store, begun)
         assert await store.find_revision(begun.compaction.id) is None

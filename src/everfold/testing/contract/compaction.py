@@ -66,15 +66,15 @@ async def cancel(store: Store, compacting: Compacting) -> None:
 
 
 async def list_all(store: Store, session_id: SessionId) -> list[Compaction]:
-    """Every event of a session's lineage."""
+    """Every compaction of a session's lineage."""
     return await store.list_compactions(session_id, after_ordinal=0, limit_count=1000)
 
 
 class CompactionContract:
-    """An event is begun once, claimed by one worker at a time, and committed or ended once; a commit is whole."""
+    """A compaction is begun once, claimed by one worker at a time, and committed or ended once; a commit is whole."""
 
     async def test_a_begun_event_is_pending(self, store: Store) -> None:
-        """A begun event reads back equal, its plan included, and the session's state names it as held."""
+        """A begun compaction reads back equal, its plan included, and the session's state names it as held."""
         record = await open_session(store, None, *talk(6))
         planned = await plan_next_compaction(store, record.id, "evt_1", focus="berth \ud83d\ude00")
         await store.begin_compaction(planned.compaction, planned.begun, expected_revision=planned.before.revision)
@@ -84,7 +84,7 @@ class CompactionContract:
         assert planned.begun.pending_compactions == ("evt_1",)
 
     async def test_an_event_begins_from_the_state_it_was_planned_in(self, store: Store) -> None:
-        """When the log has moved on since the plan, the event is refused and not stored."""
+        """When the log has moved on since the plan, the compaction is refused and not stored."""
         record = await open_session(store, None, *talk(6))
         planned = await plan_next_compaction(store, record.id, "evt_1")
         await append_wires(store, record.id, user("one more"))
@@ -93,7 +93,7 @@ class CompactionContract:
         assert await list_all(store, record.id) == []
 
     async def test_several_events_of_a_session_are_held_in_their_order(self, store: Store) -> None:
-        """An event may begin while another is held; the state names both, in order, and both are pending."""
+        """A compaction may begin while another is held; the state names both, in order, and both are pending."""
         record = await open_session(store, None, *talk(6))
         first = await begin(store, record.id, "evt_1")
         second = replace(first.compaction, id=CompactionId("evt_2"), ordinal=2)
@@ -120,7 +120,7 @@ class CompactionContract:
         assert await list_all(store, record.id) == [claimed]
 
     async def test_of_many_claims_at_once_one_wins(self, store: Store) -> None:
-        """However many workers want an event at the same moment, one has it, and one attempt is counted."""
+        """However many workers want a compaction at the same moment, one has it, and one attempt is counted."""
         record = await open_session(store, None, *talk(6))
         compaction = (await begin(store, record.id, "evt_1")).compaction
         won: list[Compaction] = []
@@ -136,7 +136,7 @@ class CompactionContract:
         assert await list_all(store, record.id) == won
 
     async def test_a_dead_workers_event_is_claimed_again(self, store: Store) -> None:
-        """When the lease has run out, the event gets a new one and another attempt is counted."""
+        """When the lease has run out, the compaction gets a new one and another attempt is counted."""
         record = await open_session(store, None, *talk(6))
         compaction = (await begin(store, record.id, "evt_1")).compaction
         await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)
@@ -146,7 +146,7 @@ class CompactionContract:
         assert (again.state, again.attempts, again.lease_until) == ("running", 2, minute(600))
 
     async def test_a_commit_puts_everything_in_force_at_once(self, store: Store) -> None:
-        """After a commit the event is done with certificate and report, and layout, digests and state are the fold's."""
+        """After a commit the compaction is done; certificate, report, layout, digests and state are the fold's."""
         record = await open_session(store, None, *talk(8))
         compacting = await compact(store, record.id, "evt_1")
         fold = compacting.fold
@@ -165,7 +165,7 @@ class CompactionContract:
         assert state.compaction_id == "evt_1"
 
     async def test_an_event_may_be_committed_without_a_claim(self, store: Store) -> None:
-        """An inline compaction commits the event that it has just begun."""
+        """An inline compaction commits the compaction that it has just begun."""
         record = await open_session(store, None, *talk(6))
         compacting = await begin(store, record.id, "evt_1")
         await finish(store, compacting)
@@ -173,7 +173,7 @@ class CompactionContract:
         assert (compaction.state, compaction.attempts, compaction.ended_at) == ("done", 0, LATER)
 
     async def test_a_commit_over_another_state_writes_nothing(self, store: Store) -> None:
-        """When the log has moved on, the commit is refused: no digest, no layout, and the event is still on its way."""
+        """When the log has moved on, the commit is refused: no digest, no layout, and the compaction is still open."""
         record = await open_session(store, None, *talk(6))
         compacting = await begin(store, record.id, "evt_1")
         await append_wires(store, record.id, user("one more"))
@@ -207,7 +207,7 @@ class CompactionContract:
         assert len(await store.read_messages(record.id, range(1, 99))) == 13
 
     async def test_an_event_is_committed_once(self, store: Store) -> None:
-        """A second commit, claim or end of a done event is refused and changes nothing."""
+        """A second commit, claim or end of a done compaction is refused and changes nothing."""
         record = await open_session(store, None, *talk(6))
         compacting = await compact(store, record.id, "evt_1")
         done = await list_all(store, record.id)
@@ -227,7 +227,7 @@ class CompactionContract:
 
     @pytest.mark.parametrize("is_claimed", [False, True], ids=["pending", "running"])
     async def test_a_cancelled_event_has_ended(self, store: Store, is_claimed: bool) -> None:  # noqa: FBT001  # as above
-        """An event that was cancelled commits nothing, cannot be taken up again, and makes room for the next."""
+        """A compaction that was cancelled commits nothing, cannot be taken up again, and makes room for the next."""
         record = await open_session(store, None, *talk(6))
         compacting = await begin(store, record.id, "evt_1")
         if is_claimed:
@@ -250,7 +250,7 @@ class CompactionContract:
         assert [one.state for one in await list_all(store, record.id)] == ["cancelled", "done"]
 
     async def test_events_are_listed_by_ordinal_page_by_page(self, store: Store) -> None:
-        """Pages after an ordinal give each event once, the one that is on its way last."""
+        """Pages after an ordinal give each compaction once, the one that is on its way last."""
         record = await open_session(store)
         for number in range(1, 4):
             await append_wires(store, record.id, *talk(4, first=number * 10))
@@ -317,7 +317,7 @@ class CompactionContract:
         assert await store.read_layout(CompactionId("evt_1")) == compacting.fold.layout
 
     async def test_a_branch_inherits_events_up_to_its_branch(self, store: Store) -> None:
-        """A branch lists the events that it shares and its own, along two levels, and none that came later."""
+        """A branch lists the compactions that it shares and its own, along two levels, and none that came later."""
         parent = await open_session(store, None, *talk(6))
         await compact(store, parent.id, "evt_p1")
         child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
@@ -361,7 +361,7 @@ class CompactionContract:
         assert await store.read_digests([one.id for one in digests]) == {one.id: one for one in digests}
 
     async def test_unknown_events_and_sessions_are_not_found(self, store: Store) -> None:
-        """Each method refuses an event or session that does not exist, and a layout that was not committed."""
+        """Each method refuses a compaction or session that does not exist, and a layout that was not committed."""
         record = await open_session(store, None, *talk(6))
         planned = await plan_next_compaction(store, record.id, "evt_1")
         stray = replace(planned.compaction, session_id=SessionId("ses_nobody"))

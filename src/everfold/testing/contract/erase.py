@@ -179,7 +179,7 @@ class EraseContract:
             )
 
     async def test_what_an_erase_makes_again_is_in_force(self, store: Store) -> None:
-        """New digests, layouts and certificates are what is read from then on; nothing else of an event changes."""
+        """New digests, layouts and certificates are what is read from then on; nothing else of a compaction changes."""
         record = await open_session(store, None, *talk(8))
         made = await compact(store, record.id, "evt_1")
         fold = made.fold
@@ -228,7 +228,7 @@ class EraseContract:
             await append_wires(store, record.id, incoming(user("alibi"), client_id="id-1"))
 
     async def test_nothing_is_erased_that_is_not_there(self, store: Store) -> None:
-        """An unknown message, neighbour or event is not found, and then nothing has changed."""
+        """An unknown message, neighbour or compaction is not found, and then nothing has changed."""
         record = await open_session(store, None, *talk(6))
         made = await compact(store, record.id, "evt_1")
         bare = await plan_bare_erasure(store, record.id, 1)

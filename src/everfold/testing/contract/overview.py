@@ -27,7 +27,7 @@ class OverviewContract:
         assert await store.sum_spend(since=minute(0)) == []
 
     async def test_what_waits_is_counted_and_listed(self, store: Store) -> None:
-        """An event waits until it has ended; the users and sessions of everybody are counted."""
+        """A compaction waits until it has ended; the users and sessions of everybody are counted."""
         begun = {}
         for name in ("ses_1", "ses_2"):
             record = session_record(name, user_id=UserId(f"usr_{name}"))
@@ -44,7 +44,7 @@ class OverviewContract:
         assert len(await store.list_unfinished(limit_count=1)) == 1
 
     async def test_a_degraded_event_is_listed_apart(self, store: Store) -> None:
-        """An event that ended degraded waits no more, and is found by whoever looks for it."""
+        """A compaction that ended degraded waits no more, and is found by whoever looks for it."""
         await open_session(store, session_record("ses_1"))
         await append_wires(store, SessionId("ses_1"), *talk(30))
         begun = await begin(store, SessionId("ses_1"), "evt_1")

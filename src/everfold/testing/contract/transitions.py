@@ -151,7 +151,7 @@ class TransitionContract:
 
     @pytest.mark.parametrize("position", PATHS, ids="-".join)
     async def test_a_store_refuses_what_the_table_does_not_list(self, store: Store, position: Position) -> None:
-        """From each position each other cause is a conflict that changes nothing; an erase passes such an event by."""
+        """From each position each other cause is a conflict that changes nothing; an erase skips such a compaction."""
         driver = await drive(store, position, "1")
         session_id = driver.begun.compaction.session_id
         before = await list_all(store, session_id), await store.read_state(session_id)

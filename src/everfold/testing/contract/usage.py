@@ -69,7 +69,7 @@ class UsageContract:
         assert await store.list_calls(limit_count=9) == [first]
 
     async def test_costs_are_summed(self, store: Store) -> None:
-        """A sum counts what began at or after the moment, of the event, or both; an unknown cost counts nothing."""
+        """A sum counts calls since the moment, of the compaction, or both; an unknown cost counts nothing."""
         assert await store.sum_cost_usd() == 0
         assert await store.sum_cost_usd(since=minute(0), compaction_id=EVENT) == 0
         other = replace(call("call_3", cost_usd=4.0, at=20), compaction_id=CompactionId("evt_2"), user_id=BEN)
@@ -97,7 +97,7 @@ class UsageContract:
             assert listed == ids
 
     async def test_a_listing_is_of_what_was_asked(self, store: Store) -> None:
-        """Calls of a user, a session or an event are theirs alone, after a cursor too."""
+        """Calls of a user, a session or a compaction are theirs alone, after a cursor too."""
         await store.record_call(call("call_1"))
         await store.record_call(replace(call("call_2"), user_id=BEN, session_id=SessionId("ses_2")))
         await store.record_call(replace(call("call_3"), compaction_id=CompactionId("evt_2")))

@@ -1,4 +1,4 @@
-"""What every store holds to about events as work. See `everfold.testing.contract`."""
+"""What every store holds to about compactions as work. See `everfold.testing.contract`."""
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
@@ -55,14 +55,14 @@ async def begin(
 
 
 def awaited(begun: Compacting) -> SessionState:
-    """The state in which the event's range stands under a continuity note."""
+    """The state in which the compaction's range stands under a continuity note."""
     plan = begun.compaction.plan
     one = Awaited(begun.compaction.id, plan.first_seq, plan.last_seq)
     return replace(begun.after, pending_compactions=(), awaited=(one,))
 
 
 async def commit_early(store: Store, begun: Compacting, *, done: Fold | None = None) -> SessionState:
-    """Put an event's layout in force while its digest is still to come."""
+    """Put a compaction's layout in force while its digest is still to come."""
     state = awaited(begun)
     await store.commit_compaction(
         begun.compaction.id,
@@ -81,13 +81,13 @@ def of_another(session_id: str) -> SessionRecord:
 
 
 async def open_and_begin(store: Store, *, extraction: str = "off") -> tuple[SessionRecord, Compacting]:
-    """A session with one event that waits for a worker."""
+    """A session with one compaction that waits for a worker."""
     record = await open_session(store, None, *talk(8))
     return record, await begin(store, record.id, "evt_1", extraction=extraction)
 
 
 def revise(begun: Compacting, state: SessionState, revision_id: str = "evt_9") -> tuple[Compaction, Fold]:
-    """What a revision of an event that was committed early stores."""
+    """What a revision of a compaction that was committed early stores."""
     layout = begun.fold.layout
     plan = plan_late_digest(begun.compaction.plan, layout, tokens_before=900, replaced_tokens=0)
     before = begun.fold.digests[0]
@@ -107,14 +107,14 @@ def revise(begun: Compacting, state: SessionState, revision_id: str = "evt_9") -
 
 
 def after_revision(state: SessionState, revision: Compaction) -> SessionState:
-    """The state that a revision of the only awaited event commits."""
+    """The state that a revision of the only awaited compaction commits."""
     return replace(
         state, revision=state.revision + 1, compaction_id=revision.id, compactions_count=revision.ordinal, awaited=()
     )
 
 
 async def refused(store: Store, session_id: SessionId, attempt: Awaitable[object]) -> None:
-    """An attempt raises a conflict and has changed neither events nor state."""
+    """An attempt raises a conflict and has changed neither compactions nor state."""
     before = await list_all(store, session_id), await store.read_state(session_id)
     with pytest.raises(ConflictError):
         await attempt
@@ -122,12 +122,12 @@ async def refused(store: Store, session_id: SessionId, attempt: Awaitable[object
 
 
 class WorkContract:
-    """One worker has an event at a time; what it made is kept, committed once, and never from before an erase."""
+    """One worker has a compaction at a time; what it made is kept, committed once, and never from before an erase."""
 
     # --- committed before it has ended
 
     async def test_a_commit_without_an_outcome_leaves_the_event_open(self, store: Store) -> None:
-        """The layout is in force, certificate and report are there, and the event is still to be worked on."""
+        """The layout is in force, certificate and report are there, and the compaction is still to be worked on."""
         record, begun = await open_and_begin(store, extraction="pending")
         state = await commit_early(store, begun)
         (compaction,) = await list_all(store, record.id)
@@ -139,7 +139,7 @@ class WorkContract:
         assert claimed == replace(compaction, state="running", attempts=1, lease_until=LATER)
 
     async def test_a_running_event_stays_its_workers_when_it_is_committed_early(self, store: Store) -> None:
-        """An overflow that commits a claimed event takes neither the lease nor the attempt from its worker."""
+        """An overflow that commits a claimed compaction takes neither the lease nor the attempt from its worker."""
         record, begun = await open_and_begin(store)
         claimed = await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
         await commit_early(store, begun)
@@ -149,7 +149,7 @@ class WorkContract:
         assert (await store.get_compaction(compaction.id)).state == "ready"
 
     async def test_a_models_digest_settles_the_digest_part(self, store: Store) -> None:
-        """A fold with a model's digest and no outcome leaves the event pending for its extraction, its draft used up."""
+        """After a model's digest without an outcome the compaction is pending for its extraction, and has no draft."""
         record, begun = await open_and_begin(store, extraction="pending")
         await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
         await store.keep_draft(begun.compaction.id, draft_of(), attempt=1, extraction="pending")
@@ -183,7 +183,7 @@ class WorkContract:
     # --- revisions
 
     async def test_a_revision_is_an_event_of_its_own(self, store: Store) -> None:
-        """It is done when it is stored, names what it revises, shows its digest, and the revised event's digest is done."""
+        """It is stored as done, names what it revises, and shows its digest; the revised digest is done."""
         record, begun = await open_and_begin(store)
         state = await commit_early(store, begun)
         revision, done = revise(begun, state)
@@ -204,7 +204,7 @@ class WorkContract:
         assert check_never_neither(done.layout, certificates, compaction_id=stored.id, last_seq=after.last_seq) == []
 
     async def test_a_revision_without_an_outcome_leaves_the_extraction(self, store: Store) -> None:
-        """The revised event's digest is done and it is pending for its extraction; its draft is used up."""
+        """The revised compaction's digest is done and it is pending for its extraction; its draft is used up."""
         _, begun = await open_and_begin(store, extraction="pending")
         state = await commit_early(store, begun)
         await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
@@ -219,7 +219,7 @@ class WorkContract:
         assert (revised.draft, revised.ended_at) == (None, None)
 
     async def test_held_events_move_up_behind_a_revision(self, store: Store) -> None:
-        """A revision takes the next ordinal; every pending compaction of the session comes one later, and no other event does."""
+        """A revision takes the next ordinal; pending compactions of the session, and no others, come one later."""
         record, begun = await open_and_begin(store)
         state = await commit_early(store, begun)
         other = await open_session(store, of_another("ses_other"), *talk(8))
@@ -290,7 +290,7 @@ class WorkContract:
         assert await store.read_layout(compaction.id) == begun.fold.layout
 
     async def test_an_end_over_another_state_changes_nothing(self, store: Store) -> None:
-        """When the log has moved on, the event is still open."""
+        """When the log has moved on, the compaction is still open."""
         record, begun = await open_and_begin(store)
         state = await commit_early(store, begun)
         await append_wires(store, record.id, user("one more"))
@@ -366,7 +366,7 @@ class WorkContract:
         assert (await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)).attempts == 2
 
     async def test_a_renewed_lease_holds_for_longer(self, store: Store) -> None:
-        """Nobody else may claim the event until the new end of its lease."""
+        """Nobody else may claim the compaction until the new end of its lease."""
         _, begun = await open_and_begin(store)
         await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
         await store.renew_lease(begun.compaction.id, attempt=1, lease_until=minute(600))
@@ -375,7 +375,7 @@ class WorkContract:
         assert (await store.get_compaction(begun.compaction.id)).lease_until == minute(600)
 
     async def test_a_worker_that_lost_its_event_can_do_nothing_to_it(self, store: Store) -> None:
-        """Under an attempt that is over, a lease cannot be renewed, a draft not kept, the event not released."""
+        """Under an attempt that is over, a lease cannot be renewed, a draft not kept, the compaction not released."""
         record, begun = await open_and_begin(store)
         compaction_id = begun.compaction.id
         await store.claim_compaction(compaction_id, now=NOW, lease_until=LATER)
@@ -388,7 +388,7 @@ class WorkContract:
             await refused(store, record.id, attempt)
 
     async def test_what_nobody_runs_cannot_be_kept_or_released(self, store: Store) -> None:
-        """The same holds for an event that is pending, ready or has ended, under the attempt that it is at."""
+        """The same holds for a compaction that is pending, ready or has ended, under the attempt that it is at."""
         record, begun = await open_and_begin(store)
         compaction_id = begun.compaction.id
 
@@ -416,7 +416,7 @@ class WorkContract:
         assert (await store.get_compaction(compaction_id)).draft is None
 
     async def test_a_kept_draft_reads_back_equal(self, store: Store) -> None:
-        """The event is ready under its lease, and holds the draft with every code point and figure of it."""
+        """The compaction is ready under its lease, and holds the draft with every code point and figure of it."""
         record, begun = await open_and_begin(store, extraction="pending")
         await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
         await store.keep_draft(
@@ -443,7 +443,7 @@ class WorkContract:
         assert (await store.get_compaction(begun.compaction.id)).draft == draft_of(epoch=1)
 
     async def test_an_erase_drops_drafts(self, store: Store) -> None:
-        """What was written and not committed may hold the words: it is gone, and the event may be claimed again."""
+        """A draft that is not committed may hold the words: it is removed, and the compaction can be claimed again."""
         record, begun = await open_and_begin(store)
         await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
         await store.keep_draft(begun.compaction.id, draft_of(), attempt=1, extraction="off")
@@ -453,7 +453,7 @@ class WorkContract:
         assert (await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)).attempts == 2
 
     async def test_an_erase_leaves_the_drafts_of_other_sessions(self, store: Store) -> None:
-        """Only the events of sessions that share the message lose what was written for them."""
+        """Only the compactions of sessions that share the message lose what was written for them."""
         record, _ = await open_and_begin(store)
         other = await open_session(store, of_another("ses_other"), *talk(8))
         apart = await begin(store, other.id, "evt_other")
@@ -495,7 +495,7 @@ class WorkContract:
         assert await list_ids(now=LATER + TICK) == ["evt_later", "evt_leased", "evt_dead", "evt_pending", "evt_ready"]
 
     async def test_a_committed_event_waits_for_its_digest(self, store: Store) -> None:
-        """An event whose layout is in force already is work as long as it has not ended; a revision never is."""
+        """A compaction whose layout is in force already is work as long as it has not ended; a revision never is."""
         record, begun = await open_and_begin(store)
         state = await commit_early(store, begun)
         listed = await store.list_waiting(now=NOW, begun_after=LONG_AGO, limit_count=9)

@@ -1,7 +1,7 @@
 """A server on this machine that answers as a provider of models does, with what a test tells it to.
 
 It speaks OpenAI's chat completions (`/v1/chat/completions`) and Anthropic's messages (`/v1/messages`), knows nothing and
-calls nobody. What it was asked is kept, headers and all.
+calls no other machine. What it was asked is kept, headers and all.
 
 Source: the API references of OpenAI (chat completions, error codes) and Anthropic (messages, errors).
 """
@@ -98,7 +98,7 @@ def _make_handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = server.take(Asked(path=self.path, headers=headers, body=body))
-            with suppress(OSError):  # whoever asked may be gone by now
+            with suppress(OSError):  # the client may be gone by now
                 self.send_response(answer.status)
                 self.send_header("content-type", answer.content_type)
                 self.send_header("content-length", str(len(answer.body)))

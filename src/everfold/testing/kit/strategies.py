@@ -232,7 +232,7 @@ def _kit(*, tidy: bool) -> _Kit:
 def _st_talk(draw: st.DrawFn, *, tidy: bool) -> TalkPlan:
     kit = _kit(tidy=tidy)
     flavour = draw(kit.flavour)
-    # Part lists, pins and refusals belong to one speaker; the others are anybody's.
+    # Part lists, pins and refusals belong to one speaker; the others may be any speaker's.
     speaker = _SPEAKER_BY_FLAVOUR[flavour] if flavour in _SPEAKER_BY_FLAVOUR else draw(kit.speaker)
     first = draw(kit.kept if flavour == "kept" else kit.text)
     return TalkPlan(

@@ -85,7 +85,7 @@ def test_every_message_has_the_fate_of_its_definition(data: st.DataObject) -> No
     noted = list(zip(ends[::2], ends[1::2], strict=False))
     strip = make_strip(
         layout,
-        left=left,
+        folded_later=left,
         fixed_seq=fixed_seq,
         safe_seq=safe_seq,
         last_seq=last_seq,
