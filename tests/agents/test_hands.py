@@ -369,7 +369,7 @@ async def test_the_cap_of_a_day_holds_for_hands(script: WriteScript) -> None:
     }
     async with opened({"plain": hand}, spend={"per_day_usd": 0.5}) as agents:
         assert "First." in await agents.hands.query_hand("plain", "One?")
-        with pytest.raises(OverBudgetError, match=r"spend\.per_day_usd is 0\.5000: no hand is asked"):
+        with pytest.raises(OverBudgetError, match=r"spend\.per_day_usd is 0\.5000: no model is called"):
             await agents.hands.query_hand("plain", "Two?")
         calls = await agents.engine.admin.usage.list_calls(limit_count=9)
         assert [(call.outcome, call.cost_usd) for call in calls] == [("complete", 0.3), ("over_budget", 0.3)]

@@ -30,7 +30,7 @@ from everfold.agents.questions import (
 )
 from everfold.agents.tally import Tally
 from everfold.config import Settings
-from everfold.core.observation.usage import ModelCall, start_of_day
+from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import UserId
 from everfold.core.text.frames import fence_untrusted
 from everfold.core.text.tokens import estimate_text_tokens
@@ -40,11 +40,11 @@ from everfold.errors import (
     ModelReplyError,
     ModelUnavailableError,
     NotFoundError,
-    OverBudgetError,
 )
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
 from everfold.sections import HandSettings
+from everfold.services.models.spending import CANCELLED, require_day_budget
 
 if TYPE_CHECKING:
     from everfold.agents.models import AgentModel
@@ -54,7 +54,6 @@ NOBODY: Final = UserId("")
 END_SECS: Final = 10.0
 """How long a query that is given up may take to end its tools. Source: a program that does not end by itself is killed
 4 s after it was told to, by the MCP client library."""
-_CANCELLED: Final = "cancelled"
 _NAME: Final = re.compile(r"[\w.@-]{1,80}")
 """What a fence may name; see `everfold.core.sources.refreshing.find_source`."""
 
@@ -279,7 +278,7 @@ class Hands:
     ) -> str:
         """What the query gives, once what it used is stored: one row, however it ends."""
         started_at = self.clock.now()
-        outcome = _CANCELLED
+        outcome = CANCELLED
         try:
             text = await answering
             outcome = "length" if tally.is_cut else "refusal" if tally.is_refused else "complete"
@@ -291,7 +290,7 @@ class Hands:
                 # A caller that gives up has spent all the same.
                 with anyio.CancelScope(shield=True):
                     call = self._make_record(hand, tally, started_at, outcome)
-                    if outcome == _CANCELLED:
+                    if outcome == CANCELLED:
                         with suppress(EverfoldError):  # must not stand in for the cancellation
                             await usage.record_call(call)
                     else:
@@ -326,16 +325,7 @@ class Hands:
 
     async def _require_budget(self, usage: UsageStore, *, spent_usd: float) -> None:
         cap = self.settings.spend.per_day_usd
-        if cap is None:
-            return
-        midnight = start_of_day(self.clock.now())
-        spent = spent_usd + await usage.sum_cost_usd(since=midnight)
-        if spent >= cap:
-            raise OverBudgetError(
-                f"{midnight:%Y-%m-%d} (UTC) has cost {spent:.4f} USD, and spend.per_day_usd is {cap:.4f}: no hand is "
-                "asked; raise the cap, or wait",
-                cap="spend.per_day_usd",
-            )
+        await require_day_budget(usage, self.clock, cap, spent_usd=spent_usd)
 
 
 async def _end(task: asyncio.Task[str]) -> None:

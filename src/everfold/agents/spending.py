@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 from everfold.agents.speaking import Draft
 from everfold.core.log.sessions import SessionRecord
-from everfold.core.observation.usage import ModelCall, start_of_day
-from everfold.errors import OverBudgetError
+from everfold.core.observation.usage import ModelCall
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
+from everfold.services.models.spending import require_day_budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +26,7 @@ class Spending:
         Raises:
             OverBudgetError: it is.
         """
-        if self.per_day_usd is None:
-            return
-        spent = await self.usage.sum_cost_usd(since=start_of_day(self.clock.now()))
-        if spent >= self.per_day_usd:
-            raise OverBudgetError(
-                f"model not called: today's calls cost {spent:.4f} USD of spend.per_day_usd {self.per_day_usd:.4f}; "
-                "raise the cap, or wait until midnight UTC",
-                cap="spend.per_day_usd",
-            )
+        await require_day_budget(self.usage, self.clock, self.per_day_usd)
 
     async def record(
         self, session: SessionRecord, draft: Draft, *, model: str, attempt: int, started_at: datetime, outcome: str

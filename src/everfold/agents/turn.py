@@ -26,7 +26,7 @@ from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.window import Window
 from everfold.errors import ContextLengthError, EverfoldError, StoreError
 from everfold.services.memory.memory_tools import MemoryTools
-from everfold.services.models.call_model import CANCELLED
+from everfold.services.models.spending import CANCELLED
 from everfold.session import Session
 
 MOST_STEPS: Final = 100

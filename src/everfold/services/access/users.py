@@ -51,12 +51,7 @@ class Users:
             InvalidInputError: the text names no user; see `parse_user_reference`.
         """
         reference = parse_user_reference(text)
-        if reference.kind == "id":
-            return UserId(reference.text)
-        known = self._known.get(reference.text)
-        if known is not None:
-            return known
-        return self._remember(text, await self._ensure(reference))
+        return self._read_known(reference) or self._remember(text, await self._ensure(reference))
 
     async def find_id(self, text: str) -> UserId | None:
         """The id of whom a text names, or None where no user has that name; nothing is stored.
@@ -65,13 +60,13 @@ class Users:
             InvalidInputError: the text names no user; see `parse_user_reference`.
         """
         reference = parse_user_reference(text)
-        if reference.kind == "id":
-            return UserId(reference.text)
-        known = self._known.get(reference.text)
-        if known is not None:
+        if (known := self._read_known(reference)) is not None:
             return known
         user = await self._find(reference)
         return None if user is None else self._remember(text, user)
+
+    def _read_known(self, reference: UserReference) -> UserId | None:
+        return UserId(reference.text) if reference.kind == "id" else self._known.get(reference.text)
 
     async def read_id(self, user: str) -> UserId:
         """The id of the user whom a text names; a text that names no user is taken for an id, which no user has."""

@@ -4,21 +4,20 @@ Source: `everfold.services.models.call_model`, whose rules for records and caps 
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import anyio
 
-from everfold.core.observation.usage import ModelCall, start_of_day
+from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import UserId
 from everfold.core.recall.vectors import Vector
 from everfold.core.text.tokens import estimate_text_tokens
-from everfold.errors import EverfoldError, ModelReplyError, ModelUnavailableError, OverBudgetError
+from everfold.errors import EverfoldError, ModelReplyError, ModelUnavailableError
 from everfold.ports.embedders import Embedded, Embedder
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
-from everfold.services.models.call_model import CANCELLED
+from everfold.services.models.spending import record_attempt, require_day_budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,37 +47,16 @@ class EmbedderCaller:
             ModelReplyError: the provider refused, or what came are not these vectors.
             StoreError: the attempt could not be recorded.
         """
-        await self._check_cap()
+        await require_day_budget(self.store, self.clock, self.per_day_usd)
         started_at = self.clock.now()
 
-        async def record(outcome: str, reply: Embedded | None = None) -> None:
-            # A caller that gives up has spent all the same: the record is written first.
-            with anyio.CancelScope(shield=True):
-                await self.store.record_call(self._make_record(texts, user_id, attempt, started_at, outcome, reply))
+        async def record(outcome: str, reply: Embedded | None) -> None:
+            await self.store.record_call(self._make_record(texts, user_id, attempt, started_at, outcome, reply))
 
-        try:
-            reply = await self._ask(texts, is_query=is_query, secs=secs)
-        except EverfoldError as error:
-            await record(error.code)
-            raise
-        except anyio.get_cancelled_exc_class():
-            with suppress(EverfoldError):  # a record that cannot be written must not stand in for the cancellation
-                await record(CANCELLED)
-            raise
-        await record("complete", reply)
+        reply = await record_attempt(
+            lambda: self._ask(texts, is_query=is_query, secs=secs), record, lambda _: "complete"
+        )
         return reply.vectors
-
-    async def _check_cap(self) -> None:
-        if self.per_day_usd is None:
-            return
-        midnight = start_of_day(self.clock.now())
-        spent = await self.store.sum_cost_usd(since=midnight)
-        if spent >= self.per_day_usd:
-            raise OverBudgetError(
-                f"{midnight:%Y-%m-%d} (UTC) has cost {spent:.4f} USD, and spend.per_day_usd is {self.per_day_usd:.4f}: the "
-                "embedder is not called; raise the cap, or wait",
-                cap="spend.per_day_usd",
-            )
 
     async def _ask(self, texts: Sequence[str], *, is_query: bool, secs: float) -> Embedded:
         name = self.embedder.name

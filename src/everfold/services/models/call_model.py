@@ -11,33 +11,29 @@ record says so (`is_uncounted`).
 
 import random
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import anyio
 
-from everfold.core.observation.usage import ModelCall, start_of_day
+from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import (
     EverfoldError,
     ModelError,
     ModelReplyError,
     ModelUnavailableError,
-    OverBudgetError,
     RateLimitedError,
 )
 from everfold.ports.models import Model, ModelReply, ModelRequest
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
 from everfold.services.models.ask_model import ask_model
+from everfold.services.models.spending import record_attempt, refuse_above, require_day_budget
 from everfold.services.telling.stream import Stream
 
 BACKOFF_SECS = 1.0
 """The longest wait before the first retry; it doubles with each. About as long as providers ask for when they are busy."""
-
-CANCELLED = "cancelled"
-"""The outcome of an attempt whose caller gave it up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +43,7 @@ class ModelCaller:
     Attributes:
         timeout_secs: How long one attempt may take.
         retries: How many attempts may follow the first, each only after an error that is `retryable`.
-        per_compaction_usd: The cap on what one compaction event may cost; none when None.
+        per_compaction_usd: The cap on what one compaction may cost; none when None.
         per_day_usd: The cap on what all calls recorded in the store since midnight UTC may cost; none when None.
         sleep: Waits so many seconds between attempts.
         jitter: A number from 0 to 1, so that many callers do not come back at once.
@@ -98,33 +94,16 @@ class ModelCaller:
     async def _check_caps(self, compaction_id: CompactionId | None) -> None:
         if self.per_compaction_usd is not None and compaction_id is not None:
             spent = await self.store.sum_cost_usd(compaction_id=compaction_id)
-            if spent >= self.per_compaction_usd:
-                raise _over_budget("spend.per_compaction_usd", self.per_compaction_usd, spent, f"event {compaction_id}")
-        if self.per_day_usd is not None:
-            midnight = start_of_day(self.clock.now())
-            spent = await self.store.sum_cost_usd(since=midnight)
-            if spent >= self.per_day_usd:
-                raise _over_budget("spend.per_day_usd", self.per_day_usd, spent, f"{midnight:%Y-%m-%d} (UTC)")
+            refuse_above("spend.per_compaction_usd", self.per_compaction_usd, spent, f"compaction {compaction_id}")
+        await require_day_budget(self.store, self.clock, self.per_day_usd)
 
     async def _attempt(self, request: ModelRequest, subject: "_Subject", attempt: int) -> ModelReply:
         started_at = self.clock.now()
 
-        async def record(outcome: str, reply: ModelReply | None = None) -> None:
-            # A caller that gives up has spent all the same: the record is written first.
-            with anyio.CancelScope(shield=True):
-                await self.store.record_call(self._make_record(request, subject, attempt, started_at, outcome, reply))
+        async def record(outcome: str, reply: ModelReply | None) -> None:
+            await self.store.record_call(self._make_record(request, subject, attempt, started_at, outcome, reply))
 
-        try:
-            reply = await self._ask(request, subject)
-        except EverfoldError as error:
-            await record(error.code)
-            raise
-        except anyio.get_cancelled_exc_class():
-            with suppress(EverfoldError):  # a record that cannot be written must not stand in for the cancellation
-                await record(CANCELLED)
-            raise
-        await record(reply.finish, reply)
-        return reply
+        return await record_attempt(lambda: self._ask(request, subject), record, lambda reply: reply.finish)
 
     async def _ask(self, request: ModelRequest, subject: "_Subject") -> ModelReply:
         with anyio.move_on_after(self.timeout_secs) as limit:
@@ -189,10 +168,3 @@ class _Subject:
 def _may_come_back(error: EverfoldError) -> bool:
     """Whether the same attempt may succeed later; a store that did not take its record is not the model's failure."""
     return error.retryable and isinstance(error, ModelError | RateLimitedError)
-
-
-def _over_budget(key: str, cap: float, spent: float, what: str) -> OverBudgetError:
-    return OverBudgetError(
-        f"{what} has cost {spent:.4f} USD, and {key} is {cap:.4f}: the model is not called; raise the cap, or wait",
-        cap=key,
-    )
