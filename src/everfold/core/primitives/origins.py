@@ -38,7 +38,7 @@ def choose_origin(role: str, asked: Origin | None, *, source: Source = "said") -
     if source == "refresh":
         if role != "user" or asked not in (None, "external"):
             raise InvalidInputError(
-                f"a context refresh needs role 'user' and origin 'external', got role {role!r} and origin {asked!r}"
+                f"a context refresh needs the role 'user' and external origin, got role {role!r} and origin {asked!r}"
             )
         return "external"
     if asked is None:
