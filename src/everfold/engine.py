@@ -440,7 +440,7 @@ class Everfold:
         return (await self._users.get(user)).id
 
     def _defaults_of(self, agent: str) -> SessionSettings:
-        """What a new session of an agent holds: where it has structured memory, room is kept for the snapshot."""
+        """What a new session of an agent holds: with structured memory, tokens are reserved for the snapshot."""
         memory = self._memories.policy_of(AgentId(_name(agent, "agent")))
         settings = self._defaults.settings_of(AgentId(agent))
         return replace(settings, policy=replace(settings.policy, snapshot_tokens=reserve_snapshot(memory)))

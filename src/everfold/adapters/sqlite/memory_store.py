@@ -12,7 +12,7 @@ from everfold.core.primitives.ids import AgentId, UserId
 class SqliteMemory(Connections):
     """The memory store's methods; see `everfold.ports.memory`."""
 
-    # --- ledger
+    # --- items
 
     read_memory_version = reads(memory.read_memory_version)
 

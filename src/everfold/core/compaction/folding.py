@@ -33,7 +33,7 @@ class Digest:
     """The immutable text that stands for what was folded.
 
     Attributes:
-        reads: The folded messages that a digest read; a coarse one read every message of its range.
+        reads: The folded messages that a digest read; a rollup read every message of its range.
         pool: What a rollup was selected from, and the next one will be.
     """
 
@@ -346,7 +346,7 @@ def _shown(digest: Digest) -> ShownRange:
 
 
 def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> list[ExtractLine]:
-    """The standing statements whose messages are not shown verbatim, newest first."""
+    """The standing instructions whose messages are not shown verbatim, newest first."""
     gone = [notes[seq] for seq in (*plan.folded, *plan.leaving) if seq in notes]
     lines = [line for note in gone for line in note.lines if line.standing]
     held = {message.seq for message in plan.held}

@@ -63,10 +63,10 @@ class Layout:
         sum_tokens: The prefix sum of visible tokens at the watermark.
         turns_count: How many turns had begun at the watermark.
         held: Messages shown verbatim, by sequence number.
-        ranges: Contiguous from 1 to the watermark; at most one coarse, and it is the first.
+        ranges: Contiguous from 1 to the watermark; at most one is the rollup's, and it is the first.
         standing: The lines of the standing instructions, newest first.
         standing_text: The block as it is shown; empty when there is none.
-        standing_left_out: The standing statements that the block has no room for.
+        standing_left_out: The standing instructions that do not fit their slice.
         body_tokens: Tokens of all that is shown of the past, frames included.
         held_refreshes: Those of `held` that are context refreshes; every turn asks for them.
     """
@@ -97,7 +97,7 @@ class Layout:
 
     @property
     def rollup(self) -> ShownRange | None:
-        """The coarse range, when there is one."""
+        """The range of the rollup, when there is one."""
         return self.ranges[0] if self.ranges and self.ranges[0].kind == "rollup" else None
 
     @property

@@ -40,7 +40,7 @@ for all, 0.774 with a fifth."""
 
 DIGESTS_SLICE_RATIO = 0.6
 DIGESTS_JOIN_RATIO = 0.3
-"""Digests may take 0.6 of their slice (DESIGN 3.4); when they are over, the oldest join the coarse one down to
+"""Digests may take 0.6 of their slice (DESIGN 3.4); when they are over, the oldest join the rollup down to
 0.3, so that they leave in a batch."""
 
 ROLLUP_SLICE_RATIO = 0.4

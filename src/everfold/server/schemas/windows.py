@@ -124,9 +124,9 @@ DigestSchema = project(
     Digest,
     "id compaction_id kind maker=generator first_seq last_seq tokens text read_seqs=reads",
     words={
-        "kind": "`fine`: of one event; `coarse`: of older ranges together.",
+        "kind": "`digest`: of one compaction; `rollup`: of older ranges together.",
         "maker": "`abstractive`: a model wrote it.",
-        "text": "What is shown in the place of the messages.",
+        "text": "The text that is shown instead of the messages.",
     },
 )
 FoldSchema = project(

@@ -64,10 +64,10 @@ class CompactionDetail:
     """All that is stored of one compaction.
 
     Attributes:
-        digest: What stands for its range, or stood until that was rolled up; None where it folded nothing or is not in
-            force.
-        provisional: What stood there until the model's digest came; None where nothing else did.
-        coarse: The rollup that it made; None for none.
+        digest: The digest of its range, also after the range has joined the rollup; None if it folded nothing or is not
+            in force.
+        provisional: The digest that the model's digest replaced; None without one.
+        rollup: The rollup that it made; None without one.
     """
 
     compaction: Compaction

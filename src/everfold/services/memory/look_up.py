@@ -1,4 +1,4 @@
-"""Look up: the items that a decision about memory is made over, a few reads each. Nothing in a turn reads the whole ledger."""
+"""Look up: the items that a decision about memory is made over, a few reads each. Nothing in a turn reads all items."""
 
 import asyncio
 from collections.abc import Sequence

@@ -97,7 +97,7 @@ class Rememberer:
         session: SessionMemory | None = None,
         epoch: int | None = None,
     ) -> Remembered:
-        """Merge what was found into the ledger.
+        """Merge candidates into the memory items.
 
         Args:
             candidates: In any order.

@@ -264,7 +264,7 @@ class CompactionContract:
         assert await store.list_compactions(record.id, after_ordinal=4, limit_count=3) == []
 
     async def test_digests_with_their_pools_read_back_equal(self, store: Store) -> None:
-        """Over many compactions every digest reads back equal: what it read, and the pool of a coarse one."""
+        """Over many compactions every digest reads back equal: what it read, and the pool of a rollup."""
         record = await open_session(store)
         made: dict[str, Digest] = {}
         for number in range(1, 9):
@@ -305,7 +305,7 @@ class CompactionContract:
         )
 
     async def test_standing_quotes_keep_every_code_point(self, store: Store) -> None:
-        """A standing statement whose message has left stays an exact quote in the stored layout, odd code points too."""
+        """A standing instruction whose message was folded stays an exact quote in the stored layout, odd code points too."""
         record = await open_session(store)
         odd = "Never moor at berth \ud83d\ude00 \ude00\ud83d without a pilot."
         await append_wires(store, record.id, user("[[x]] " + "Long cargo list, nothing else. " * 80 + odd))

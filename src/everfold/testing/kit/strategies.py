@@ -84,7 +84,7 @@ class BrokenMessage:
 
 
 def st_text(*, tidy: bool = False) -> SearchStrategy[str]:
-    """Draw what people and tools write: prose, standing statements, emoji, CJK, pastes, any text at all.
+    """Draw what people and tools write: prose, standing instructions, emoji, CJK, pastes, any text at all.
 
     Args:
         tidy: Leave out what a provider may refuse: lone surrogates and empty or blank text.
