@@ -1,8 +1,8 @@
-"""Access: who a key speaks for, and what they may see and write.
+"""Access: what an API key may see and write.
 
-A key is a secret of 256 random bits with a name and a scope. A store keeps the hash of the secret only. Nobody can
-guess such a secret or try all of them, so one fast hash protects it as well as a slow one would, and a key is found by
-its hash: what the time of the look-up tells is about the hash, from which no secret follows.
+A key is a secret of 256 random bits with a name and a scope. A store keeps the hash of the secret only. Such a secret
+cannot be guessed, so one fast hash protects it as well as a slow one. A key is found by its hash: the time of the
+look-up reveals something about the hash only, and no secret follows from it.
 
 Source: NIST SP 800-63B, 5.1.2.2 (a look-up secret of at least 112 bits of entropy is stored under an approved one-way
 function; salt and a slow function are for those with less).

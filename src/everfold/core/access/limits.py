@@ -1,10 +1,10 @@
 """Limits: how many requests in how much time, as a token bucket.
 
-A bucket holds so many passes and gains them at a steady rate. Instead of a count and a time it is kept as one moment:
-the one at which it is full again. Each pass moves that moment on by the time in which one is gained, and a pass for
-which the moment would lie further ahead than an empty bucket takes to fill is refused. Moments are whole microseconds,
-so nothing is lost to rounding, and the bound holds exactly: in any stretch of time no more passes than the bucket holds,
-plus those gained in the stretch.
+A bucket holds a number of passes and refills at a steady rate. It is stored as one moment instead of a count and a
+time: the moment at which it is full again. Each pass moves that moment on by the time of one refill. A pass is refused
+if the moment would lie further ahead than an empty bucket takes to fill. Moments are whole microseconds, so nothing is
+lost to rounding, and the bound holds exactly: in any stretch of time no more passes than the bucket holds, plus those
+gained in the stretch.
 
 Source: ITU-T I.371, annex A (the generic cell rate algorithm as virtual scheduling), which is a token bucket.
 """

@@ -1,13 +1,13 @@
 """Repeats: a write that a client sends again, because its answer got lost, is carried out once.
 
-A client names a write by a key of its own. Whoever sends the same key again within a day gets the answer that the first
-one had. The place of a key is taken before the work begins and filled when it is done, so that two at once are one.
+A client names a write by an idempotency key. The same key within a day gets the answer of the first request. The place
+of a key is taken before the work begins and filled when it is done, so two requests at once run the work once.
 
-A place whose work did not end is free again after `RUNNING_SECS`: its process died, before or after its commit. This is
-the one case in which a write may be carried out twice.
+A place whose work did not end can be taken again after `RUNNING_SECS`: its process died, before or after its commit.
+This is the one case in which a write may be carried out twice.
 
-An answer may quote what is stored, so an erase takes the bodies of all answers, also of those still being made. That the
-write was carried out stays known.
+An answer may quote what is stored, so an erase removes the bodies of all answers, also of running requests. The record
+that the write was carried out stays.
 
 Source: the IETF draft "The Idempotency-Key HTTP Header Field", sections 2.3 to 2.7.
 """

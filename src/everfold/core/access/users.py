@@ -1,6 +1,6 @@
-"""Users: who a person is, where they are reached, and how a text names them.
+"""Users: their ids and bindings, and how a text names them.
 
-Three kinds of text name a user: `default`, a UUID, or a name that is bound to them. Surfaces that strangers reach take
+Three kinds of text name a user: `default`, a UUID, or a name that is bound to them. Public surfaces accept
 only the first two; see `require_strict`.
 
 Source: docs/adr/0020-users.md.

@@ -1,7 +1,7 @@
 """The coverage certificate: what became of every message of a compaction's range. The database alone proves it.
 
-A certificate is a list of entries, one a message, and one hash over them. `check_certificates` re-derives everything
-that they claim from the stored messages and digests and gives the first thing that is not so.
+A certificate is a list of entries, one a message, and one hash over them. `check_certificates` checks every
+claim against the stored messages and digests and gives the first that is false.
 
 Source: DESIGN section 3.3.
 """

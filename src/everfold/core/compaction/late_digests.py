@@ -1,8 +1,8 @@
-"""Revising: a model's digest takes the place of the extractive one that stands for a range already.
+"""Revising: a model's digest replaces the extractive digest of an earlier compaction.
 
 A revision is a compaction of its own, over no new message: its layout is the one in force with one digest replaced, and
-its certificate says again, for every message that the exchanged digest had read, which digest reads it now. So nothing
-that was committed ever changes, and a branch that was made before keeps what it had.
+its certificate states, for every message that the replaced digest had read, which digest reads it now. So no committed
+row ever changes, and an older branch keeps its digests.
 
 Source: DESIGN section 3.2, overflow; G4.
 """

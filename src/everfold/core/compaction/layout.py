@@ -1,6 +1,6 @@
-"""The layout: what of the past the window shows, as one compaction committed it.
+"""The layout: what the window shows of the compacted messages, as one compaction committed it.
 
-A layout is immutable and belongs to the compaction that committed it. It speaks of messages up to its watermark; all
+A layout is immutable and belongs to the compaction that committed it. It covers the messages up to its watermark; all
 messages after it are the tail and are shown as they are. A branch takes the layout of its last compaction at or
 before its branch point, so nothing of a layout is ever copied or rebuilt.
 """

@@ -1,6 +1,7 @@
-"""Occasions: when a session is to be brought up to date whether or not its window is full.
+"""Occasions: when a session is compacted and refreshed whether or not its window is full.
 
-Both are told from the session's state alone, so they survive a restart; with nothing configured they are two comparisons.
+Both are computed from the session's state alone, so they survive a restart; if neither is configured they cost two
+comparisons.
 A turn begins with a message that the user said, so ticks and injections are no activity.
 
 Source: DESIGN section 3.5, cadence and gap.

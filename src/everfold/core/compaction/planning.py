@@ -1,8 +1,8 @@
-"""When to compact, and what a compaction keeps, folds and lets go.
+"""When to compact, and what a compaction keeps and folds.
 
 Theory of operation. The log is cut at the watermark. Everything after it, the tail, is shown as it is; everything up to
-it has been decided about. A compaction moves the watermark to the right over whole blocks, and gives every message that
-it passes a group. It folds from the oldest end until the window is at the target, never the newest block, never the
+it has been decided about. A compaction moves the watermark forward over whole units, and assigns every message that
+it passes to a group. It folds from the oldest end until the window is at the target, never the newest unit, never the
 user message of the running turn. It may fold older kept messages too: then every range that they lie in joins
 the rollup, which has read them.
 

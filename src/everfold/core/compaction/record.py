@@ -1,4 +1,4 @@
-"""The record of one compaction: its range, its plan, and what came of it."""
+"""The record of one compaction: its range, its plan, and its result."""
 
 import json
 from dataclasses import asdict, dataclass, replace

@@ -1,4 +1,4 @@
-"""Tasks: what the work on one compaction is given, how it is done, and what comes of it."""
+"""Tasks: the input of the work on one compaction, its policy, and its results."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""Transitions: the states of a compaction, of its layout and of its two jobs, and what moves each to its next state.
+"""Transitions: the states of a compaction, of its layout and of its two jobs, and the causes that change them.
 
 This is the only place where these rules are written. A table has a row for each cause: the states that the cause may
 find, and the state that each becomes. A pair that is not listed is refused. Services decide by the tables, the in-memory

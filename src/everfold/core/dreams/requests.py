@@ -1,9 +1,9 @@
-"""What a model is asked when it shall consolidate, and how its reply is read: fenced data in, checked topics out.
+"""The request for a consolidation by a model, and the reading of its reply: fenced data in, checked topics out.
 
 Items are named by short references that hold in one request only. What a reply may do is limited to what it was given:
 it supersedes only topics that it saw, cites only items that it saw, and writes no number and no identifier that stands
-nowhere in them. What can be left out of a reply is left out and noted; what cannot is a fault, which the next attempt
-is told.
+nowhere in them. An invalid part of a reply is left out and noted if possible; otherwise it is a fault, which the next
+attempt names.
 
 Source: DESIGN section 4, "Dreamer"; REQUIREMENTS OF-44, CB-26, U-51, U-52.
 """

@@ -1,4 +1,4 @@
-"""What a dream is decided over, and what it decides: values between the store, the planner and the model.
+"""The input of a dream and its decision: values between the store, the planner and the model.
 
 Source: DESIGN section 4, "Dreamer".
 """

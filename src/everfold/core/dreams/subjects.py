@@ -1,8 +1,8 @@
-"""What items are about, told without a model: groups of items that share words of their subject.
+"""Subjects of items, found without a model: groups of items that share words of their subject.
 
 Theory of operation. An item joins the group whose subject it speaks of. Of those that join none, the noun that most of
-them share makes a group of its own, then the next noun, while there is room for such groups. What is left joins the area
-of life that it has a word of (`core.topic_names`), where there is room for one, else a general group. Where that gives too
+them share makes a group of its own, then the next noun, up to the limit of groups. The remaining items join the area
+of life that they have a word of (`core.topic_names`), within the limit, else a general group. Where that gives too
 few groups for so many items, the largest is divided: by kind, else by age; where there are too many, the smallest is
 joined to another. Nothing is ever left out, and the same items in the same groups give the same result.
 

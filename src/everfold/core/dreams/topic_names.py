@@ -1,8 +1,8 @@
-"""What topics are called without a model: words that a person would choose, and the same ones from dream to dream.
+"""Names of topics without a model: words that a person would choose, and the same ones from dream to dream.
 
 A statement's subjects are its words that tell a matter; its nouns are those of them that stand where a noun stands:
 behind an article, a possessive or a preposition, or as a name in the middle of a sentence. Only a noun names a topic.
-What shares no noun with anything belongs to an area of life that it has a word of, else to what its kind is called.
+An item that shares no noun with others belongs to an area of life that it has a word of, else to the name of its kind.
 
 Source: DESIGN section 4, "Dreamer"; the lists of words stand in `topic_words`.
 """

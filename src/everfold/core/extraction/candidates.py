@@ -1,8 +1,7 @@
-"""Candidates: what a message's extract lines say that should outlive it, and what is made safe before it is kept.
+"""Candidates: which of a message's extract lines become memory, and how they are made safe before they are stored.
 
 The lines were noted when the message arrived, so nothing is detected here a second time. Only what was said is
-looked at (see `evidence`), and of that only the text: tool results and documents that ride along are not what a person
-or an assistant says.
+looked at (see `evidence`), and of that only the text, without tool results and attached documents.
 
 Source: DESIGN section 4, "Extraction" and "Threats"; REQUIREMENTS U-40, U-44.
 """

@@ -2,7 +2,7 @@
 
 Memory is made from what was said, once. What Everfold or a program put into a log or a request (injections, refreshes,
 ticks, digests, notes, recalled memory) is no evidence of anything: it came from memory, or no person said it.
-Thinking is none either.
+Thinking is no evidence either.
 
 Source: DESIGN section 4, "Extraction", and G9; REQUIREMENTS U-40, P-OF-5 and P-OF-6.
 """

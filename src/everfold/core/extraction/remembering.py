@@ -1,9 +1,8 @@
-"""What an extract line gives to memory: the kind of item that it becomes, or nothing.
+"""The kind of item that an extract line becomes, or none.
 
-A line is remembered for what it is, not for its subject. What a user forbids or demands ("never push to main") is a
-preference: how this user wants things done. A correction is a fact, the one that replaces another. What either side said
-that it would do is a task. Of the assistant only what binds itself is taken; tool output and what came from outside give
-nothing.
+The kind of a line decides, not its subject. What a user forbids or demands ("never push to main") is a preference: how
+this user wants things done. A correction is a fact, the one that replaces another. What either side said that it would
+do is a task. Of the assistant's lines only its own promises are taken; tool output and text from outside give none.
 
 Source: DESIGN sections 1 (G9) and 4.
 """

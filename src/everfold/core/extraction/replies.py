@@ -1,6 +1,6 @@
-"""What a model found in messages, held against the messages: candidates, and what was refused and why.
+"""A model's reply checked against the messages: candidates, and what was refused and why.
 
-Theory of operation. The reply is read for its one JSON object, whatever stands around it. Each entry must quote one of
+Theory of operation. The reply's one JSON object is read, whatever text is around it. Each entry must quote one of
 the messages that the model was given, and what is kept is the exact slice, with its place. Whose words the slice is
 decides what the entry can be: of a person's own words anything; of the assistant's what it did, settled and promised; of
 a tool's or the outside's a fact, never an order. A statement with an identifier, number or date that nothing it was

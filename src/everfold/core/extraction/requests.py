@@ -1,8 +1,8 @@
-"""What a model is asked when it shall say what of a conversation is to be remembered.
+"""The request for an extraction by a model: what of a conversation memory should hold.
 
 Theory of operation. Of the messages only what is evidence is kept (`evidence`). Each message becomes an entry: a header
 with its number, who spoke and when, and its words with secrets taken out; words from outside stand in a fence of their
-own. A tool's long output loses its middle, which is named; anything else that is too long goes on in the next entry. The
+own. A tool's long output loses its middle, which is named; any other long text continues in the next entry. The
 entries fill requests in their order, so every message is in at least one. What memory holds already is given to each
 request when its turn comes, under short refs, so that the model can say "this again" or "this instead of that".
 

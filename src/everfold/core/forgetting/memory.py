@@ -1,4 +1,4 @@
-"""What an erase does to memory, as values: items without what they quoted, and topics made again of what is left.
+"""What an erase changes in memory, as values: items without the erased quotes, and topics made again from the rest.
 
 Theory of operation. An item that quotes erased words loses those quotes. With other evidence it stays, and where its
 statement was taken from the erased words it becomes the newest quote that is left; without any it is erased. What an

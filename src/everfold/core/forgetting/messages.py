@@ -1,4 +1,4 @@
-"""What an erase replaces, as values: everything that was made from the erased message, made again without it.
+"""What an erase replaces, as values: all that was derived from the erased message is made again without it.
 
 Theory of operation. A message is quoted in four places that are stored: the digests that read it, the standing instructions
 of layouts, the context rows of the messages said after it, and the states that remember what was said last. Each is

@@ -1,4 +1,4 @@
-"""Validity: since when and until when a candidate holds, as its message says and not as a model reckons.
+"""Validity: from when and until when a candidate is true, as its message states it, not as a model computes it.
 
 Source: DESIGN section 4, "Item"; `held_dates` says which days follow from words.
 """

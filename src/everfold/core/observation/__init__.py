@@ -1,1 +1,1 @@
-"""What is told of what the engine does: events, spans, hooks, usage, overviews."""
+"""What the engine publishes about its work: events, spans, hooks, usage, overviews."""

@@ -1,4 +1,4 @@
-"""What hooks are told, and what their hints become.
+"""The arguments of hooks, and how their hints are joined.
 
 Every value here is made for one call of one plug-in: its `counters` are that plug-in's own, everything else is shared
 and is not to be changed.

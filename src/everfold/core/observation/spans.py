@@ -1,4 +1,4 @@
-"""What spans are called and what they carry: ids and figures, never a word of a message, a prompt or a digest.
+"""The names and attributes of spans: ids and figures, never text of a message, a prompt or a digest.
 
 Calls of a model carry the attributes that OpenTelemetry has agreed on; everything of our own begins with `everfold.`.
 

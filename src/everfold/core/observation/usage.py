@@ -1,4 +1,4 @@
-"""What calls of a model used: one record for each attempt, kept so that spending can be summed and capped."""
+"""The usage of model calls: one record for each attempt, so that spending can be summed and capped."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

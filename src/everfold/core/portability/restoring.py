@@ -1,4 +1,4 @@
-"""What brings sessions back from a document: the same appends again, decided before anything is written.
+"""Restoring sessions from a document: the same appends again, decided before anything is written.
 
 Theory of operation. What a session keeps beside a message (its kind, sizes, lines, index rows) follows from the messages
 before it, so the log is placed again from its beginning, as an append places it. A branch goes on from the state that its

@@ -1,4 +1,4 @@
-"""Ids, so that no two kinds of them are taken for each other."""
+"""Ids, with a type for each kind, so that they are not confused."""
 
 from typing import NewType
 

@@ -1,4 +1,4 @@
-"""Stepwise: long computations that pause between their steps, for who has others to let through."""
+"""Stepwise: long computations that pause between their steps, so that other tasks of an event loop can run."""
 
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar

@@ -1,1 +1,1 @@
-"""What of memory and history is shown: recall, snapshot, delta, vectors."""
+"""What a window shows of memory and history: recall, snapshot, delta, vectors."""

@@ -7,7 +7,7 @@ of a recalled message is joined to it. What vectors add comes after that: an ent
 behind every second entry, by its place among the vectors, and nothing else moves. So an entry never stands lower than
 words alone put it, but for those that were put in before it, and those are at most half as many.
 
-What is shown is data: each line says where it comes from and when, on one line, so that it can close nothing; what the
+What is shown is data. Each entry states its source and time on one line, so that it can close no mark. Text that the
 user did not say stands in a fence.
 
 Source: Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning

@@ -1,10 +1,10 @@
 """Vectors: what is embedded of messages, items and topics, and how two vectors compare.
 
 A vector stands for the words that it was made of: it is kept with their hash, and goes when they change or go. Vectors
-of two models, or of two sizes, have nothing to say to each other; each belongs to one *space*.
+of two models or two sizes cannot be compared; each belongs to one *space*.
 
 Of a message, what a person or the model said is embedded. What tools returned is not: it comes in bulk, and full text
-finds its identifiers better. Secrets never leave for an embedder.
+finds its identifiers better. Secrets are never sent to an embedder.
 
 Source: DESIGN section 4, "Recall"; docs/adr/0022-vectors.md.
 """

@@ -1,1 +1,1 @@
-"""What context sources are asked, and what they may say."""
+"""The questions to context sources, and the bounds of their answers."""

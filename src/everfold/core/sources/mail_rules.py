@@ -1,7 +1,7 @@
-"""Which mail is a person's and which was sent to many, told from headers that everybody uses; and where it begins.
+"""Which mail a person wrote and which was sent to many, by common headers; and where its own text begins.
 
-No sender, company or language is known here: only what a message says of itself and what its reader's own programs
-marked it with.
+No sender, company or language is known here: only the message's own headers and the marks of its reader's
+programs.
 """
 
 import re

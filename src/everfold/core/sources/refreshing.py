@@ -1,8 +1,8 @@
-"""Refreshing: what context sources are asked, and the message that carries what they said.
+"""Refreshing: the questions to context sources, and the message with their answers.
 
 Each source is asked for the time since it answered last, no longer than the look-back: one that failed is asked for the
-same time again. What they say becomes one message of external origin with a part for each of them, cut within its share
-and fenced when it is shown; the newest refresh takes the place of the one before it.
+same time again. The answers become one message of external origin with a part for each source, cut within its share
+and fenced when it is shown; the newest refresh replaces the one before it.
 
 Source: DESIGN section 3.5; REQUIREMENTS OF-64 to OF-67, U-110 to U-112.
 """

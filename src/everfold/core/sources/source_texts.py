@@ -1,4 +1,4 @@
-"""What a context source says, as plain lines: cleaned of what is not seen, with absolute dates, cut to a budget."""
+"""The answer of a context source as plain lines: without invisible characters, with absolute dates, cut to a budget."""
 
 import json
 import re

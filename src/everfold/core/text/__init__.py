@@ -1,1 +1,1 @@
-"""What is read of a text whatever it says: tokens, words, stems, dates, quotes; and the fixed sentences of Everfold."""
+"""What is read of any text: tokens, words, stems, dates, quotes; and the fixed sentences of Everfold."""

@@ -1,4 +1,4 @@
-"""The words that tell a date, as data: months, weekdays, counts and spans of English, and relative days of any language.
+"""The words for dates, as data: months, weekdays, counts and spans of English, and relative days of any language.
 
 A new word for a day is one row of `RELATIVE_DAYS`; `tests/unit/core/text/test_held_dates.py` tries its example.
 """

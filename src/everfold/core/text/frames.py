@@ -1,4 +1,4 @@
-"""The fixed sentences of Everfold in a window, and the marks that hold what is not to be obeyed."""
+"""The fixed sentences of Everfold in a window, and the marks around text that is data, not instructions."""
 
 import hashlib
 import re

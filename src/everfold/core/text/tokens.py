@@ -7,7 +7,7 @@ point, four digits in a row. The estimate maps every byte to one of eight classe
 
 Characters outside ASCII cost by the first byte of their UTF-8 form, which tells their script.
 
-The weights aim about 8 % above the real count: too many tokens wastes a little room, too few breaks a request.
+The weights aim about 8 % above the real count: too many tokens waste a little of the window, too few break a request.
 They are part of the stored data (retention is decided by them), so they never change for a log that exists.
 
 Source: fitted by `bench/fit_tokens.py`, measured by `bench/tokens_accuracy.py`; DESIGN 3.1, one fixed estimator.

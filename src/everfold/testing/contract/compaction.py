@@ -305,7 +305,7 @@ class CompactionContract:
         )
 
     async def test_standing_quotes_keep_every_code_point(self, store: Store) -> None:
-        """A standing instruction whose message was folded stays an exact quote in the stored layout, odd code points too."""
+        """A standing instruction of a folded message stays an exact quote in the stored layout, odd code points too."""
         record = await open_session(store)
         odd = "Never moor at berth \ud83d\ude00 \ude00\ud83d without a pilot."
         await append_wires(store, record.id, user("[[x]] " + "Long cargo list, nothing else. " * 80 + odd))
