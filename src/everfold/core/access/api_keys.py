@@ -40,7 +40,7 @@ _SCOPE_FORM = "`admin`, `user:ID` or `agent:NAME`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Whom a key speaks for.
+    """What an API key may see: everything, one user or one agent.
 
     Attributes:
         name: The id of the user, or the agent; empty for an admin.
@@ -72,7 +72,7 @@ ADMIN: Final = Scope(kind="admin")
 
 
 def parse_scope(text: str, *, is_read_only: bool = False) -> Scope:
-    """A scope from `admin`, `user:ID` or `agent:NAME`. What stands for a user is taken as it is.
+    """A scope from `admin`, `user:ID` or `agent:NAME`. The text for the user is taken as it is.
 
     Raises:
         InvalidInputError: the text has another form.

@@ -30,7 +30,7 @@ from everfold.core.text.tokens import estimate_text_tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """The immutable text that stands for what was folded.
+    """The immutable text that represents folded messages.
 
     Attributes:
         reads: The folded messages that a digest read; a rollup read every message of its range.
@@ -136,7 +136,7 @@ def fold_stepwise(
     compaction_id: str,
     draft: Draft | None = None,
 ) -> Steps[Fold]:
-    """The same with a pause after each step of a few milliseconds, for who has others to let through."""
+    """The same with a pause after each step of a few milliseconds, so that other tasks can run."""
     plan = _without_erased(plan, layout, notes)
     standing = compose_standing_instructions(
         _standing_lines(plan, layout, notes),

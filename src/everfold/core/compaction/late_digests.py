@@ -17,7 +17,7 @@ from everfold.core.digests.drafts import Draft
 
 
 def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | None:
-    """The range of one compaction, when its own digest still stands in the window."""
+    """The range of one compaction, if the window still shows its digest."""
     for shown in layout.ranges:
         if (shown.kind, shown.first_seq, shown.last_seq) == ("digest", first_seq, last_seq):
             return shown

@@ -45,7 +45,7 @@ class HeldMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRange:
-    """A range of the log, both ends included, and the digest that stands for what was folded of it."""
+    """A range of the log, both ends included, and the digest that represents its folded messages."""
 
     first_seq: int
     last_seq: int

@@ -18,7 +18,7 @@ Occasion = Literal["gap", "cadence"]
 
 
 def find_occasion(state: SessionState, policy: Policy) -> Occasion | None:
-    """Which occasion has come and was not met yet. The gap goes first: a person waits."""
+    """The occasion that is due and was not met yet. A gap comes first, since its user waits."""
     if policy.gap_secs and state.turn_seq > state.gap_seq and _measure_gap(state) >= policy.gap_secs:
         return "gap"
     if policy.continuous_interval and count_exchanges(state) - state.cadence_turns >= policy.continuous_interval:
@@ -39,7 +39,7 @@ def count_exchanges(state: SessionState) -> int:
 
 
 def ask_fold(occasion: Occasion, state: SessionState, policy: Policy) -> Demand | None:
-    """The compaction that an occasion asks for; None while automatic ones are off or paused."""
+    """The compaction that an occasion needs; None while automatic ones are off or paused."""
     if not policy.enabled or state.stuck_count >= BREAKER_COUNT:
         return None
     return Demand(keep_recent=policy.keep_recent, trigger=occasion)

@@ -97,7 +97,7 @@ class CompactionPlan:
 
     @property
     def folded(self) -> tuple[int, ...]:
-        """The messages of the range that a digest will stand for."""
+        """The messages of the range that a digest will represent."""
         return tuple(self.first_seq + i for i, group in enumerate(self.groups) if group == "folded")
 
 
@@ -125,14 +125,14 @@ def measure_window(state: SessionState, layout: Layout) -> int:
 
 
 def measure_replaced(state: SessionState, layout: Layout, *, through: int | None = None) -> int:
-    """Tokens that a layout, and the log behind it up to a message, count for refreshes that are not shown any more."""
+    """Tokens that a layout, and the log after it up to a message, count for refreshes that are no longer shown."""
     shown_seq = state.refresh_seq
     held = sum([it.tokens for it in layout.held_refreshes if it.seq != shown_seq])
     return held + state.measure_replaced(layout.watermark, state.last_seq if through is None else through)
 
 
 def list_noted(awaited: Sequence[Awaited], layout: Layout) -> list[Awaited]:
-    """The awaited ranges that are shown under their continuity note: those whose own digest still stands."""
+    """The awaited ranges that are shown under their continuity note: those whose own digest is still shown."""
     fine = {(shown.first_seq, shown.last_seq) for shown in layout.ranges if shown.kind == "digest"}
     return [one for one in awaited if (one.first_seq, one.last_seq) in fine]
 

@@ -72,7 +72,7 @@ class Compaction:
 
     @property
     def has_ended(self) -> bool:
-        """Nothing will be done about it any more, unless a person asks for it."""
+        """The work has ended; only a manual retry continues it."""
         return self.state in ENDED_STATES
 
     @property

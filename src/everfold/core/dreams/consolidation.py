@@ -147,7 +147,7 @@ class _Planner:
             yield
 
     def _count_unread(self, tier: Tier, read: Sequence[Topic]) -> int:
-        """How many topics the tier has beside those that are read: closed ones, which stay."""
+        """How many topics the tier has besides those that are read: closed ones, which stay."""
         read_ids = {topic.id for topic in read}
         return sum(topic.tier == tier and topic.id not in read_ids for topic in self.scene.topics)
 
@@ -242,7 +242,7 @@ class _Planner:
     # --- writing
 
     def _write(self, group: Group, tier: Tier, taken: set[str]) -> None:
-        """A group as its topic's new revision, if it is one; what is too long goes to further volumes."""
+        """A group as its topic's new revision, if it is one; further volumes take what is too long."""
         if not (group.fixed or group.items or group.prose):
             if group.topic is not None:
                 self._retire(group.topic, "superseded")
@@ -352,7 +352,7 @@ def _find_end(items: Sequence[Item]) -> datetime | None:
 
 
 def _summarise(name: str, items: Sequence[Item], scan: Scan) -> str:
-    """One line: the newest statement that may be shown, and how many there are beside it."""
+    """One line: the newest statement that may be shown, and how many others there are."""
     ordered = sorted(items, key=lambda item: (item.valid_from, item.id), reverse=True)
     texts = (truncate_chars(write_statement(item), LINE_CHARS) for item in ordered)
     text = next((text for text in texts if not scan(text)), name.replace("_", " "))

@@ -388,7 +388,7 @@ def _list_texts(value: JsonValue) -> list[str]:
 
 
 def list_said(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """What people and their assistant said: the messages that may stand in the tail."""
+    """What people and their assistant said: the messages that may be in the tail."""
     return tuple(
         message
         for message in messages

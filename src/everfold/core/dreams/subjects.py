@@ -78,7 +78,7 @@ class Group:
             self._words.update(list_nouns(text).keys())
 
     def rate(self, item: Item) -> int:
-        """How much an item speaks of this group's subject; 0 for not at all."""
+        """How well an item fits this group's subject; 0 for not at all."""
         own = list_subjects(item.statement).keys()
         named = len(own & list_subjects(self.name.replace("_", " ")).keys())
         shared = [word for word in own if self._words[word]]
@@ -237,7 +237,7 @@ def _measure(group: Group) -> tuple[int, str]:
 
 
 def _join_smallest(groups: list[Group], most_count: int) -> None:
-    """Join the smallest group to another while there are too many; one whose prose would be lost goes last."""
+    """Join the smallest group to another while there are too many; one whose prose would be lost comes last."""
     while len(left := list(filter(_has_any, groups))) > max(most_count, 1):
         smallest = min(left, key=lambda group: (bool(group.prose), *_measure(group)))
         others = [group for group in left if group is not smallest]

@@ -94,7 +94,7 @@ def _write_line(item: Item, replaced: Item | None, scan: Scan) -> str:
 
 
 class HeldText:
-    """A text, ready to be asked whether it tells a statement."""
+    """A text, prepared for the check whether it contains a statement."""
 
     def __init__(self, text: str) -> None:
         self._text = " ".join(text.split()).casefold()

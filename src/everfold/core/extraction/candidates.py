@@ -56,7 +56,7 @@ def find_candidates(message: Message, *, session_id: SessionId, before: str | No
 
 
 def clean_candidate(candidate: Candidate) -> Candidate:
-    """A candidate as it may be kept: without secrets, and with no more authority than the least of what it was made of.
+    """A candidate as it may be stored: without secrets, and with no more authority than its weakest source.
 
     A quote that holds a secret is cut before it, so that it stays an exact slice; one that is nothing else is empty, and
     still tells its message. Only the user's own words are explicit.

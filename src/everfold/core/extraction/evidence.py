@@ -122,7 +122,7 @@ def _is_silent(part: Part, calls: Collection[str]) -> bool:
 
 
 def _lower(origin: Origin, part: Part) -> Origin:
-    """The origin of a part: what it holds may be less than who sent it."""
+    """The origin of a part, which may have less authority than the message's sender."""
     own: Origin = origin
     if isinstance(part, DocumentPart):
         own = "external"

@@ -368,7 +368,7 @@ def _read_statement(entry: Mapping[str, object], evidence: Evidence, source: Ext
 
 
 def _choose_tier(kind: ItemKind, asked: object, origin: Origin) -> Tier:
-    """The tier of a kind of whose words; only what a person said is about the person."""
+    """The tier of a candidate, by its kind and speaker; only the user's words are about the user."""
     if kind not in _ALLOWED[origin]:
         raise _RefusedError("not_allowed")
     is_person = AUTHORITY[origin] >= AUTHORITY["user"]

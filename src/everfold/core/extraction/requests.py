@@ -222,7 +222,7 @@ def _enter(message: Message, silent: Collection[str], cap_tokens: int, key: str)
 
 
 def _head(message: Message, part: EvidencePart) -> str:
-    """The line that says which message, who spoke, and when. Source: the form of `digest_requests`."""
+    """The header of a message: its number, its speaker, and its time. Source: the form of `digest_requests`."""
     name = "tool result" if part.origin == "tool" else part.origin
     speaker = "".join(" " if char in "\r\n\t[]<>," else char for char in redact_secrets(message.view.name or ""))
     speaker = f" {speaker.strip()[:40]}" if speaker.strip() else ""

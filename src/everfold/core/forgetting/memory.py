@@ -44,7 +44,7 @@ class Gone:
     words: frozenset[str] = frozenset()
 
     def holds(self, evidence: Evidence) -> bool:
-        """Whether a quote stands in what is erased."""
+        """Whether a quote is in the erased words."""
         return evidence.session_id in self.sessions or (evidence.session_id, evidence.seq) in self.messages
 
 
@@ -167,7 +167,7 @@ def plan_forgetting(items: Sequence[Item], gone: Gone, past: Past, *, now: datet
 
 
 def forget_topic(topic: Topic, *, now: datetime) -> Topic:
-    """A topic without anything that it said; its name goes too."""
+    """An erased topic: without its text and its name."""
     return replace(
         topic,
         name="",
@@ -203,7 +203,7 @@ class _Forgetting:
         return any(self._draws(topic) for topic in revisions)
 
     def renew(self, revisions: Sequence[Topic], taken: set[str]) -> Topic:
-        """The next revision of a topic that is concerned; one that is no more, and one without items, is erased."""
+        """The next revision of a topic that is concerned; an inactive one, and one without items, is erased."""
         newest = revisions[-1]
         left = [self.known[id_] for id_ in newest.sources if id_ in self.known]
         if newest.status not in ("active", "quarantined"):

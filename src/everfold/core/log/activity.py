@@ -26,7 +26,7 @@ def is_persons_own(message: Message) -> bool:
 
 
 def is_said_by_user(origin: Origin, source: Source, text: str) -> bool:
-    """The rule for what stands in the user's role."""
+    """The rule for messages in the user's role."""
     return origin == "user" and source == "said" and not text.startswith(TICK_MARKS)
 
 

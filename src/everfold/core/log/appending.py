@@ -137,7 +137,7 @@ def plan_append_stepwise(
 
 
 def close_step(state: SessionState, budget: UsableBudget, *, step: Mapping[int, Message], session: str) -> SessionState:
-    """The state of a log whose open step was given up, as a message of another kind would leave it before its own place.
+    """The state of a log after its open step is closed, as before a message of another kind.
 
     Arguments as in `plan_append`.
     """

@@ -13,7 +13,7 @@ from everfold.core.statements.segments import Span
 
 
 class _Text(NamedTuple):
-    """What is read as one: where it begins in the message's text, whose it is, and whether it is a tool's result."""
+    """A part that is read as one: its start in the message's text, its origin, and whether it is a tool's result."""
 
     offset: int
     text: str
@@ -22,7 +22,7 @@ class _Text(NamedTuple):
 
 
 def find_lines(view: MessageView, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:
-    """The extract lines of a message. Words that ride beside tool results keep their own origin."""
+    """The extract lines of a message. Text in the same message as tool results keeps its own origin."""
     attached = list_attached(view) if origin == "user" else []
     lines: list[ExtractLine] = []
     for offset, text, own, is_result in _list_texts(view, origin):

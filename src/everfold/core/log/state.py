@@ -205,7 +205,7 @@ def state_to_bytes(state: SessionState) -> bytes:
 
 
 def _read_seldom(state: SessionState) -> dict[str, object]:
-    """What seldom stands in a state."""
+    """The fields of a state that are rarely set."""
     step = state.open_step
     seldom: dict[str, object] = {} if step is None else {"open_step": [step.first_seq, step.pending, step.answered]}
     seldom |= {name: held for name in _LISTS if (held := getattr(state, name))}

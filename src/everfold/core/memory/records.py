@@ -63,7 +63,7 @@ class SessionMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """One pass over messages and what it found. It stays when its session is gone.
+    """One pass over messages and what it found. It stays when its session is erased.
 
     Attributes:
         ordinal: Grows with every extraction of a user and agent; given by the store.
@@ -177,9 +177,9 @@ class MemoryChange:
         return (*self.items, *self.topics)
 
     def forgets(self, row: Item | Topic) -> bool:
-        """Whether every older revision of one of its items or topics goes: it was erased, or drew on what was.
+        """Whether older revisions of an item or topic are removed: it was erased, or used erased words.
 
-        A topic goes out of the dreams that wrote it, too.
+        A topic is removed from the dreams that wrote it, too.
         """
         return self.has_erased or row.status == "erased"
 
@@ -196,7 +196,7 @@ class MemoryChange:
 
 
 def list_touched(change: MemoryChange) -> dict[AgentId | None, tuple[MemoryPart, ...]]:
-    """What of memory a change touches, for each agent whose own it is; None for what all agents of the user share.
+    """Which parts of memory a change touches, by agent; None for those that all agents of the user share.
 
     Bookkeeping alone touches nothing.
     """

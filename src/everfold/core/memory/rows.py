@@ -64,7 +64,7 @@ def dream_from_bytes(content: bytes, topics: Sequence[Topic]) -> Dream:
 
 
 def extraction_to_bytes(extraction: Extraction) -> bytes:
-    """An extraction as JSON, without what the store says of it: its ordinal, and whether its session is gone."""
+    """An extraction as JSON, without the store's own fields: its ordinal, and whether its session was erased."""
     value = asdict(extraction)
     del value["ordinal"], value["is_session_gone"]
     return _to_bytes(value)

@@ -35,7 +35,7 @@ class MessagesAppended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageErased:
-    """A message left a log, with what was made of it; told of each log that held it."""
+    """A message was erased, with what was derived from it; one event for each log that held it."""
 
     session_id: SessionId
     seq: int
@@ -397,7 +397,7 @@ class SessionSwitched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """A recovery found work that was left behind, in all sessions: so many compactions, of so many sessions."""
+    """A recovery found unfinished work: the number of compactions and sessions."""
 
     found_count: int
     sessions_count: int
@@ -407,7 +407,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFailed:
-    """Work beside the turns ended with an error. What it was about is still in the store, and is tried again.
+    """Background work ended with an error. It is still in the store, and is tried again.
 
     Attributes:
         name: What it was: a session, an event, or `dream of` a user, for example.

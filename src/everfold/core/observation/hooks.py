@@ -62,12 +62,12 @@ class SessionSwitch:
 
     @property
     def is_reset(self) -> bool:
-        """What was counted before is forgotten. Otherwise it goes on, and `counters` holds it."""
+        """The counters start again; otherwise `counters` continues."""
         return self.cause == "reset"
 
     @property
     def is_rewound(self) -> bool:
-        """It goes back to an earlier message of its parent."""
+        """The session continues from an earlier message of its parent."""
         return self.cause == "rewind"
 
 

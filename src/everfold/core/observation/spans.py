@@ -102,7 +102,7 @@ def describe_request(called: ModelCalled, *, max_output_tokens: int) -> Attribut
 
 
 def describe_reply(called: ModelCalled, *, finish: str) -> Attributes:
-    """What is known after it: who answered, how it ended, and what was counted. `input_tokens` holds the cached ones."""
+    """The attributes known after a call: model, outcome and usage. `input_tokens` includes the cached ones."""
     attributes: dict[str, AttributeValue] = {
         "gen_ai.response.model": called.model,
         "gen_ai.response.finish_reasons": [_FINISH_REASONS.get(finish, finish)],

@@ -299,7 +299,7 @@ def _write(shown: Sequence[tuple[Recalled, str]], key: str) -> str:
 
 
 def _word_entry(entry: Recalled, entry_chars: int) -> str:
-    """One line: what it is, since when in absolute dates, where it stands, and what it says."""
+    """One line: the kind, absolute dates, the place and the text of an entry."""
     place = f", session {entry.key.id} #{entry.key.seq}" if entry.key.kind == "message" else ""
     if entry.evidence:
         first = entry.evidence[0]

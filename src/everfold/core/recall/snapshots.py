@@ -41,7 +41,7 @@ _FRAME_TOKENS = 80 + 2 * FENCE_TOKENS + MESSAGE_OVERHEAD_TOKENS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The text, what it shows, and how much there is no room for."""
+    """The text, the shown entries, and the number of entries that did not fit."""
 
     text: str
     items: tuple[ItemId, ...] = ()
@@ -72,7 +72,7 @@ def compose_snapshot(
     key: str,
     now: datetime,
 ) -> Snapshot:
-    """The text that stands in the window until the next compaction; empty where memory has nothing to show.
+    """The text for the window until the next compaction; empty if memory has nothing to show.
 
     Args:
         items: The active items of the block, of both tiers, in the order in which memory first had them.
@@ -127,7 +127,7 @@ def _choose(items: Sequence[Item], topics: Sequence[Topic], limit_chars: int) ->
 
 
 def render_topic_line(topic: Topic) -> str:
-    """One topic in one line: when it was written, its name, what it says in short."""
+    """One topic in one line: its date, its name, its summary."""
     return f"- {topic.updated_at:%Y-%m-%d} topic {topic.name}: {' '.join(topic.summary.split())}"
 
 

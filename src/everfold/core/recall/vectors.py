@@ -35,7 +35,7 @@ CODE_BITS_PER_BYTE = 8
 
 
 class VectorRef(NamedTuple):
-    """What a vector stands for.
+    """The message, item or topic that a vector represents.
 
     Attributes:
         owner_id: The session that stores the message, or the id of the item or topic.

@@ -39,7 +39,7 @@ _FORWARDED: Final = re.compile(r"\s*(?:-{3,}|_{8,})")
 def find_bulk_reason(
     headers: Headers, flags: Collection[str] = (), *, is_invitation: bool = False
 ) -> BulkReason | None:
-    """Why a message is none that a person should hear of, or None for one to show.
+    """Why a message is counted and not shown; None for one to show.
 
     What its reader starred is always shown. A report that a message could not be delivered and an invitation count
     as a person's, although machines send them.

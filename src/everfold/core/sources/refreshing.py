@@ -40,7 +40,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,19}://[\w.@-]{1,80}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllowedSource:
-    """A context source that the settings allow to be asked, and what it is asked."""
+    """An allowed context source, and its prompt."""
 
     name: str
     prompt: str = ""
@@ -83,7 +83,7 @@ class Refresh:
 
 
 def find_cap(cap_tokens: int, budget: UsableBudget) -> int:
-    """What a refresh may cost: its cap, and no more than the window shows of one message. A cap of 0 is none."""
+    """The cap of a refresh in tokens: at most what the window shows of one message. A cap of 0 means that bound."""
     most = budget.visible_tokens - _HEADER_TOKENS
     return max(min(cap_tokens, most) if cap_tokens else most, 0)
 

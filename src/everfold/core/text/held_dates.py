@@ -98,7 +98,7 @@ class HeldDates:
     spans: set[_Span] = field(default_factory=set)
 
     def add(self, lowered: str, said_on: date | None) -> None:
-        """Take in a message: what it writes, and what it means on the day it was said."""
+        """Add a message: the dates that it writes, and those that its relative words mean on its day."""
         for found in find_dates(lowered):
             for one in filter(None, (found, found.other)):
                 years = [one.year] if one.year or said_on is None else [said_on.year + shift for shift in (-1, 0, 1)]

@@ -96,7 +96,7 @@ class SearchTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
-    """What a question asks of the index. Any term may match; more and rarer ones rank higher.
+    """The query of a question. Any term may match; more and rarer ones rank higher.
 
     Attributes:
         terms: Phrases, days, then words in the question's order, each once, at most MAX_TERMS; none when the question has no word at all.

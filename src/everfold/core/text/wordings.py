@@ -56,7 +56,7 @@ class WordingRule(NamedTuple, Generic[KindT]):
 
 
 class Found(NamedTuple, Generic[KindT]):
-    """A rule, and where one of its wordings stands in the text that was searched."""
+    """A rule, and the place of one of its wordings in the searched text."""
 
     rule: WordingRule[KindT]
     start: int
