@@ -284,6 +284,8 @@ def make_refresher(memories: Memories, settings: Settings, sources: Sequence[Con
         stream=memories.stream,
         dispatcher=memories.dispatcher,
         sources=asked,
+        ids=memories.ids,
+        lease_secs=settings.compaction.lease_secs,
         policy=RefreshPolicy(
             cap_tokens=settings.compaction.context_token_cap,
             floor_tokens=settings.compaction.source_floor_tokens,

@@ -570,7 +570,7 @@ class SyncInspection(Blocking[Inspection]):
         Run `turns()` of what it gives to its end, then ask it for its `report()`.
 
         Raises:
-            InvalidInputError: one of them is no message; with `line`.
+            InvalidInputError: one of them is no message; with `line`. Or there is no such provider.
         """
         return SyncReplay(self._run(self.wrapped.replay, messages, provider=provider), self._portal)
 
@@ -783,7 +783,7 @@ class SyncMemory(Blocking[Memory]):
         """Items in the order in which memory first had them; `after` is the last id of the page before.
 
         Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
+            InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
             NotFoundError: no item has the id `after`.
         """
         return self._call(self.wrapped.items, statuses=statuses, after=after, limit=limit)

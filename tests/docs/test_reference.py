@@ -17,7 +17,7 @@ from everfold.config import list_settings
 from everfold.core.compaction.transitions import Cause, CompactionState
 from everfold.core.observation.events import Event
 from everfold.errors import EverfoldError
-from everfold.ports import access, browsing, forgetting, memory, overview, stores, usage, users, vectors
+from everfold.ports import access, browsing, forgetting, leases, memory, overview, stores, usage, users, vectors
 
 PARTS = [
     stores.SessionStore,
@@ -25,6 +25,7 @@ PARTS = [
     stores.LogStore,
     stores.CompactionStore,
     stores.WorkStore,
+    leases.RefreshLeaseStore,
     stores.HistoryStore,
     usage.UsageStore,
     memory.ItemStore,

@@ -38,7 +38,7 @@ ALTER TABLE users DROP COLUMN created_at;
 LATER = [
     f"DROP {kind} {name}"
     for migration, text in load_migrations()
-    if "0007" <= migration < "0015"
+    if migration >= "0007" and not migration.startswith("0015")
     for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]
 """Takes back what came after it: tables, indexes and triggers."""

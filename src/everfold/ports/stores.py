@@ -23,6 +23,7 @@ from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
+from everfold.ports.leases import RefreshLeaseStore
 from everfold.ports.memory import DreamLeaseStore, ExtractionStore, ItemStore, MemoryRecordStore, TopicStore
 from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
@@ -179,6 +180,7 @@ class Store(
     LogStore,
     CompactionStore,
     WorkStore,
+    RefreshLeaseStore,
     HistoryStore,
     BrowsingStore,
     UsageStore,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
+from tests.forks import Forks
 from tests.support.proofs import Prover
 
 import everfold
@@ -247,6 +248,73 @@ async def test_a_second_caller_skips(url: str) -> None:
         assert len(source.asked) == 1
         assert {one.seq is None, other.seq is None} == {True, False}
         assert rig.skipped() == ["in_flight"]
+
+
+async def test_two_engines_over_one_file_ask_once(file_url: str) -> None:
+    """While one engine's sources are asked, another one of the same file skips, whatever sets its refresh off."""
+    sources = [FakeSource(secs=0.3), FakeSource(secs=0.3)]
+    async with opened(file_url, sources[:1]) as one, opened(file_url, sources[1:]) as other:
+        await one.turn()
+        first, second = await asyncio.gather(one.session.refresh(), other.session.refresh())
+        assert len(sources[0].asked) + len(sources[1].asked) == 1
+        assert {first.skipped, second.skipped} == {None, "in_flight"}
+        assert [message.source for message in await one.session.messages()].count("refresh") == 1
+        assert (await other.session.refresh()).skipped is None
+
+
+BESIDE = """
+import sys
+import anyio
+import everfold
+from everfold.testing.kit.fakes import FakeSource
+
+async def main():
+    source = FakeSource()
+    async with everfold.open(sys.argv[1], sources=[source]) as engine:
+        refreshed = await (await engine.session(user="ada")).refresh()
+        print(refreshed.skipped, len(source.asked))
+
+anyio.run(main)
+"""
+
+
+async def test_two_processes_ask_once(file_url: str, forks: Forks) -> None:
+    """While one process's sources are asked, another process skips; afterwards it asks for itself."""
+    begun, told = asyncio.Event(), asyncio.Event()
+
+    class Waiting(FakeSource):
+        async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
+            """Answer once the other process has been there."""
+            begun.set()
+            await told.wait()
+            return await super().summary(prompt, from_at=from_at, to_at=to_at, budget_tokens=budget_tokens)
+
+    async with everfold.open(file_url, sources=[Waiting()]) as engine:
+        session = await engine.session(user="ada")
+        await session.append([user("Hello."), assistant("Hello.")])
+        refreshing = asyncio.create_task(session.refresh())
+        await begun.wait()
+        beside = await asyncio.to_thread(forks.run, BESIDE, file_url)
+        assert (beside.stdout.split(), beside.stderr) == (["in_flight", "0"], "")
+        told.set()
+        assert (await refreshing).skipped is None
+        after = await asyncio.to_thread(forks.run, BESIDE, file_url)
+        assert after.stdout.split() == ["None", "1"]
+
+
+async def test_the_lease_of_a_process_that_died_runs_out(url: str) -> None:
+    """A process that died in a refresh holds others up for as long as its lease, and no longer."""
+    source = FakeSource()
+    async with opened(url, [source]) as rig:
+        await rig.turn()
+        now, record = rig.clock.now(), rig.session.record
+        until = now + timedelta(seconds=180)
+        store = rig.session._store
+        assert await store.claim_refresh(record.user_id, record.agent_id, holder="dead", now=now, lease_until=until)
+        assert (await rig.session.refresh()).skipped == "in_flight"
+        assert source.asked == []
+        rig.clock.advance(timedelta(seconds=181))
+        assert (await rig.session.refresh()).skipped is None
 
 
 async def test_a_gap_is_met_by_one_of_two_processes(file_url: str) -> None:

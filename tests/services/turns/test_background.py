@@ -216,6 +216,7 @@ async def opened(
             clock=clock,
             stream=stream,
             dispatcher=background.dispatcher,
+            ids=ids,
             sources=[(source, AllowedSource(name=source.name))],
         )
     background.worker = replace(background.worker, write_digest=write, refresher=refresher)

@@ -5,6 +5,7 @@ from everfold.adapters.inmemory.browsing import InMemoryBrowsing
 from everfold.adapters.inmemory.compaction import InMemoryCompactions, InMemoryWork
 from everfold.adapters.inmemory.forgetting import InMemoryForgetting
 from everfold.adapters.inmemory.history import InMemoryHistory
+from everfold.adapters.inmemory.leases import InMemoryRefreshLeases
 from everfold.adapters.inmemory.log import InMemoryLog
 from everfold.adapters.inmemory.memory import InMemoryMemory
 from everfold.adapters.inmemory.overview import InMemoryOverview
@@ -21,6 +22,7 @@ class InMemoryStore(
     InMemoryLog,
     InMemoryCompactions,
     InMemoryWork,
+    InMemoryRefreshLeases,
     InMemoryHistory,
     InMemoryBrowsing,
     InMemoryUsage,

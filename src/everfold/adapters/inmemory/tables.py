@@ -146,6 +146,7 @@ class Tables:
     calls: dict[str, ModelCall] = field(default_factory=dict)
     memory: MemoryTables = field(default_factory=MemoryTables)
     lookup: ItemLookup = field(default_factory=ItemLookup)
+    refresh_leases: dict[tuple[UserId, AgentId], tuple[str, datetime]] = field(default_factory=dict)
     erased: set[SessionId] = field(default_factory=set)
     vectors: dict[tuple[Space, VectorRef], StoredVector] = field(default_factory=dict)
     keys: dict[ApiKeyId, ApiKey] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """The SQLite store: the ports over one file.
 
-The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `history` and `usage`; see `connections` for the
+The functions that do the work are in `sessions`, `users`, `log`, `compaction`, `leases`, `history` and `usage`; see
+`connections` for the
 threads that they run on, and `memory_store`, `vector_store`, `access_store`, `overview_store` and `browsing_store` for the
 methods of memory, vectors, access, overviews and browsing.
 """
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
-from everfold.adapters.sqlite import compaction, forgetting, history, log, sessions, usage, users
+from everfold.adapters.sqlite import compaction, forgetting, history, leases, log, sessions, usage, users
 from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.browsing_store import SqliteBrowsing
 from everfold.adapters.sqlite.connection import Database, translated
@@ -103,6 +104,12 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
     list_compactions = reads_placed(compaction.list_compactions)
     read_layout = reads(compaction.read_layout)
     read_digests = reads(compaction.read_digests)
+
+    # --- leases of refreshes
+
+    claim_refresh = writes(leases.claim_refresh)
+    renew_refresh = writes(leases.renew_refresh)
+    release_refresh = writes(leases.release_refresh)
 
     # --- history
 

@@ -42,9 +42,10 @@ from everfold.errors import ConflictError
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock
+from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.append import MOST_ATTEMPTS, plan_next, read_incoming
 from everfold.services.sessions.handover import Handover
+from everfold.services.sessions.hold_lease import Lease, hold_lease
 from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
@@ -95,10 +96,14 @@ class _Asking:
 
 @dataclass(slots=True, kw_only=True)
 class Refresher:
-    """Asks the sources of one engine. One refresh of a user and an agent at a time: a second caller skips.
+    """Asks the sources of one engine.
+
+    One refresh of a user and an agent is on its way at a time, in all processes of the store: a second caller skips.
 
     Attributes:
         sources: Those that the settings allow, in their order, with what each is asked.
+        ids: Names who holds a lease.
+        lease_secs: For how long a refresh is believed to be on its way; renewed while it is.
         handover: Takes what a refresh beside the turns has stored.
     """
 
@@ -107,6 +112,8 @@ class Refresher:
     stream: Stream
     dispatcher: Dispatcher
     sources: Sequence[tuple[ContextSource, AllowedSource]]
+    ids: Ids
+    lease_secs: float = 180.0
     policy: RefreshPolicy = field(default_factory=RefreshPolicy)
     handover: Handover = field(default_factory=Handover)
     _in_flight: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False)
@@ -135,9 +142,20 @@ class Refresher:
             return self._skip(live, cause, "in_flight")
         self._in_flight.add(key)
         try:
-            return await self._refresh(live, cause, deadline_secs)
+            async with hold_lease(self._lease(*key), self.clock, lease_secs=self.lease_secs) as is_held:
+                if not is_held:
+                    return self._skip(live, cause, "in_flight")
+                return await self._refresh(live, cause, deadline_secs)
         finally:
             self._in_flight.discard(key)
+
+    def _lease(self, user_id: UserId, agent_id: AgentId) -> Lease:
+        store, holder = self.store, self.ids.new_id("rfr_")
+        return Lease(
+            claim=lambda now, until: store.claim_refresh(user_id, agent_id, holder=holder, now=now, lease_until=until),
+            renew=lambda until: store.renew_refresh(user_id, agent_id, holder=holder, lease_until=until),
+            release=lambda: store.release_refresh(user_id, agent_id, holder=holder),
+        )
 
     async def _refresh(self, live: LiveSession, cause: Cause, deadline_secs: float | None) -> Refreshed:
         await live.reload(self.store)
