@@ -24,7 +24,8 @@
     ├── HookError                     503  no plug-in did what `hooks.strict` waits for
     ├── SourceError                   502  a context source has no answer to give
     │   └── SourceUnavailableError    503  out of reach, overloaded or too slow
-    └── ToolServerError               503  a server of tools cannot be used
+    ├── ToolServerError               503  a server of tools cannot be used
+    └── OutcomeUnknownError           500  a write failed, and may have been carried out all the same
 
 A message says what failed, on which id, what was expected and what came, and what to do. The ids are attributes too.
 What came is quoted with at most `MOST_QUOTED_CHARS` characters, whatever an error is raised with: see `shorten`.
@@ -291,3 +292,10 @@ class ToolServerError(EverfoldError):
     http_status = 503
     exit_code = 11
     retryable = True
+
+
+class OutcomeUnknownError(EverfoldError):
+    """A write failed or was cut off, and may have been carried out, in whole or in part."""
+
+    code = "outcome_unknown"
+    exit_code = 12

@@ -36,6 +36,7 @@ from everfold.inspection import Inspection
 from everfold.memory import AgentIndex, Because, Memory, TopicIndex
 from everfold.ports.browsing import SessionFigures
 from everfold.ports.usage import UsageStore
+from everfold.ports.writing import Written
 from everfold.services.access.answer_once import Requests
 from everfold.services.access.api_keys import ApiKeys, MadeApiKey
 from everfold.services.compaction.refresh import Refreshed
@@ -1238,6 +1239,7 @@ class SyncRequests(Blocking[Requests]):
         Raises:
             InvalidInputError: the key has another form, or was sent with another request.
             ConflictError: the same write is being carried out.
+            OutcomeUnknownError: the same write never ended.
         """
         return self._call(self.wrapped.begin, key_id, idempotency_key, request_hash)
 
@@ -1248,6 +1250,10 @@ class SyncRequests(Blocking[Requests]):
     def give_up(self, request: KnownRequest) -> None:
         """Free the place of a write that was not carried out."""
         self._call(self.wrapped.give_up, request)
+
+    def is_untouched(self, written: Written) -> bool:
+        """Whether it is certain that a piece of work wrote nothing."""
+        return self._run(self.wrapped.is_untouched, written)
 
 
 class SyncUsageStore(Blocking[UsageStore]):

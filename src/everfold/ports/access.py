@@ -12,7 +12,16 @@ from everfold.core.access.repeats import KeptAnswer, KnownRequest
 
 
 class AccessStore(Protocol):
-    """One row an API key, found by the hash of its secret; one place a write, found by API key and idempotency key."""
+    """One row an API key, found by the hash of its secret; one place a write, found by API key and idempotency key.
+
+    Attributes:
+        tells_writes: Whether every method of the store that writes reports it; see `everfold.ports.writing`.
+    """
+
+    @property
+    def tells_writes(self) -> bool:
+        """See the class."""
+        ...
 
     async def add_api_key(self, key: ApiKey) -> None:
         """Store a key.
@@ -47,13 +56,10 @@ class AccessStore(Protocol):
         """Note when a key was used. An earlier time than the one that is there, and an unknown key, change nothing."""
         ...
 
-    async def begin_request(
-        self, request: KnownRequest, *, kept_since: datetime, running_since: datetime
-    ) -> KnownRequest | None:
+    async def begin_request(self, request: KnownRequest, *, kept_since: datetime) -> KnownRequest | None:
         """Take the place of a write and give None; if it is taken, change nothing and give the request that has it.
 
-        Places taken before `kept_since` are removed first, those of other API keys too. A place taken before
-        `running_since` that has no answer is taken over.
+        Places taken before `kept_since` are removed first, those of other API keys too.
         """
         ...
 

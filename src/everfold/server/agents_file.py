@@ -19,6 +19,7 @@ from everfold.core.log.calibration import Calibration
 from everfold.core.log.prompts import Prompt
 from everfold.core.recall.snapshots import reserve_snapshot
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
+from everfold.ports.writing import note_commit
 from everfold.server.problems import FieldProblem, FieldsError
 
 _KEY: Final = re.compile(r"agents\.(?:\"[^\"]*\"|[^.'\s]+)\.([\w.]+)")
@@ -55,6 +56,7 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
         _require_budget(settings, agent)
         if place.is_file():
             shutil.copymode(place, draft)
+        note_commit()
         draft.replace(place)
     finally:
         draft.unlink(missing_ok=True)

@@ -1,12 +1,14 @@
 """Routes that carry a write out once, however often a client sends it.
 
 A client that gives a write an `Idempotency-Key` may send it again when its answer got lost: it gets the answer that the
-first one had. An answer that streams is not kept, and neither is a refusal: what changed nothing may be tried again.
+first one had. A refusal before anything was written is not kept: what changed nothing may be tried again. What failed behind
+a commit is answered as of unknown outcome, and never carried out again. Of an answer that streams is kept that there was one.
 
 Source: everfold.core.access.repeats.
 """
 
 import inspect
+import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
@@ -17,11 +19,13 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from everfold.core.access.api_keys import ApiKey
-from everfold.core.access.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request
+from everfold.core.access.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request, make_unknown
+from everfold.ports.writing import watch_writes
 from everfold.server.answers import ExactAnswer
-from everfold.server.problems import PROBLEMS, make_problem, request_id_of
+from everfold.server.problems import PROBLEMS, make_problem, request_id_of, tell_error
 from everfold.server.runtime import runtime_of
 
+_logger = logging.getLogger("everfold.server")
 HEADER: Final = "idempotency-key"
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _PARAMETER: Final[dict[str, object]] = {
@@ -86,16 +90,29 @@ async def _answer_once(request: Request, key: ApiKey, name: str, handle: Handler
     begun = await requests.begin(key.id, name, hash_request(request.method, path, await request.body()))
     if not isinstance(begun, KnownRequest):
         return _repeat(request, begun)
-    try:
-        answer = await handle(request)
-    except Exception:  # it was refused; one that is cancelled may have been carried out, and keeps its place
-        await requests.give_up(begun)
-        raise
-    if isinstance(answer, StreamingResponse):
-        await requests.give_up(begun)
-    else:
-        await requests.finish(begun, _keep(answer))
+    with watch_writes() as written:
+        try:
+            answer = await handle(request)
+        except Exception as error:  # one that is cancelled may have been carried out, and keeps its place
+            if requests.is_untouched(written):
+                await requests.give_up(begun)
+                raise
+            answer = _tell_unknown(request, name, error)
+    kept = _keep_stream(request) if isinstance(answer, StreamingResponse) else _keep(answer)
+    await requests.finish(begun, kept)
     return answer
+
+
+def _tell_unknown(request: Request, name: str, error: Exception) -> Response:
+    request_id = request_id_of(request)
+    _logger.warning("request %s failed behind a commit", request_id, exc_info=error)
+    return tell_error(make_unknown(name, f"it failed behind a commit: {type(error).__name__}"), request_id)
+
+
+def _keep_stream(request: Request) -> KeptAnswer:
+    """What a repeat of a write is told that was answered by a stream."""
+    detail = "this write was begun, and its answer was a stream, which is not kept; read the session's messages"
+    return _keep(make_problem(request_id_of(request), 409, detail))
 
 
 def _keep(answer: Response) -> KeptAnswer:
@@ -112,7 +129,8 @@ def _repeat(request: Request, kept: KeptAnswer) -> Response:
         return make_problem(
             request_id_of(request),
             409,
-            "this write was carried out, and what it was answered with has been erased since; read the resource again",
+            f"this write was answered before, with status {kept.status}, and the answer has been erased since; read the "
+            "resource again",
         )
     headers = {"Idempotent-Replayed": "true"}
     if kept.location:

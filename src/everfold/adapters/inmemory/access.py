@@ -13,6 +13,8 @@ from everfold.errors import ConflictError, NotFoundError
 class InMemoryAccess(TablesHolder):
     """The access store's methods; see `everfold.ports.access.AccessStore`."""
 
+    tells_writes = False
+
     async def add_api_key(self, key: ApiKey) -> None:
         """Store a key. O(keys)."""
         keys = self._tables.keys
@@ -55,15 +57,13 @@ class InMemoryAccess(TablesHolder):
         if key is not None and (key.last_used_at is None or key.last_used_at < used_at):
             self._tables.keys[key_id] = replace(key, last_used_at=used_at)
 
-    async def begin_request(
-        self, request: KnownRequest, *, kept_since: datetime, running_since: datetime
-    ) -> KnownRequest | None:
+    async def begin_request(self, request: KnownRequest, *, kept_since: datetime) -> KnownRequest | None:
         """Take the place of a write, or give who has it. O(places)."""
         tables = self._tables
         tables.requests = {key: one for key, one in tables.requests.items() if one.made_at >= kept_since}
         tables.bodiless &= tables.requests.keys()
         known = tables.requests.get(request.key)
-        if known is not None and (known.answer is not None or known.made_at >= running_since):
+        if known is not None:
             return known
         tables.requests[request.key] = replace(request, answer=None)
         tables.bodiless.discard(request.key)

@@ -62,7 +62,7 @@ class InMemoryMemory(TablesHolder):
         """Items in the order in which memory first had them, after the given one."""
         held = self._tables.memory
         listed: Iterable[Item] = _newest_after(held, after)
-        if changed_after is not None:
+        if changed_after is not None and after is None:
             listed = self._lookup.list_changed(user_id, changed_after)
         elif is_block and after is None and tuple(statuses) == ("active",):
             listed = self._lookup.list_block(user_id)
@@ -73,6 +73,7 @@ class InMemoryMemory(TablesHolder):
             and is_for(agent_id, tier=item.tier, owner_id=item.agent_id)
             and item.status in statuses
             and not (is_block and item.shelf != "block")
+            and (changed_after is None or held.written_at[item.id] > changed_after)
         )
         return list(islice(found, limit_count))
 

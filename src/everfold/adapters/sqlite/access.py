@@ -77,15 +77,10 @@ def touch_api_key(database: Database, key_id: ApiKeyId, *, used_at: datetime) ->
     database.run("touch_access_key", id=key_id, used_at=to_micros(used_at))
 
 
-def begin_request(
-    database: Database, request: KnownRequest, *, kept_since: datetime, running_since: datetime
-) -> KnownRequest | None:
+def begin_request(database: Database, request: KnownRequest, *, kept_since: datetime) -> KnownRequest | None:
     """See `AccessStore.begin_request`."""
     key_id, idempotency_key = request.key
     database.run("forget_old_requests", kept_since=to_micros(kept_since))
-    database.run(
-        "take_over_request", key_id=key_id, idempotency_key=idempotency_key, running_since=to_micros(running_since)
-    )
     row = database.row("find_known_request", key_id=key_id, idempotency_key=idempotency_key)
     if row is not None:
         return _read_request(request, row)

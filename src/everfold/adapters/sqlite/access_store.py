@@ -1,16 +1,18 @@
 """The methods of the SQLite store that keys and known writes are reached by."""
 
 from everfold.adapters.sqlite import access
-from everfold.adapters.sqlite.connections import Connections, reads, writes
+from everfold.adapters.sqlite.connections import Connections, notes, reads, writes
 
 
 class SqliteAccess(Connections):
     """The access store's methods; see `everfold.ports.access.AccessStore`."""
 
+    tells_writes = True
+
     add_api_key = writes(access.add_api_key)
     find_api_key = reads(access.find_api_key)
     list_api_keys = reads(access.list_api_keys)
     revoke_api_key = writes(access.revoke_api_key)
-    touch_api_key = writes(access.touch_api_key)
-    begin_request = writes(access.begin_request)
-    finish_request = writes(access.finish_request)
+    touch_api_key = notes(access.touch_api_key)
+    begin_request = notes(access.begin_request)
+    finish_request = notes(access.finish_request)

@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from everfold.adapters.sqlite.connection import Database, reading, translated
 from everfold.adapters.sqlite.connection_thread import ConnectionThread
 from everfold.adapters.sqlite.places import Places
+from everfold.ports.writing import find_watched, watch_writes
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,14 +27,22 @@ class Connections:
     async def _write(
         self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
     ) -> T:
-        database = self._writer.database
+        database, written = self._writer.database, find_watched()
 
         def run() -> T:
             with translated(self.path), database.transaction():
                 database.expect_in_place()
-                return work(database, *arguments, **options)
+                done = work(database, *arguments, **options)
+                if written is not None:
+                    written.commits_count += 1  # from here on it may be stored
+                return done
 
         return await self._writer.call(run)
+
+    async def _note(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
+        """The same for what is only noted beside the work; see `everfold.ports.writing`."""
+        with watch_writes():  # of its own
+            return await self._write(work, *arguments, **options)
 
     async def _read(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
         database = self._reader.database
@@ -65,6 +74,15 @@ def writes(work: Work[P, T]) -> Method[P, T]:
 
     async def write(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._write(work, *arguments, **options)
+
+    return write
+
+
+def notes(work: Work[P, T]) -> Method[P, T]:
+    """The same as `writes`, for what is only noted beside the work; see `everfold.ports.writing`."""
+
+    async def write(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._note(work, *arguments, **options)
 
     return write
 

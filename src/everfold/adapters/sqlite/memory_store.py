@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from everfold.adapters.sqlite import memory, memory_items, memory_records
-from everfold.adapters.sqlite.connections import Connections, reads, reads_at_once, writes
+from everfold.adapters.sqlite.connections import Connections, notes, reads, reads_at_once, writes
 from everfold.core.memory.items import Item, ItemId, ItemStatus
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.primitives.ids import AgentId, UserId
@@ -71,7 +71,7 @@ class SqliteMemory(Connections):
 
     read_session_memory = reads(memory_records.read_session_memory)
     write_session_memory = writes(memory_records.write_session_memory)
-    record_audit = writes(memory_records.record_audit)
+    record_audit = notes(memory_records.record_audit)
     list_audit = reads(memory_records.list_audit)
 
     async def wipe_memory(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:

@@ -15,7 +15,7 @@ from everfold.adapters.sqlite import compaction, forgetting, history, leases, lo
 from everfold.adapters.sqlite.access_store import SqliteAccess
 from everfold.adapters.sqlite.browsing_store import SqliteBrowsing
 from everfold.adapters.sqlite.connection import Database, translated
-from everfold.adapters.sqlite.connections import reads, reads_placed, writes, writes_placed
+from everfold.adapters.sqlite.connections import notes, reads, reads_placed, writes, writes_placed
 from everfold.adapters.sqlite.memory_store import SqliteMemory
 from everfold.adapters.sqlite.overview_store import SqliteOverview
 from everfold.adapters.sqlite.vector_store import SqliteVectors
@@ -154,6 +154,6 @@ class SqliteStore(SqliteMemory, SqliteVectors, SqliteAccess, SqliteOverview, Sql
 
     # --- usage
 
-    record_call = writes(usage.record_call)
+    record_call = notes(usage.record_call)
     sum_cost_usd = reads(usage.sum_cost_usd)
     list_calls = reads(usage.list_calls)

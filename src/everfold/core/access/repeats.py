@@ -3,8 +3,9 @@
 A client names a write by an idempotency key. The same key within a day gets the answer of the first request. The place
 of a key is taken before the work begins and filled when it is done, so two requests at once run the work once.
 
-A place whose work did not end can be taken again after `RUNNING_SECS`: its process died, before or after its commit.
-This is the one case in which a write may be carried out twice.
+A place is given back only if it is certain that nothing was written. A write that failed after a commit, and one whose
+work did not end within `RUNNING_SECS` because its process died, have an unknown outcome: a repeat gets this as its
+answer, and the work is not run again.
 
 An answer may quote what is stored, so an erase removes the bodies of all answers, also of running requests. The record
 that the write was carried out stays.
@@ -18,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from everfold.core.access.api_keys import ApiKeyId
-from everfold.errors import ConflictError, InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError, OutcomeUnknownError
 
 KEPT_SECS: Final = 86_400
 """How long an answer is kept. Source: Stripe's documentation of idempotent requests, 24 hours; the draft leaves it open."""
@@ -26,6 +27,7 @@ KEPT_SECS: Final = 86_400
 RUNNING_SECS: Final = 600
 """How long a write is believed to be running. Source: own choice; longer than any of ours, a compaction by hand included."""
 
+_SHOWN_CHARS: Final = 64
 MOST_KEY_CHARS: Final = 255
 """Source: Stripe's documentation of idempotent requests."""
 
@@ -95,16 +97,17 @@ def kept_since(now: datetime) -> datetime:
 
 
 def running_since(now: datetime) -> datetime:
-    """The time before which a place without an answer is free again."""
+    """The time before which a place without an answer has an unknown outcome."""
     return now - timedelta(seconds=RUNNING_SECS)
 
 
-def answer_again(known: KnownRequest, request_hash: str) -> KeptAnswer:
+def answer_again(known: KnownRequest, request_hash: str, now: datetime) -> KeptAnswer:
     """The answer to a request whose place was taken before.
 
     Raises:
         InvalidInputError: the request is another one under the same key.
         ConflictError: the first one still runs.
+        OutcomeUnknownError: the first one never ended.
     """
     key = known.key.idempotency_key
     if known.request_hash != request_hash:
@@ -113,9 +116,20 @@ def answer_again(known: KnownRequest, request_hash: str) -> KeptAnswer:
             "expected the same method, path and body, or a new idempotency key",
             idempotency_key=key,
         )
+    if known.answer is None and known.made_at < running_since(now):
+        raise make_unknown(key, "it did not end")
     if known.answer is None:
         raise ConflictError(
             f"the request with the idempotency key {key!r} is being carried out; send it again in a moment",
             idempotency_key=key,
         )
     return known.answer
+
+
+def make_unknown(idempotency_key: str, reason: str) -> OutcomeUnknownError:
+    """The error for a write that may have been carried out."""
+    return OutcomeUnknownError(
+        f"the write {idempotency_key[:_SHOWN_CHARS]!r} may have been carried out ({reason}); read the resource, then write "
+        "with a new idempotency key if it was not",
+        idempotency_key=idempotency_key,
+    )

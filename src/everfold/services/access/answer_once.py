@@ -10,18 +10,18 @@ from everfold.core.access.repeats import (
     answer_again,
     kept_since,
     require_idempotency_key,
-    running_since,
 )
 from everfold.ports.access import AccessStore
 from everfold.ports.system import Clock
+from everfold.ports.writing import Written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
     """The writes that carried a key, of one store. See `everfold.core.access.repeats`.
 
-    A server begins a write, carries it out, and finishes it with its answer; or gives it up when it failed in a way
-    that a repeat might not, so that the repeat is carried out.
+    A server begins a write, carries it out, and finishes it with its answer; or gives it up when it failed and nothing
+    was written, so that the repeat is carried out.
     """
 
     store: AccessStore
@@ -33,13 +33,14 @@ class Requests:
         Raises:
             InvalidInputError: the key has another form, or was sent with another request.
             ConflictError: the same write is being carried out.
+            OutcomeUnknownError: the same write never ended.
         """
         now = self.clock.now()
         request = KnownRequest(
             key=IdempotencyKey(key_id, require_idempotency_key(idempotency_key)), request_hash=request_hash, made_at=now
         )
-        known = await self.store.begin_request(request, kept_since=kept_since(now), running_since=running_since(now))
-        return request if known is None else answer_again(known, request_hash)
+        known = await self.store.begin_request(request, kept_since=kept_since(now))
+        return request if known is None else answer_again(known, request_hash, now)
 
     async def finish(self, request: KnownRequest, answer: KeptAnswer) -> None:
         """Keep what the write was answered with."""
@@ -48,3 +49,7 @@ class Requests:
     async def give_up(self, request: KnownRequest) -> None:
         """Free the place of a write that was not carried out."""
         await self.store.finish_request(request, None)
+
+    def is_untouched(self, written: Written) -> bool:
+        """Whether it is certain that a piece of work wrote nothing."""
+        return self.store.tells_writes and not written.commits_count

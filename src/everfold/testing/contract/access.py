@@ -13,6 +13,7 @@ from everfold.core.access.repeats import IdempotencyKey, KeptAnswer, KnownReques
 from everfold.core.memory.records import AuditEntry
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 from everfold.ports.stores import Store
+from everfold.ports.writing import watch_writes
 from everfold.testing.kit.builders import (
     ADA,
     append_wires,
@@ -45,7 +46,7 @@ def request(name: str = "r1", *, key_id: str = "key_1", request_hash: str = "h1"
 
 async def begin(store: Store, wanted: KnownRequest) -> KnownRequest | None:
     """Take the place of a write, where nothing is old."""
-    return await store.begin_request(wanted, kept_since=LONG_AGO, running_since=LONG_AGO)
+    return await store.begin_request(wanted, kept_since=LONG_AGO)
 
 
 class AccessContract:
@@ -188,20 +189,27 @@ class AccessContract:
         await store.finish_request(request(at=1), replace(ANSWER, status=500))
         assert await begin(store, request(at=2)) == replace(request(at=1), answer=ANSWER)
 
-    async def test_who_lost_a_place_does_not_fill_it(self, store: Store) -> None:
-        """A place without an answer is taken over when it is old, and its former holder changes nothing of it."""
+    async def test_a_place_is_never_taken_over(self, store: Store) -> None:
+        """A place without an answer stays who took it's, however old it is, and nobody else fills it or gives it back."""
         await begin(store, request())
         late = request(at=20)
-        assert await store.begin_request(late, kept_since=LONG_AGO, running_since=minute(0)) == request()
-        assert await store.begin_request(late, kept_since=LONG_AGO, running_since=minute(1)) is None
-        await store.finish_request(request(), ANSWER)
-        await store.finish_request(request(), None)
-        assert await begin(store, request(at=21)) == late
+        assert await store.begin_request(late, kept_since=minute(0)) == request()
         await store.finish_request(late, ANSWER)
-        later = request(at=40)
-        assert await store.begin_request(later, kept_since=LONG_AGO, running_since=minute(39)) == replace(
-            late, answer=ANSWER
-        )
+        await store.finish_request(late, None)
+        assert await begin(store, request(at=21)) == request()
+        await store.finish_request(request(), ANSWER)
+        assert await begin(store, request(at=22)) == replace(request(), answer=ANSWER)
+
+    async def test_commits_are_told(self, store: Store) -> None:
+        """Where a store tells its writes, every commit is counted, and neither what is refused nor what is noted."""
+        with watch_writes() as written:
+            await begin(store, request())
+            assert not written.commits_count
+            await store.add_api_key(key(1, name="first"))
+            assert bool(written.commits_count) == store.tells_writes
+            with pytest.raises(ConflictError), watch_writes() as refused:
+                await store.add_api_key(key(2, name="first"))
+            assert not refused.commits_count
 
     async def test_old_places_are_forgotten(self, store: Store) -> None:
         """Beginning any write removes every place that was taken too long ago, answered or not."""
@@ -209,7 +217,7 @@ class AccessContract:
             await begin(store, request(name, at=at))
             await store.finish_request(request(name, at=at), ANSWER)
         new = request("r4", key_id="key_2", at=9)
-        await store.begin_request(new, kept_since=minute(2), running_since=minute(2))
+        await store.begin_request(new, kept_since=minute(2))
         assert await begin(store, request("r3", at=10)) == replace(request("r3", at=2), answer=ANSWER)
         assert [await begin(store, request(name, at=10)) for name in ("r1", "r2")] == [None, None]
 

@@ -21,7 +21,7 @@ from everfold.core.access.repeats import (
     require_idempotency_key,
     running_since,
 )
-from everfold.errors import ConflictError, InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError, OutcomeUnknownError
 from everfold.testing.kit.fakes import STARTED_AT
 
 ANSWER = KeptAnswer(status=200, body=b"{}")
@@ -33,23 +33,31 @@ st_request = st.tuples(
 
 def test_a_repeat_gets_the_first_answer() -> None:
     """The same request is answered as it was, also where an erase took the body."""
-    assert answer_again(replace(RUNNING, answer=ANSWER), "h1") is ANSWER
+    assert answer_again(replace(RUNNING, answer=ANSWER), "h1", STARTED_AT) is ANSWER
     taken = replace(ANSWER, body=None)
-    assert answer_again(replace(RUNNING, answer=taken), "h1") == taken
+    assert answer_again(replace(RUNNING, answer=taken), "h1", STARTED_AT) == taken
 
 
 def test_a_repeat_of_what_runs_is_a_conflict() -> None:
     """The same request while the first one runs is refused as to be sent again."""
     with pytest.raises(ConflictError, match="r1") as caught:
-        answer_again(RUNNING, "h1")
+        answer_again(RUNNING, "h1", STARTED_AT + timedelta(seconds=RUNNING_SECS))
     assert caught.value.retryable
+
+
+def test_a_repeat_of_what_never_ended_has_an_unknown_outcome() -> None:
+    """The same request after the longest work is told that the first may have been carried out, and not to send it again."""
+    with pytest.raises(OutcomeUnknownError, match="may have been carried out") as caught:
+        answer_again(RUNNING, "h1", STARTED_AT + timedelta(seconds=RUNNING_SECS, microseconds=1))
+    assert not caught.value.retryable
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("known", [RUNNING, replace(RUNNING, answer=ANSWER)], ids=["running", "answered"])
 def test_another_request_under_the_same_key_is_refused(known: KnownRequest) -> None:
     """A key that named another request is refused, with when that was, whether or not it has its answer."""
     with pytest.raises(InvalidInputError, match="2031-03-03 08:00:00"):
-        answer_again(known, "h2")
+        answer_again(known, "h2", STARTED_AT)
 
 
 @given(st_request, st_request)
@@ -73,7 +81,7 @@ def test_what_no_header_should_hold_is_refused(key: str) -> None:
 
 
 def test_a_place_outlasts_its_work_and_a_day_both() -> None:
-    """A place is free again after the longest work, long before its answer is forgotten."""
+    """An outcome is unknown after the longest work, long before the place is forgotten."""
     assert STARTED_AT - kept_since(STARTED_AT) == timedelta(hours=24) == timedelta(seconds=KEPT_SECS)
     assert STARTED_AT - running_since(STARTED_AT) == timedelta(seconds=RUNNING_SECS) < timedelta(hours=1)
 

@@ -50,10 +50,6 @@ WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :used_at);
 -- name: forget_old_requests
 DELETE FROM known_requests WHERE made_at < :kept_since;
 
--- name: take_over_request
-DELETE FROM known_requests
-WHERE key_id = :key_id AND idempotency_key = :idempotency_key AND status IS NULL AND made_at < :running_since;
-
 -- name: find_known_request
 SELECT request_hash, made_at, status, content_type, location, body
 FROM known_requests
