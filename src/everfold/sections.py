@@ -264,6 +264,9 @@ class McpSettings(_Section):
         description="Headers sent to it, each with the name of the variable that holds the value.",
     )
     allow: tuple[str, ...] | None = Field(None, description="The tools that may be used; all when left out.")
+    allow_private: bool = Field(
+        default=False, description="Let a name in `url` lead into a private network, such as to 10.0.0.5."
+    )
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:

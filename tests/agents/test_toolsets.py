@@ -153,6 +153,25 @@ async def test_an_address_is_a_server(script: WriteScript) -> None:
     assert "Unknown tool name" in str(answers[1][1])
 
 
+async def test_a_name_that_leads_inside_is_no_server(script: WriteScript, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose name leads into a private network is refused and never reached, unless its settings allow that."""
+    look_up = socket.getaddrinfo
+
+    def find(host: object, port: object, *rest: object, **named: object) -> object:
+        return look_up("127.0.0.1" if host == "tools.example" else host, port, *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", find)
+    with record() as (url, seen):
+        mcp = {"far": served(url=url.replace("127.0.0.1", "tools.example"))}
+        with pytest.raises(ToolServerError, match=r"tools\.example, which is in a private network"):
+            await call(script, [], mcp=mcp)
+        assert seen == []
+        mcp = {"far": served(url=url.replace("127.0.0.1", "tools.example"), allow_private=True)}
+        with pytest.raises(ToolServerError, match="'far' cannot be used"):
+            await call(script, [], mcp=mcp)
+        assert {request["host"].partition(":")[0] for request in seen} == {"tools.example"}
+
+
 class _Recorder(http.server.BaseHTTPRequestHandler):
     """Notes the headers of each request, and sends it elsewhere or nowhere."""
 

@@ -9,16 +9,18 @@ Source: Model Context Protocol, 2025-11-25, transports and tool annotations.
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TextIO
 
 from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
+from httpx2 import AsyncClient, Auth, Timeout
 from pydantic_ai import RunContext, ToolsetTool
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
+from everfold.adapters.sources.reaching import GuardedTransport
 from everfold.agents.tool_errors import MEANT, SHOWN_CHARS, say_briefly
 from everfold.core.sources.source_texts import clean_line
 from everfold.core.threats.redaction import redact_secrets
@@ -27,6 +29,8 @@ from everfold.sections import McpSettings
 
 START_SECS: Final = 20.0
 """How long a server may take until it says what it has; a program that a package runner fetches first takes some."""
+_TIMEOUT: Final = Timeout(30.0, read=300.0)
+"""A server may hold a stream open. Source: the defaults of the MCP SDK's own client."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 """What may stand in a tool's name. Source: the providers' rule for it, [A-Za-z0-9_-]{1,64}."""
 
@@ -51,7 +55,11 @@ def open_server(
         program, *arguments = settings.command
         transport = StdioTransport(program, arguments, env=env, keep_alive=False)
     else:
-        transport = StreamableHttpTransport(settings.url, headers=headers)
+        transport = StreamableHttpTransport(
+            settings.url,
+            headers=headers,
+            httpx_client_factory=_guard(name, settings.url, allow_private=settings.allow_private),
+        )
     opened: MCPToolset[object] = MCPToolset(
         transport, id=name, tool_error_behavior="failed", init_timeout=START_SECS, include_instructions=False
     )
@@ -63,6 +71,27 @@ def open_server(
         reads_only=reads_only,
         values=(*env.values(), *headers.values()),
     ).prefixed(name)
+
+
+def _guard(name: str, url: str, *, allow_private: bool) -> Callable[..., AsyncClient]:
+    """Makes clients that reach what the settings name, and no private network that a name leads to."""
+
+    def refuse(host: str) -> ToolServerError:
+        return ToolServerError(
+            f"the server of tools {name!r} leads to {clean_line(host, most_chars=100)}, which is in a private network; "
+            "set allow_private = true for this server if that is meant"
+        )
+
+    def make(
+        headers: dict[str, str] | None = None,
+        timeout: Timeout | None = None,
+        auth: Auth | None = None,
+        **_options: object,  # redirects would be followed to other origins, with our headers
+    ) -> AsyncClient:
+        transport = GuardedTransport(url, refuse=refuse, allow_private=allow_private)
+        return AsyncClient(transport=transport, headers=headers, timeout=timeout or _TIMEOUT, auth=auth)
+
+    return make
 
 
 def _read_values(name: str, references: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:

@@ -38,6 +38,7 @@ class CalendarSettings:
         after_hours: The same after it.
         description_chars: How much of an event's description to show.
         ca_file: A file of certificates to trust beside the usual ones.
+        allow_private: Follow names and redirects into private networks, too.
 
     Source: OF-68 for 6 hours before and 24 after.
     """
@@ -55,6 +56,7 @@ class CalendarSettings:
     max_bytes: int = 10_000_000
     max_redirects: int = 3
     ca_file: str | None = None
+    allow_private: bool = False
 
     def __post_init__(self) -> None:
         what = f"the calendar {self.name!r}"
@@ -150,6 +152,7 @@ class CalendarSource:
                 max_bytes=given.max_bytes,
                 max_redirects=given.max_redirects,
                 ca_file=given.ca_file,
+                allow_private=given.allow_private,
             )
         )
         return fetched.body

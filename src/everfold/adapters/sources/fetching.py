@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -42,6 +43,7 @@ class Fetch:
         headers: Sent to this address's origin only; a redirect to another one goes without them.
         accept: What kinds of content are wanted.
         ca_file: A file of certificates to trust beside the usual ones.
+        allow_private: Follow names and redirects into private networks, too.
     """
 
     source: str
@@ -52,6 +54,7 @@ class Fetch:
     max_bytes: int
     max_redirects: int
     ca_file: str | None
+    allow_private: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +81,20 @@ async def fetch(wanted: Fetch) -> Fetched:
     """
     import httpx2
 
+    from everfold.adapters.sources.reaching import GuardedTransport
+
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_NO_ADDRESSES)  # adding it again does nothing
     quiet = _is_fetching.set(True)
     try:
         async with asyncio.timeout(wanted.timeout_secs):
             tls = await asyncio.to_thread(_make_tls, wanted)  # reads every certificate of the system
-            async with httpx2.AsyncClient(verify=tls, follow_redirects=False, timeout=wanted.timeout_secs) as client:
+            transport = GuardedTransport(
+                wanted.url, verify=tls, refuse=partial(_refuse, wanted), allow_private=wanted.allow_private
+            )
+            async with httpx2.AsyncClient(
+                transport=transport, follow_redirects=False, timeout=wanted.timeout_secs
+            ) as client:
                 return await _follow(client, wanted)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise SourceUnavailableError(
@@ -96,6 +106,14 @@ async def fetch(wanted: Fetch) -> Fetched:
         raise _translate(error, wanted) from None
     finally:
         _is_fetching.reset(quiet)
+
+
+def _refuse(wanted: Fetch, host: str) -> SourceError:
+    return SourceError(
+        f"the source {wanted.source} leads to {clean_line(host, most_chars=100)}, which is in a private network; set "
+        "allow_private = true for this source if that is meant",
+        source=wanted.source,
+    )
 
 
 def _make_tls(wanted: Fetch) -> ssl.SSLContext:

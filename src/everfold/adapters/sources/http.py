@@ -31,6 +31,7 @@ class HttpSettings:
         query: Parameters to add to the address; `{prompt}`, `{from}`, `{to}` and `{budget_tokens}` are filled in, the
             times as `2026-11-22T09:00:00Z`, and `${NAME}` as in headers.
         ca_file: A file of certificates to trust beside the usual ones.
+        allow_private: Follow names and redirects into private networks, too.
     """
 
     name: str
@@ -42,6 +43,7 @@ class HttpSettings:
     max_bytes: int = 262_144
     max_redirects: int = 3
     ca_file: str | None = None
+    allow_private: bool = False
 
     def __post_init__(self) -> None:
         what = f"the http source {self.name!r}"
@@ -124,6 +126,7 @@ class HttpSource:
             max_bytes=given.max_bytes,
             max_redirects=given.max_redirects,
             ca_file=given.ca_file,
+            allow_private=given.allow_private,
         )
 
     def _fill(self, template: str, values: Mapping[str, str]) -> str:

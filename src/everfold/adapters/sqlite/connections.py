@@ -81,7 +81,7 @@ def writes(work: Work[P, T]) -> Method[P, T]:
 def notes(work: Work[P, T]) -> Method[P, T]:
     """The same as `writes`, for what is only noted beside the work; see `everfold.ports.writing`."""
 
-    async def write(self: Lanes, /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def write(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._note(work, *arguments, **options)
 
     return write

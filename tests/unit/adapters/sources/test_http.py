@@ -229,8 +229,8 @@ async def test_a_redirect_to_another_site_goes_without_our_headers(site: Site, c
     """Over https another host is followed, and never sees the secrets."""
     with _serve(certificate) as other:
         url = site.put("/", "", status=302, Location=other.put("/there", "moved"))
-        source = _build(url, {"KEY": "k3y"}, headers={"X-Key": "${KEY}"}, ca_file=str(certificate.cert))
-        assert await _ask(source) == "moved"
+        settings = {"headers": {"X-Key": "${KEY}"}, "ca_file": str(certificate.cert), "allow_private": True}
+        assert await _ask(_build(url, {"KEY": "k3y"}, **settings)) == "moved"
     assert "x-key" in site.asked[0][1]
     assert "x-key" not in other.asked[0][1]
 
