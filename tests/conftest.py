@@ -33,6 +33,9 @@ REAL_DATA = Path(os.environ.pop("EVERFOLD_DATA", PROJECT.parent / "shared" / "da
 for _name in [name for name in os.environ if name.startswith("EVERFOLD_") or name.endswith("_API_KEY")]:
     del os.environ[_name]
 
+# Programs that are started write as they do for everybody: into a buffer.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # Work is done by whoever finds it due, so that a test sees its end; tests of the background switch that off.
 os.environ["EVERFOLD_COMPACTION__SYNCHRONOUS"] = "true"
 
@@ -136,6 +139,15 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     from tests.forks import forking
 
     with forking(tmp_path_factory.mktemp("forks")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def command_forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """What starts programs that use the command line, its server and its chat, without loading them for each."""
+    from tests.forks import COMMANDS, forking
+
+    with forking(tmp_path_factory.mktemp("forks"), COMMANDS) as started:
         yield started
 
 

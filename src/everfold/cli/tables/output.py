@@ -72,6 +72,7 @@ def to_json(value: object) -> object:
 def print_json(value: object) -> None:
     """Print one JSON document; non-ASCII characters are escaped, so that any terminal and pipe takes it."""
     sys.stdout.write(json.dumps(to_json(value), indent=2, ensure_ascii=True, allow_nan=False) + "\n")
+    sys.stdout.flush()  # a server goes on after this, and its address is waited for
 
 
 def write_json(path: Path, value: object) -> None:
