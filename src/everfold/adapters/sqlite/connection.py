@@ -298,8 +298,8 @@ def _check_migrations(path: str, done: dict[str, str], migrations: tuple[tuple[s
             )
         if known[name] != checksum:
             raise SchemaError(
-                f"{path}: migration {name} has checksum {checksum[:12]}, expected {known[name][:12]}; "
-                "install the release that made this database",
+                f"{path}: migration {name} is not the one of this database (checksum {checksum[:12]}, expected "
+                f"{known[name][:12]}); install the release that made it",
                 path=path,
             )
 
