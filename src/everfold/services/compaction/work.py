@@ -201,9 +201,9 @@ class Worker:
         attempting = self.attempting.get(compaction.session_id, set())
         if compaction.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
             self.attempting[compaction.session_id].add(compaction.id)
-            self.dispatcher.submit(compaction.id, partial(self._work_event, compaction.session_id, compaction.id))
+            self.dispatcher.submit(compaction.id, partial(self._work_on, compaction.session_id, compaction.id))
 
-    async def _work_event(self, session_id: SessionId, compaction_id: CompactionId) -> None:
+    async def _work_on(self, session_id: SessionId, compaction_id: CompactionId) -> None:
         try:
             compactor = self.compactor(await self._load(session_id), is_beside_turns=True)
             await self._attempt(compactor, await self.store.get_compaction(compaction_id))

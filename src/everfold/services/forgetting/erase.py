@@ -127,8 +127,8 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
             f"session {session_id} has no message {seq}, or it was erased before", session=session_id, seq=seq
         )
     past = _Past(store=store, message=found[0], in_force=frozenset(state.compaction_id for state in states.values()))
-    for compaction in await _list_events(store, records, seq):
-        await past.pass_event(compaction)
+    for compaction in await _list_compactions(store, records, seq):
+        await past.pass_compaction(compaction)
     rows: dict[tuple[SessionId, int], NewSearchRow] = {}
     for record in records if said_text(found[0]) else ():
         rows |= await _index_neighbours(store, record, states[record.id], seq)
@@ -163,7 +163,7 @@ def list_words_of(message: Message) -> tuple[str, ...]:
     return tuple(filter(None, (message.view.text, message.view.name)))
 
 
-async def _list_events(store: Store, records: list[SessionRecord], seq: int) -> list[Compaction]:
+async def _list_compactions(store: Store, records: list[SessionRecord], seq: int) -> list[Compaction]:
     """Every committed compaction of these sessions that has decided about the message, by ordinal."""
     found: dict[str, Compaction] = {}
     for record in records:
@@ -188,7 +188,7 @@ class _Past:
     digests: dict[str, Digest] = field(default_factory=dict)
     records: list[NewRecord] = field(default_factory=list)
 
-    async def pass_event(self, compaction: Compaction) -> None:
+    async def pass_compaction(self, compaction: Compaction) -> None:
         if compaction.certificate is None:
             return
         seq = self.message.seq

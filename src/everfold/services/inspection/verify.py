@@ -47,7 +47,7 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
     certificates: list[Certificate] = []
     next_seq = 1
     async for certificate in _certificates(store, record.id, state.compactions_count):
-        problems += await _check_event(store, record.id, certificate, next_seq)
+        problems += await _check_compaction(store, record.id, certificate, next_seq)
         if erased:
             problems += await _check_erased(store, certificate, erased)
         next_seq = certificate.last_seq + 1
@@ -111,7 +111,7 @@ async def _certificates(store: Store, session_id: SessionId, last_ordinal: int) 
         after = compactions[-1].ordinal
 
 
-async def _check_event(
+async def _check_compaction(
     store: Store, session_id: SessionId, certificate: Certificate, next_seq: int
 ) -> list[VerificationProblem]:
     hashes: dict[int, str] = {}

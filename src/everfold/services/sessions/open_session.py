@@ -130,7 +130,7 @@ class Opener:
     async def _branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
         await live.reload(self.store)
         await self._require_boundary(live, seq)
-        compaction_id, ordinal = await self._last_event(live, seq)
+        compaction_id, ordinal = await self._last_compaction(live, seq)
         session_id = SessionId(self.ids.new_id("ses_"))
         record = SessionRecord(
             id=session_id,
@@ -164,7 +164,7 @@ class Opener:
                 seq=seq,
             )
 
-    async def _last_event(self, live: LiveSession, seq: int) -> tuple[CompactionId, int]:
+    async def _last_compaction(self, live: LiveSession, seq: int) -> tuple[CompactionId, int]:
         """The last committed compaction that ends at or before a message, and its ordinal.
 
         Its late digest and its extraction stay with the parent.
