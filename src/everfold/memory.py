@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from everfold.core.dreams.topic_lines import hide_ended
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
 from everfold.core.memory.policy import MemoryPolicy
@@ -379,9 +380,15 @@ class Memory:
         )
         return list(undone)
 
-    async def topics(self) -> list[Topic]:
-        """Active topics by tier and name."""
-        return await self._store.list_topics(self.user_id, self._scope)
+    async def topics(self, *, include_expired: bool = False) -> list[Topic]:
+        """The topics that hold now, by tier and name.
+
+        Args:
+            include_expired: Those past their end, too, as they are stored.
+        """
+        if include_expired:
+            return await self._store.list_topics(self.user_id, self._scope)
+        return await self._list_current(self._scope)
 
     async def topic_index(self) -> TopicIndex:
         """The topics that hold now, by name, and where memory stands; those past their end are not shown."""
@@ -391,7 +398,8 @@ class Memory:
 
     async def _list_current(self, agent_id: AgentId | None) -> list[Topic]:
         now = self._now()
-        return [topic for topic in await self._store.list_topics(self.user_id, agent_id) if topic.is_current(now)]
+        topics = await self._store.list_topics(self.user_id, agent_id)
+        return [hide_ended(topic, now) for topic in topics if topic.is_current(now)]
 
     async def get_topic(self, name: str, *, tier: Tier | None = None, agent: str | None = None) -> list[Topic]:
         """Every revision of the one topic that a name means, oldest first; the last is what it says now.
@@ -410,7 +418,8 @@ class Memory:
         if meant is None:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
         revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
-        return [topic for topic in revisions if topic.id == meant.id]
+        *older, newest = [topic for topic in revisions if topic.id == meant.id]
+        return [*older, hide_ended(newest, now)]
 
     def _shows(self, topic: Topic, now: datetime) -> bool:
         """What holds now is shown; what a scan has held back to the owner only."""

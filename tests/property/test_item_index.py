@@ -15,6 +15,7 @@ from everfold.core.memory.items import Candidate, Item
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.merging import decisions
 from everfold.core.merging.decisions import Desk
+from everfold.core.merging.item_subjects import is_of_one_place
 from everfold.testing.kit.builders import minute
 
 THINGS = st.sampled_from(["locker", "berth", "boat of oak", "server in Oslo", "sister's flat"])
@@ -88,16 +89,16 @@ class AllPairs(Desk):
         return [item for item in self.items.values() if item.identity == identity]
 
     def list_quoting(self, new: Item) -> list[Item]:
-        """Every rival."""
-        return [item for item in self.items.values() if self.is_rival(item, new)]
+        """Every active item of its place."""
+        return [item for item in self.items.values() if item.status == "active" and is_of_one_place(item, new)]
 
     def list_older(self, newer: Item) -> list[Item]:
         """Every rival."""
-        return self.list_quoting(newer)
+        return [item for item in self.items.values() if self.is_rival(item, newer)]
 
     def list_later(self, older: Item) -> list[Item]:
         """Every rival that was said later."""
-        return [item for item in self.list_quoting(older) if item.last_seen_at > older.last_seen_at]
+        return [item for item in self.list_older(older) if item.last_seen_at > older.last_seen_at]
 
 
 def _run(passes: list[list[Candidate]]) -> tuple[list[object], list[Item]]:

@@ -143,6 +143,7 @@ def fold_stepwise(
         cap_tokens=plan.standing_cap_tokens,
         estimate=estimate_text_tokens,
         left_out=layout.standing_left_out,
+        as_of=max((note.said_at for note in notes.values()), default=None),
     )
     yield
     fine = (

@@ -21,7 +21,7 @@ from everfold.core.digests.requests import LEAST_OUTPUT_TOKENS
 from everfold.core.digests.rows import DigestFrame, Estimate, name_range, neutralise, write_rows
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
-from everfold.core.statements.supersession import list_current
+from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.frames import name_seqs
 from everfold.core.threats.hostile import find_hostile
 from everfold.core.threats.redaction import redact_secrets
@@ -119,9 +119,9 @@ def _write_standing(
     Where not all fit: what was to be remembered, then the newest first; the others are named by range.
     """
     current = list_current(line for source in sources for line in source.lines)
-    standing = sorted(
-        (line for line in current if line.standing), key=lambda line: (line.kind != "remember", -line.seq)
-    )
+    as_of = max(source.said_at for source in sources)
+    holding = [line for line in current if line.standing and not has_ended(line, as_of)]
+    standing = sorted(holding, key=lambda line: (line.kind != "remember", -line.seq))
     for count in range(_bound_count(standing, cap_tokens, estimate), 0, -1):
         shown = sorted(standing[:count], key=lambda line: (line.seq, line.start))
         rows, _ = write_rows(shown, speakers, None)

@@ -25,7 +25,7 @@ from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import REMEMBERED_TEXTS, list_words
 from everfold.core.statements.substance import measure_substance
-from everfold.core.statements.supersession import list_current
+from everfold.core.statements.supersession import has_ended, list_current
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,14 +181,22 @@ class StandingInstructions:
 
 
 def compose_standing_instructions(
-    lines: Sequence[ExtractLine], *, cap_tokens: int, estimate: Estimate, left_out: LeftOut | None = None
+    lines: Sequence[ExtractLine],
+    *,
+    cap_tokens: int,
+    estimate: Estimate,
+    left_out: LeftOut | None = None,
+    as_of: datetime | None = None,
 ) -> StandingInstructions:
     """Exact quotes of the standing statements, newest first; superseded ones left out, a repeat shown once.
 
     One that tells nothing without the message before it ("You're right, let's do that.") is counted, not shown.
-    `left_out` are statements that earlier blocks had no room for; they stay counted.
+    `left_out` are statements that earlier blocks had no room for; they stay counted. What ended by its own words before
+    `as_of`, the newest line's moment where it is not given, binds no more and is neither shown nor counted.
     """
-    standing = sorted((line for line in list_current(lines) if line.standing), key=lambda line: (-line.seq, line.start))
+    as_of = as_of or max((line.said_at for line in lines), default=None)
+    holding = [line for line in list_current(lines) if line.standing and not (as_of and has_ended(line, as_of))]
+    standing = sorted(holding, key=lambda line: (-line.seq, line.start))
     unique = list({" ".join(line.quote.lower().split()): line for line in reversed(standing)}.values())
     unique.sort(key=lambda line: (-line.seq, line.start))
     before = (left_out or LeftOut()).plus([line.seq for line in unique if not measure_substance(line.quote)])

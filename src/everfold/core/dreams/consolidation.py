@@ -15,7 +15,7 @@ Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-50 to U-54, P-OF-10, P-OF-11
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from itertools import count
 from typing import Final
@@ -351,12 +351,17 @@ def _find_end(items: Sequence[Item]) -> datetime | None:
     return max(ends) if items and len(ends) == len(items) else None
 
 
+_ENDLESS: Final = datetime(9999, 1, 1, tzinfo=UTC)
+
+
 def _summarise(name: str, items: Sequence[Item], scan: Scan) -> str:
-    """One line: the newest statement that may be shown, and how many others there are."""
+    """One line: the newest statement that may be shown, one without an end if there is any, and the count of the others."""
     ordered = sorted(items, key=lambda item: (item.valid_from, item.id), reverse=True)
+    since = write_date(ordered[-1].valid_from)
+    ordered.sort(key=lambda item: -(item.valid_to or _ENDLESS).timestamp())
     texts = (truncate_chars(write_statement(item), LINE_CHARS) for item in ordered)
     text = next((text for text in texts if not scan(text)), name.replace("_", " "))
     if len(items) == 1:
         return text
     noun = "note" if len(items) == 2 else "notes"  # noqa: PLR2004  (this one and another)
-    return f"{text} ({len(items) - 1} more {noun}, since {write_date(ordered[-1].valid_from)})"
+    return f"{text} ({len(items) - 1} more {noun}, since {since})"

@@ -9,11 +9,13 @@ Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-53 for lines of what a text 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from everfold.core.digests.rows import neutralise
 from everfold.core.memory.items import Item, ItemId
+from everfold.core.memory.topics import Topic
 from everfold.core.primitives.json_values import clean_text
 from everfold.core.text.words import STOP_WORDS, read_words
 from everfold.core.threats.redaction import redact_secrets
@@ -26,6 +28,9 @@ HELD_SHARE: Final = 0.6
 subject share a third to a half of their words."""
 _NOTED: Final = "Also noted: "
 _LINE: Final = re.compile(r"- (?:Also noted: )?\d{4}-\d\d-\d\d: .*\[([^\[\]\s]+)\]")
+
+
+_ENDED: Final = re.compile(r"- (?:Also noted: )?\d{4}-\d\d-\d\d: .*\(until (\d{4}-\d\d-\d\d)\) \[[^\[\]\s]+\]")
 
 
 class TopicText(NamedTuple):
@@ -63,6 +68,13 @@ def write_topic_text(prose: str, items: Iterable[Item], *, replaced: dict[ItemId
     mark = _NOTED if prose else ""
     lines = [f"- {mark}{_write_line(item, replaced.get(item.id), scan)}" for item in ordered]
     return "\n".join(filter(None, (prose, *lines)))
+
+
+def hide_ended(topic: Topic, now: datetime) -> Topic:
+    """The topic without the lines of items whose end is past; its prose stays."""
+    lines = topic.content.split("\n")
+    left = [line for line in lines if (found := _ENDED.fullmatch(line)) is None or found[1] >= write_date(now)]
+    return topic if len(left) == len(lines) else replace(topic, content="\n".join(left))
 
 
 def write_statement(item: Item) -> str:

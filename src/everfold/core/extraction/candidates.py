@@ -18,6 +18,7 @@ from everfold.core.memory.items import Candidate, Evidence, ItemKind, Tier
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.origins import AUTHORITY
 from everfold.core.statements.extracts import QUOTE_CHARS, ExtractLine
+from everfold.core.text.ends import find_end
 from everfold.core.threats.redaction import redact_secrets
 from everfold.core.threats.scanning import scan_memory
 
@@ -100,6 +101,7 @@ def _make_candidate(
         origin=line.origin,
         confidence=line.score / 100,
         valid_from=message.said_at,
+        valid_to=find_end(quoted.quote, message.said_at),
         is_explicit=is_explicit,
     )
 

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from everfold.core.memory.items import Evidence
+from everfold.core.text.ends import find_end
 from everfold.core.text.held_dates import HeldDates, PartialDate
 
 _NEAR_CHARS: Final = 4_000
@@ -28,6 +29,8 @@ def date_relative(statement: str, said_at: datetime) -> str:
 def read_validity(entry: Mapping[str, object], evidence: Evidence, text: str) -> tuple[datetime, datetime | None]:
     """Since when a candidate holds, the moment of its message where nothing else follows from it, and until when.
 
+    Where the entry gives no end, the words of the quote may.
+
     Args:
         entry: May have `valid_from` and `valid_to`, of any type.
         evidence: The candidate's quote.
@@ -36,6 +39,7 @@ def read_validity(entry: Mapping[str, object], evidence: Evidence, text: str) ->
     text = text[max(evidence.start - _NEAR_CHARS, 0) : evidence.start + _NEAR_CHARS]
     valid_from = _read_day(entry.get("valid_from"), text, evidence.said_at)
     valid_to = _read_day(entry.get("valid_to"), text, evidence.said_at, is_end=True)
+    valid_to = valid_to or find_end(evidence.quote, evidence.said_at)
     begins_at = valid_from or evidence.said_at
     return begins_at, valid_to if valid_to is not None and valid_to > begins_at else None
 

@@ -168,8 +168,8 @@ class Desk:
         return self._index.list_same(identity)
 
     def list_quoting(self, new: Item) -> list[Item]:
-        """The rivals of an item that quote a message which it quotes."""
-        return [item for item in self._index.list_quoting(new) if self.is_rival(item, new)]
+        """The active items of an item's place, also past their end, that quote a message which it quotes."""
+        return [item for item in self._index.list_quoting(new) if is_of_one_place(item, new)]
 
     def list_older(self, newer: Item) -> list[Item]:
         """The rivals of an item, or of them at least those that it may replace."""
@@ -374,7 +374,7 @@ class _Merger:
         return replace(seen, status="active", valid_to=candidate.valid_to)
 
     def _find_fuller(self, new: Item) -> Item | None:
-        """An item taken from the same words, that says all that the new one says."""
+        """An item taken from the same words, that says all that the new one says; also one whose end is past."""
         return next((item for item in self._desk.list_quoting(new) if says_no_more(new, item)), None)
 
     def _place(self, new: Item, candidate: Candidate) -> Item:

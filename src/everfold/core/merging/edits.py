@@ -14,6 +14,7 @@ from everfold.core.memory.items import Item, ItemId, Writer, identify
 from everfold.core.merging.releasing import list_open_threats
 from everfold.core.primitives.ids import AgentId
 from everfold.core.primitives.origins import AUTHORITY, Origin
+from everfold.core.text.ends import find_end
 from everfold.core.text.words import read_words
 from everfold.core.threats.redaction import redact_secrets
 from everfold.errors import ConflictError, ForbiddenError, InvalidInputError
@@ -47,10 +48,17 @@ def plan_edit(item: Item, statement: str, *, now: datetime, written_by: Writer) 
         identity=identify(text, tier=item.tier, agent_id=item.agent_id),
         origin=origin,
         last_seen_at=max(now, item.last_seen_at),
+        valid_to=find_end(text, now) or (None if _told_its_end(item) else item.valid_to),
         status="quarantined" if threats else "active",
         threats=threats,
     )
     return _revise(edited, item, now=now, written_by=written_by)
+
+
+def _told_its_end(item: Item) -> bool:
+    """Whether the end of an item follows from its words, so that it goes with them."""
+    told = [find_end(item.statement, item.last_seen_at), *(find_end(one.quote, one.said_at) for one in item.evidence)]
+    return item.valid_to in told
 
 
 def plan_forget(item: Item, *, now: datetime, written_by: Writer, keeps_identity: bool = True) -> Item:

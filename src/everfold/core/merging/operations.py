@@ -19,6 +19,7 @@ from everfold.core.merging.decisions import Author, Desk, Known, Merge, plan_mer
 from everfold.core.merging.edits import WRITER_ORIGINS, plan_edit, preview_statement
 from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.origins import AUTHORITY
+from everfold.core.text.ends import find_end
 from everfold.errors import ForbiddenError, InvalidInputError, LimitError, NotFoundError
 
 _MOST_PREVIEWS: Final = 6
@@ -77,7 +78,7 @@ def enter_candidate(add: Add, author: Author) -> Candidate:
         origin=WRITER_ORIGINS.get(author.written_by, "assistant"),
         confidence=1.0,
         valid_from=author.now,
-        valid_to=add.valid_to,
+        valid_to=add.valid_to or find_end(add.statement, author.now),
         is_explicit=author.written_by == "user",
     )
 

@@ -7,6 +7,7 @@ own heading, what tools and outside sources said inside a fence.
 Source: DESIGN section 4, "Snapshot and delta"; REQUIREMENTS HM-2 for the percentages in the headings.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,6 +40,10 @@ _FRAME_TOKENS = 80 + 2 * FENCE_TOKENS + MESSAGE_OVERHEAD_TOKENS
 """Title, end, two headings, what is left out, and two fences. Source: our estimate of the fixed texts, 72, and a margin."""
 
 
+_UNTIL = re.compile(r"- .*[(,] ?until (\d{4}-\d\d-\d\d)\)")
+"""A line with an end, as `render_item_line` writes it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """The text, the shown entries, and the number of entries that did not fit."""
@@ -53,7 +58,7 @@ class Snapshot:
 class _Line:
     text: str
     origin: Origin
-    of: Item | Topic
+    of: Item | Topic | None
 
 
 def reserve_snapshot(policy: MemoryPolicy) -> int:
@@ -157,17 +162,19 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
     Args:
         changed: Items with a newer revision than the snapshot shows, of any status; of erased ones nothing is said, since
             an erase writes the snapshot again.
-        snapshot: Its text: what stands there is not said again, and what does no longer hold of it is.
+        snapshot: Its text: what stands there is not said again, and what does no longer hold of it is, also where only
+            its end has passed.
         cap_chars: The longest text, title included.
         key: The session's id; keys the fence.
         now: Leaves out what has expired.
     """
-    lines: list[_Line] = []
+    ended = list_ended_lines(snapshot, now)
+    lines = [_Line(f"- no longer so: {line.removeprefix('- ')}", "user", None) for line in ended]
     for item in sorted(changed, key=lambda it: it.changed_at, reverse=True):
         line = render_item_line(item)
         if item.is_current(now) and line not in snapshot:
             lines.append(_Line(line, item.origin, item))
-        elif item.status in {"superseded", "expired"} and _begin(item) in snapshot:
+        elif item.status in {"superseded", "expired"} and _begin(item) in snapshot and not _is_told(item, ended):
             lines.append(_Line(f"- no longer so: {line.removeprefix('- ')}", item.origin, item))
     chosen: list[_Line] = []
     left = cap_chars - len(DELTA_TITLE)
@@ -182,6 +189,22 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
             return text
         chosen.pop()  # the marks of a fence want room too
     return ""
+
+
+def list_ended_lines(snapshot: str, now: datetime) -> list[str]:
+    """The lines of a snapshot that name an end that is past; those inside a fence are left alone."""
+    today, is_fenced = now.date().isoformat(), False
+    found: list[str] = []
+    for line in snapshot.split("\n"):
+        is_fenced = line.startswith("<<<untrusted") or (is_fenced and not line.startswith("<<<end"))
+        until = _UNTIL.fullmatch(line)
+        if not is_fenced and until is not None and until[1] < today:
+            found.append(line)
+    return found
+
+
+def _is_told(item: Item, ended: Iterable[str]) -> bool:
+    return any(line.startswith(_begin(item)) for line in ended)
 
 
 def _begin(item: Item) -> str:

@@ -5,6 +5,7 @@ is compared by its words alone. Chinese and Japanese are taken apart by characte
 
 Source: own lists, tuned on `tests/data/supersession/own.jsonl` only.
 """
+# ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
 import re
 from collections.abc import Iterable, Sequence
@@ -166,10 +167,10 @@ def read_assertion(text: str) -> Assertion:
     )
 
 
-def _lower(at: int, token: str) -> str:
-    """A token in lower case; a letter that names a thing ("server A") stays apart from the word."""
-    is_letter = at > 0 and len(token) == 1 and token.isupper() and token != "I"
-    return f"#{token.lower()}" if is_letter else token.lower()
+def _lower(at: int, word: str) -> str:
+    """A word in lower case; a letter that names a thing ("server A") stays apart from the word."""
+    is_letter = at > 0 and len(word) == 1 and word.isupper() and word != "I"
+    return f"#{word.lower()}" if is_letter else word.lower()
 
 
 def _find_verb(tokens: Sequence[str]) -> int:

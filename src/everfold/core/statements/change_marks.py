@@ -5,6 +5,7 @@ used stands in `replacement`.
 
 Source: own grammar, tuned on `tests/data/supersession/own.jsonl` only.
 """
+# ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
 from typing import Final, Literal, NamedTuple
 

@@ -7,6 +7,7 @@ that prove nothing. Without certainty nothing is replaced: both statements stand
 
 Source: DESIGN section 4, "Item"; `bench/supersession.py` measures it.
 """
+# ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
 import re
 from collections.abc import Iterator, Sequence
@@ -269,8 +270,8 @@ def _is_rejected(change: Change, old: frozenset[str], said: Assertion, *, is_nea
     if said.is_first:
         rest = said.content - old - list_stems(said.tokens[said.verb_at :][:1])
         return rest <= change.content and change.is_first and (bool(rest) or _keeps_verb(change, said))
-    if old & said.subject and not left:
-        rest = said.content - old
+    if old & said.subject:
+        rest = said.predicate - old
         return bool(rest) and rest <= change.content
     return bool(left) and (left <= change.content or (is_near and _names_head(change, old, said)))
 
@@ -332,19 +333,24 @@ def _is_moved(thing: Assertion, new: tuple[str, ...], said: Assertion, *, is_nea
         return verb in _LIVING
     if new[0][:1].isdigit():
         return any(character.isdigit() for token in rest for character in token)
-    is_place = bool(rest) and rest[0].lower() in _PLACES
-    return (verb in HABITS and (is_place or (len(rest) <= 3 and _is_value(thing)))) or is_place  # noqa: PLR2004
+    sort = sort_value(tuple(token.lower() for token in rest), rest, (), ())
+    return _names_place(rest) or (verb in HABITS and sort == told and sort not in ("word", "mixed", "state"))
 
 
+def _names_place(rest: tuple[str, ...]) -> bool:
+    """Whether words name a place: "in Ulm", "in room 4", "in the hall", but not "in tune"."""
+    if len(rest) < 2 or rest[0].lower() not in _PLACES:  # noqa: PLR2004  (a preposition and the place)
+        return False
+    return rest[1][0].isupper() or rest[1].lower() in _DEFINITE or any(token[0].isdigit() for token in rest[1:])
+
+
+_DEFINITE: Final = frozenset(
+    "the my our der dem den die das meinem unserem le la les el los il lo de het o a room".split()
+)
 _LIVING: Final = frozenset(
     "live lives living wohne wohnt wohnen lebe habite habitons vis vivo vivimos abito abitiamo woon wonen moro moramos живу живём 住".split()
 )
 _PLACES: Final = frozenset("in at on under with im am auf bei à au en nel a op no na в parked booked 在 room".split())
-
-
-def _is_value(thing: Assertion) -> bool:
-    """Whether what was changed is a value itself ("the password was changed to")."""
-    return bool(thing.subject)
 
 
 def _says_when(said: Assertion) -> bool:
@@ -380,7 +386,7 @@ def _is_restated(change: Change, clause: Assertion, said: Assertion) -> bool:
         return False
     if slot is not None and (is_definite(said) or not said.verb_at):
         is_shared = len(slot.before) > said.verb_at + 1 or bool(slot.after) or said.tokens[said.verb_at] not in BE
-        return slot.older_sort == slot.newer_sort and (is_shared or slot.older_sort not in ("word", "state"))
+        return slot.older_sort == slot.newer_sort != "mixed" and (is_shared or slot.older_sort not in ("word", "state"))
     shared = clause.predicate & said.predicate
     return _is_same_thing(clause, said) and len(shared) > 1 and len(said.predicate - clause.predicate) <= 1
 

@@ -85,10 +85,10 @@ _LIMITS: Final = list_word_set(
 )
 _SCHEDULED: Final = list_word_set("due scheduled set planned booked slated valid fixed")
 _LABELS: Final = list_word_set(
-    "room level floor gate platform berth box seat desk shelf bed page chapter port version number channel lane table building pier track stall table"
+    "room level floor gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
     " zimmer raum gleis platz chambre salle quai habitación stanza camera kamer spoor"
 )
-_ATTRIBUTES: Final = list_word_set("code pin port number password version id extension passcode")
+_ATTRIBUTES: Final = list_word_set("code pin number password version id extension passcode")
 _MANY: Final = list_word_set(
     "son daughter child kid brother sister sibling cousin nephew niece aunt uncle friend colleague neighbour neighbor cat dog pet horse fish bird student"
     " teammate roommate flatmate grandson granddaughter twin sohn tochter bruder schwester hund katze freund freundin frère sœur fils fille chat chien"
@@ -96,9 +96,9 @@ _MANY: Final = list_word_set(
 )
 _ONE_NAMES: Final = list_word_set(
     "name nickname boss manager employer doctor gp dentist landlord landlady therapist vet wife husband partner spouse supervisor address wifi wi-fi"
-    " leader lead ceo cto captain owner bank gym supplier insurance hometown birthday timezone zone nationality title branch provider contact engineer"
-    " assistant coach trainer project laptop chef mayor president chair secretary host username login airline club school cleaner accountant lawyer notary"
-    " midwife director headmaster teacher head keeper number editor word ärztin arzt zahnarzt vermieter adresse médecin dentiste patron médico dentista jefe"
+    " leader lead ceo cto captain owner bank gym insurance hometown birthday timezone zone nationality title branch provider contact engineer"
+    " assistant coach trainer laptop chef mayor president chair secretary host username login school cleaner accountant notary"
+    " midwife director headmaster head keeper number editor word ärztin arzt zahnarzt vermieter adresse médecin dentiste patron médico dentista jefe"
     " dirección medico capo baas arts dokter huisarts"
 )
 """Of these there is one at a time, told by a name."""
@@ -127,6 +127,10 @@ _CODE: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.:/@#+-]+|[\w.+-]+@[\w.-]+|
 _INDEFINITE: Final = list_word_set(
     "a an one another some any every each no there several many most two three few other both someone ein eine une un uno una een um uma es hay"
 )
+_SOMEBODYS: Final = list_word_set(
+    "his her their its your sein seine ihr ihre son sa ses leur su sus suo sua zijn haar hun seu dele dela"
+)
+"""Of whom it is, another sentence says."""
 _TASTES: Final = list_word_set(
     "like likes love loves hate hates want wants know knows speak speaks see sees prefer prefers support supports own owns"
 )
@@ -269,7 +273,7 @@ def is_definite(assertion: Assertion) -> bool:
     before = assertion.tokens[: max(assertion.verb_at, 0)]
     if not before:
         return assertion.is_first
-    return before[0] not in _INDEFINITE and not (len(before) == 1 and before[0] in POINTERS)
+    return before[0] not in _INDEFINITE | _SOMEBODYS and not (len(before) == 1 and before[0] in POINTERS)
 
 
 def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:

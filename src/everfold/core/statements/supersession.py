@@ -10,6 +10,7 @@ Source: docs/adr/0006-extract-lines.md on what a digest selects from.
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from itertools import compress, pairwise
 from typing import Final, Literal, NamedTuple
@@ -28,6 +29,7 @@ from everfold.core.statements.quotes import (
 )
 from everfold.core.statements.replacement import is_marked, replaces
 from everfold.core.statements.retractions import find_excess, is_slip
+from everfold.core.text.ends import find_end
 from everfold.core.text.stems import stem
 
 _FIRM: Final = 2
@@ -91,6 +93,12 @@ def find_superseded(lines: Iterable[ExtractLine]) -> Superseded:
     walk = _Walk(sorted(lines, key=_key))
     walk.run()
     return Superseded(frozenset(walk.gone), walk.pairs_count)
+
+
+def has_ended(line: ExtractLine, as_of: datetime) -> bool:
+    """Whether a statement had an end in its own words ("never this week") that is past."""
+    ends_at = find_end(line.quote, line.said_at)
+    return ends_at is not None and ends_at < as_of
 
 
 def list_replaced(newer: ExtractLine, older: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
+from everfold.core.dreams.carried_ends import carry_ends
 from everfold.core.dreams.consolidation import plan_stepwise
 from everfold.core.dreams.scenes import Consolidation
 from everfold.core.dreams.topic_lines import Scan, diff_lines
@@ -237,11 +238,13 @@ class Dreamer:
         plan = await asyncio.to_thread(finish, steps)  # its steps grow with the items
         is_held = self.policy_of(scene.agent_id).review and bool(plan.topics)
         dream = self._record(found, asked, plan, is_held=is_held)
+        ended = carry_ends(plan.topics, (*scene.items, *scene.sources), now=scene.now)
         await self._change(
             MemoryChange(
                 user_id=scene.user_id,
                 agent_id=scene.agent_id,
                 expected=found.head,
+                items=() if is_held else ended,
                 topics=() if is_held else plan.topics,
                 dream=dream,
                 read_through=None if is_held or found.read_through == found.cursor else found.read_through,

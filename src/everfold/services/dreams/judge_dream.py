@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from everfold.core.dreams.carried_ends import carry_ends, take_back_ends
+from everfold.core.memory.items import Item
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
 from everfold.core.observation.events import DreamJudged
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
+from everfold.services.dreams.read_dream import read_items
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -76,10 +79,13 @@ async def _plan_change(
     store: MemoryStore, dream: Dream, judged: Dream, head: MemoryVersion, now: datetime, actor: str
 ) -> MemoryChange:
     topics: tuple[Topic, ...] = ()
+    items: tuple[Item, ...] = ()
     if judged.state == "applied":
         topics = await _list_approved(store, dream, head)
+        items = carry_ends(topics, await _read_sources(store, topics), now=now)
     elif judged.state == "reverted":
         topics = await _list_restored(store, dream, head, now)
+        items = take_back_ends(dream.topics, await _read_sources(store, dream.topics), now=now)
     cursor = await store.read_cursor(dream.user_id, dream.agent_id)
     moves = judged.state != "reverted" and dream.read_through > cursor
     entry = AuditEntry(
@@ -95,11 +101,17 @@ async def _plan_change(
         user_id=dream.user_id,
         agent_id=dream.agent_id,
         expected=head,
+        items=items,
         topics=topics,
         dream=judged,
         read_through=dream.read_through if moves else None,
         audit=(entry,),
     )
+
+
+async def _read_sources(store: MemoryStore, topics: Sequence[Topic]) -> list[Item]:
+    """The items that topics with an end were made of."""
+    return await read_items(store, [id_ for topic in topics if topic.expires_at for id_ in topic.sources])
 
 
 async def _list_approved(store: MemoryStore, dream: Dream, head: MemoryVersion) -> tuple[Topic, ...]:

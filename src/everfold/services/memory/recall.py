@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from everfold.core.dreams.topic_lines import hide_ended
 from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionRecord, find_holder
 from everfold.core.memory.items import Item, ItemId
@@ -218,7 +219,8 @@ class _Recalling:
 
     async def _list_topics(self) -> list[Topic]:
         if self.topics is None:
-            self.topics = (await self.store.list_topics(self.user_id, self.agent_id))[:MOST_TOPICS]
+            topics = await self.store.list_topics(self.user_id, self.agent_id)
+            self.topics = [hide_ended(topic, self.now) for topic in topics[:MOST_TOPICS]]
         return self.topics
 
     async def _read_entry(self, key: RecallKey) -> Recalled | None:

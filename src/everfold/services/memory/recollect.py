@@ -15,7 +15,13 @@ from everfold.core.log.state import WHOLE_WINDOW
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import MemoryVersion, RecallShown, SessionMemory
-from everfold.core.recall.snapshots import RESERVE_CHARS_PER_TOKEN, Snapshot, compose_delta, compose_snapshot
+from everfold.core.recall.snapshots import (
+    RESERVE_CHARS_PER_TOKEN,
+    Snapshot,
+    compose_delta,
+    compose_snapshot,
+    list_ended_lines,
+)
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
@@ -129,7 +135,8 @@ class Recollector:
         )
 
     async def _delta(self, live: LiveSession, kept: SessionMemory, head: MemoryVersion, *, space_tokens: int) -> str:
-        if head.revision == kept.snapshot_revision:
+        now = self.clock.now()
+        if head.revision == kept.snapshot_revision and not list_ended_lines(kept.snapshot, now):
             return ""
         share = RECALL_SHARE if self.policy.recall_enabled else 1.0
         delta = compose_delta(
@@ -137,7 +144,7 @@ class Recollector:
             snapshot=kept.snapshot,
             cap_chars=min(self.policy.delta_max_chars, int(max(space_tokens, 0) * share * RESERVE_CHARS_PER_TOKEN)),
             key=live.record.id,
-            now=self.clock.now(),
+            now=now,
         )
         return delta if estimate_text_tokens(delta) <= space_tokens else ""
 

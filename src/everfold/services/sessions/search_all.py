@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from everfold.core.dreams.topic_lines import hide_ended
 from everfold.core.memory.items import Item
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.choices import require_choices
@@ -66,7 +67,7 @@ async def search_all(
     )
     items = await search_items(store, query, user_id, agent_id, limit_count) if "items" in places else []
     topics = await store.list_topics(user_id, agent_id) if "topics" in places else []
-    scored = score_topics(query, topics, now=now)[:limit_count]
+    scored = score_topics(query, [hide_ended(topic, now) for topic in topics], now=now)[:limit_count]
     return Found(
         messages=tuple(messages),
         items=tuple(items),

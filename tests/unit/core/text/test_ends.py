@@ -1,0 +1,101 @@
+"""Until when a statement holds, by its own words."""
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+
+from everfold.core.text.ends import find_end
+
+MONDAY = datetime(2031, 3, 3, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("I am in Berlin until Friday.", (2031, 3, 7)),
+        ("I am on holiday from 5 March to 9 March.", (2031, 3, 9)),
+        ("I am on holiday from March 5 through March 9, 2031.", (2031, 3, 9)),
+        ("I'm away 5-9 March.", (2031, 3, 9)),
+        ("Remember: the guest stays until 6 March 2031.", (2031, 3, 6)),
+        ("The guest stays until 2031-03-06.", (2031, 3, 6)),
+        ("My meeting tomorrow is at 9.", (2031, 3, 4)),
+        ("I work from home today.", (2031, 3, 3)),
+        ("Never call me this week.", (2031, 3, 9)),
+        ("Don't book anything next week.", (2031, 3, 16)),
+        ("We stay at the lake this weekend.", (2031, 3, 9)),
+        ("I'm on call until tomorrow.", (2031, 3, 4)),
+        ("The pool is closed until the end of March.", (2031, 3, 31)),
+        ("The pool is closed until May.", (2031, 5, 31)),
+        ("The lease runs until 2033.", (2033, 12, 31)),
+        ("Use the old server till next Friday.", (2031, 3, 14)),
+        ("Don't call me for the next 3 days.", (2031, 3, 6)),
+        ("No deploys this month.", (2031, 3, 31)),
+        ("The house is let until 6 November.", (2031, 11, 6)),
+        ("Ich bin bis Freitag in Berlin.", (2031, 3, 7)),
+        ("Ich bin vom 5. März bis zum 9. März im Urlaub.", (2031, 3, 9)),
+        ("Bitte ruf mich diese Woche nie an.", (2031, 3, 9)),
+        ("Je suis à Lyon jusqu'au 6 mars.", (2031, 3, 6)),
+        ("Je suis en congé du 5 au 9 mars.", (2031, 3, 9)),
+        ("Estoy en Sevilla hasta el 6 de marzo.", (2031, 3, 6)),
+        ("Sono a Torino fino al 6 marzo.", (2031, 3, 6)),
+        ("Ik ben tot vrijdag in Gent.", (2031, 3, 7)),
+        ("Estou em Lisboa até 6 de março.", (2031, 3, 6)),
+    ],
+)
+def test_an_end_is_read_from_the_words(said: str, last: tuple[int, int, int]) -> None:
+    """What says until when it holds ends with that day, whole."""
+    found = find_end(said, MONDAY)
+    assert found is not None
+    assert found.date() == date(*last)
+    assert found + timedelta(seconds=1) == datetime.combine(date(*last) + timedelta(days=1), datetime.min.time(), UTC)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My name is Ada.",
+        "The pool is open until 20:00.",
+        "Do nothing until further notice.",
+        "I lived in Graz until 2029.",
+        "I was in Berlin until Friday.",
+        "I work from Monday to Friday.",
+        "From today on always use tabs.",
+        "Starting tomorrow, write in German.",
+        "The report is due tomorrow.",
+        "I am moving to Bergen tomorrow.",
+        "My daughter turns 7 tomorrow.",
+        "I adopted a cat today.",
+        "This year I moved to Bergen.",
+        "My birthday is tomorrow.",
+        "The museum is open from 1 April to 31 October every year.",
+        "We met last week.",
+        "Guten Morgen!",
+        "Please remind me to call Bo on 5 March.",
+        "The invoice of 5 March is paid.",
+        "I am on leave until 20 February.",
+        "The office is open till late.",
+        "Call me after tomorrow.",
+    ],
+)
+def test_without_certainty_there_is_no_end(said: str) -> None:
+    """A habit, a start, the past, a deadline, a time of day and a day that may be past or a year ahead give none."""
+    assert find_end(said, MONDAY) is None
+
+
+def test_a_day_without_a_year_is_the_coming_one() -> None:
+    """Said in December, January is next year's; said on a Friday, "until Friday" is the one in a week."""
+    december = datetime(2031, 12, 20, 23, 59, tzinfo=UTC)
+    found = find_end("The house is let until 6 January.", december)
+    assert found is not None
+    assert found.date() == date(2032, 1, 6)
+    friday = find_end("I am in Berlin until Friday.", datetime(2031, 3, 7, 8, tzinfo=UTC))
+    assert friday is not None
+    assert friday.date() == date(2031, 3, 14)
+
+
+def test_tomorrow_is_reckoned_in_utc() -> None:
+    """Over midnight the day of the message's own time in UTC is the reference, whatever zone it was written in."""
+    late = datetime(2031, 3, 4, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    found = find_end("My meeting tomorrow is at 9.", late)
+    assert found is not None
+    assert found.date() == date(2031, 3, 4)
