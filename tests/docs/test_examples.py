@@ -19,6 +19,7 @@ from tests.forks import Forks
 import everfold
 
 PROJECT = Path(__file__).resolve().parents[2]
+FORK_CLIENT = PROJECT / "tests" / "fork_client.py"
 PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 SHOWN = re.compile(
     r"^```(?:(python|sh) run|(python[^\n]*))\n(.*?)^```$(?:\n\n```text output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
@@ -44,11 +45,15 @@ def find_examples(text: str, page: str) -> list[Example]:
 
 
 def run_example(example: Example, folder: Path, forks: Forks | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program in a folder, with the command `everfold` at hand and Python's warnings as errors."""
+    """Run a program in a folder, with the command `everfold` at hand and Python's warnings as errors.
+
+    With `forks`, what it starts has the engine or the command line loaded already.
+    """
     commands = folder / ".commands"
     commands.mkdir()
     everfold = commands / "everfold"
-    everfold.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m everfold.cli.main "$@"\n')
+    started = f'-ISE "{FORK_CLIENT}" "{forks.place}"' if forks else "-W error -m everfold.cli.main"
+    everfold.write_text(f'#!/bin/sh\nexec "{sys.executable}" {started} "$@"\n')
     everfold.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERFOLD_")}
     path = {"PATH": f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"}
@@ -75,8 +80,9 @@ def test_every_example_is_python(example: Example) -> None:
 
 
 @pytest.mark.parametrize("example", PROGRAMS, ids=[it.place for it in PROGRAMS])
-def test_every_program_runs(example: Example, tmp_path: Path, forks: Forks) -> None:
+def test_every_program_runs(example: Example, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """A program in the documents ends well in an empty folder, and prints what the page says, to the letter."""
+    forks: Forks = request.getfixturevalue("forks" if example.program == "python" else "command_forks")
     run = run_example(example, tmp_path, forks)
     assert run.returncode == 0, run.stderr
     if example.output is not None:

@@ -3,17 +3,17 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from tests.forks import Forks, Program
 from typer.testing import CliRunner
 
 import everfold
@@ -60,6 +60,7 @@ source = "kiln"
 kind = "callable"
 function = "chat_tools:meanwhile"
 """
+COMMAND = "from everfold.cli.entry import run; run()"
 WORDS = " ".join(f"word{number}" for number in range(200))
 STREAM = {"text": WORDS, "word_secs": 0.05}
 CALLS = {"text": "Looking.", "calls": [{"tool": "slow"}, {"tool": "weather", "args": {"city": "Graz"}}]}
@@ -72,7 +73,7 @@ SECS = 40.0
 class Told:
     """A chat that runs, and what it told."""
 
-    process: subprocess.Popen[str]
+    process: Program
     compactions: list[dict[str, Any]] = field(default_factory=list)
 
     def say(self, text: str) -> None:
@@ -86,7 +87,7 @@ class Told:
         assert self.process.stdout
         while times:
             line = self.process.stdout.readline()
-            assert line, f"it ended before {kind}: {self.events}"
+            assert line, f"it ended before {kind}: {self.compactions}"
             self.compactions.append(json.loads(line))
             times -= self.compactions[-1]["kind"] == kind
 
@@ -117,25 +118,20 @@ def write_script(shop: Path, *steps: Step) -> list[str]:
     return ["chat", "--agent", "shop", "--script", str(path), "--db", str(shop / "chat.db"), "--json"]
 
 
-@contextmanager
-def running(shop: Path, *steps: Step) -> Iterator[Told]:
-    """A chat in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "everfold.cli.main", *write_script(shop, *steps)],
-        cwd=shop,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(shop), *sys.path]), "PYTHONWARNINGS": "ignore"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield Told(process)
-    finally:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream and not stream.closed:
-                stream.close()
+Running = Callable[..., AbstractContextManager[Told]]
+
+
+@pytest.fixture
+def running(shop: Path, command_forks: Forks) -> Running:
+    """A chat with these steps, in a process of its own."""
+
+    @contextmanager
+    def run_steps(*steps: Step) -> Iterator[Told]:
+        environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+        with command_forks.talking(COMMAND, *write_script(shop, *steps), folder=shop, environment=environment) as it:
+            yield Told(it)
+
+    return run_steps
 
 
 def wait_for_file(path: Path) -> None:
@@ -219,10 +215,10 @@ def reopen(shop: Path, *lines: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_killed_it_is_whole_up_to_what_was_stored(shop: Path, name: str) -> None:
+def test_killed_it_is_whole_up_to_what_was_stored(shop: Path, running: Running, name: str) -> None:
     """Killed outright, a chat keeps every part that was complete, tells what was cut, and goes on from there."""
     place = PLACES[name]
-    with running(shop, *place.steps) as chat:
+    with running(*place.steps) as chat:
         place.reach(chat, shop)
         chat.process.kill()
         assert chat.process.wait(SECS) == -signal.SIGKILL
@@ -237,10 +233,10 @@ def test_killed_it_is_whole_up_to_what_was_stored(shop: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_terminated_it_stores_what_was_said_and_leaves(shop: Path, name: str) -> None:
+def test_terminated_it_stores_what_was_said_and_leaves(shop: Path, running: Running, name: str) -> None:
     """Told to end, a chat stores what was said so far as one interrupted message, leaves, and tells of it next time."""
     place = PLACES[name]
-    with running(shop, *place.steps) as chat:
+    with running(*place.steps) as chat:
         place.reach(chat, shop)
         chat.process.send_signal(signal.SIGTERM)
         code = chat.end()
@@ -262,10 +258,10 @@ def test_terminated_it_stores_what_was_said_and_leaves(shop: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_interrupted_it_is_at_the_prompt_again(shop: Path, name: str) -> None:
+def test_interrupted_it_is_at_the_prompt_again(shop: Path, running: Running, name: str) -> None:
     """Ctrl-C ends the answer and not the chat: the next message is answered by the same process, over a sound log."""
     place = PLACES[name]
-    with running(shop, *place.steps) as chat:
+    with running(*place.steps) as chat:
         place.reach(chat, shop)
         chat.process.send_signal(signal.SIGINT)
         chat.wait_for("cut")
@@ -280,9 +276,9 @@ def test_interrupted_it_is_at_the_prompt_again(shop: Path, name: str) -> None:
     assert reopen(shop) == []
 
 
-def test_terminated_while_nobody_speaks_it_leaves(shop: Path) -> None:
+def test_terminated_while_nobody_speaks_it_leaves(shop: Path, running: Running) -> None:
     """At the prompt SIGTERM ends a chat at once, with nothing cut."""
-    with running(shop, WHOLE) as chat:
+    with running(WHOLE) as chat:
         chat.say("hello")
         chat.wait_for("said", 2)
         time.sleep(0.2)

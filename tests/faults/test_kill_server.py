@@ -11,6 +11,7 @@ from typing import Final
 import anyio
 import httpx2
 import pytest
+from tests.forks import Forks
 from tests.server.processes import Process, serving
 
 import everfold
@@ -170,14 +171,14 @@ async def keep_doing(act: Callable[[Hands], Awaitable[None]], hands: Hands) -> N
             await act(hands)
 
 
-async def test_a_killed_server_has_lost_and_doubled_nothing(config: Path, tmp_path: Path) -> None:
+async def test_a_killed_server_has_lost_and_doubled_nothing(config: Path, tmp_path: Path, command_forks: Forks) -> None:
     """Killed within each act while others write, it serves again: what was answered is there once, in order, and apart.
 
     A client repeats what was not answered, under the same names; each log is sound at every start.
     """
     database, secret, talk = tmp_path / "shop.db", "", None
     for name in (*ACTS, None):
-        with serving(config, database, secret=secret) as process:
+        with serving(config, database, command_forks, secret=secret) as process:
             secret = process.secret
             async with process.client() as http:
                 if talk is None:
@@ -268,11 +269,11 @@ async def _tell_memory(engine: Everfold, user: str) -> str:
     return str((await memory.items(statuses=("active", "superseded", "quarantined")), await memory.topics()))
 
 
-async def test_told_to_stop_it_stores_what_was_said(config: Path, tmp_path: Path) -> None:
+async def test_told_to_stop_it_stores_what_was_said(config: Path, tmp_path: Path, command_forks: Forks) -> None:
     """SIGTERM within an answer that streams: it ends with 0, and what was heard of the answer is in the log."""
     (tmp_path / "answers.jsonl").write_text(json.dumps({"text": WORDS, "word_secs": 0.2}), "utf-8")
     heard: list[str] = []
-    with serving(config, tmp_path / "shop.db") as process:
+    with serving(config, tmp_path / "shop.db", command_forks) as process:
         async with process.client() as http:
             body = {"user": "default", "message": "tell me"}
             async with http.stream("POST", "/api/agents/shop/chat", json=body) as answer:

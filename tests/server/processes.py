@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
+from tests.forks import Forks, Program
 
 SECS: Final = 60.0
 """How long a server may take to start or to stop; it only ends a test that hangs."""
 
-COMMAND: Final = ("-m", "everfold.cli.main")
+COMMAND: Final = "from everfold.cli.entry import run; run()"
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Process:
         said: What it said until it was ready.
     """
 
-    popen: subprocess.Popen[str]
+    popen: subprocess.Popen[str] | Program
     address: str
     secret: str
     lines: list[str] = field(default_factory=list)
@@ -57,29 +58,34 @@ class Process:
 
 
 @contextmanager
-def serving(
-    config: Path, database: Path, *, secret: str = "", command: tuple[str, ...] = COMMAND, folder: Path | None = None
-) -> Iterator[Process]:
+def serving(config: Path, database: Path, forks: Forks, *, secret: str = "") -> Iterator[Process]:
     """A server over a database, on a free port of this machine; killed at the end, where it still runs.
 
     Args:
         config: Its settings.
         database: Its store.
+        forks: What has loaded the server already.
         secret: A key of an admin; of a new store the one that it makes.
-        command: What is run instead of `everfold`.
-        folder: Where it runs; that of the settings when left out.
     """
-    options = ["--config", str(config), "serve", "--db", str(database), "--port", "0"]
+    folder, environment = config.parent, {**os.environ, "PYTHONPATH": str(config.parent), "PYTHONWARNINGS": "ignore"}
+    options = _list_options(config, database)
+    with forks.talking(COMMAND, *options, folder=folder, environment=environment, with_errors=True) as program:
+        yield _wait_until_ready(program, secret)
+
+
+@contextmanager
+def serving_alone(config: Path, database: Path, script: str) -> Iterator[Process]:
+    """A server as `serving` gives it, in a process that loads everything itself and runs a script instead of `everfold`."""
     popen = subprocess.Popen(
-        [sys.executable, *command, *options],
-        cwd=folder or config.parent,
+        [sys.executable, script, *_list_options(config, database)],
+        cwd=config.parent,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(config.parent), *sys.path]), "PYTHONWARNINGS": "ignore"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     try:
-        yield _wait_until_ready(popen, secret)
+        yield _wait_until_ready(popen, "")
     finally:
         popen.kill()
         popen.wait()
@@ -87,7 +93,11 @@ def serving(
             popen.stdout.close()
 
 
-def _wait_until_ready(popen: "subprocess.Popen[str]", secret: str) -> Process:
+def _list_options(config: Path, database: Path) -> tuple[str, ...]:
+    return ("--config", str(config), "serve", "--db", str(database), "--port", "0")
+
+
+def _wait_until_ready(popen: "subprocess.Popen[str] | Program", secret: str) -> Process:
     assert popen.stdout
     said = ""
     for line in popen.stdout:

@@ -10,7 +10,7 @@ from typing import Final
 
 import httpx2
 import pytest
-from tests.server.processes import Process, serving
+from tests.server.processes import Process, serving_alone
 
 import everfold
 
@@ -165,7 +165,7 @@ async def test_nothing_is_lost_under_load(
     config, database, load = tmp_path / "shop.toml", tmp_path / "shop.db", Load(secs, pause_secs)
     config.write_text(SETTINGS, "utf-8")
     (tmp_path / "answers.jsonl").write_text(json.dumps({"text": ANSWER}), "utf-8")
-    with serving(config, database, command=(BEATING,)) as process:
+    with serving_alone(config, database, BEATING) as process:
         await put_load(process, load, chats_count=chats_count, readers_count=readers_count)
         assert process.stop() == 0
         [told] = [json.loads(line) for line in process.lines if line.startswith("{")]
