@@ -131,7 +131,7 @@ async def test_long_talks(real_data: Path, limit: int) -> None:
     assert await play(conversation.messages, url="memory://", limit=limit, every=37) > (9, 0)
 
 
-@pytest.mark.parametrize("limit", [4_000, 32_000])
+@pytest.mark.parametrize("limit", [4_000, pytest.param(32_000, marks=pytest.mark.slow)])
 async def test_everything_chained(real_data: Path, tmp_path: Path, limit: int) -> None:
     """All conversations behind each other, several hundred thousand tokens, hold as one session."""
     shown, refused = await play(chain(real_data), url=f"sqlite:///{tmp_path}/log.db", limit=limit, every=307)

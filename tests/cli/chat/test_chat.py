@@ -6,15 +6,14 @@ import pty
 import re
 import select
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks, Program
 from typer.testing import CliRunner, Result
 
 from everfold.cli.main import app
@@ -153,19 +152,20 @@ def test_a_fold_is_told_in_a_line(talk: Talk) -> None:
 
 
 ADOPT = """
-import fcntl, os, sys, termios
+import fcntl, os, termios
 os.setsid()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "everfold.cli.main", *sys.argv[1:]])
+from everfold.cli.entry import run
+run()
 """
-"""Makes its standard input the terminal whose Ctrl-C it hears, then becomes the command line."""
+"""Makes its standard input the terminal whose Ctrl-C it hears, then is the command line."""
 
 
 @dataclass
 class Terminal:
     """A chat at a terminal of its own."""
 
-    process: subprocess.Popen[bytes]
+    process: Program
     master: int
     shown: str = ""
 
@@ -193,27 +193,34 @@ class Terminal:
         return self.process.wait(40)
 
 
-@contextmanager
-def at_terminal(here: Path, *steps: Mapping[str, object]) -> Iterator[Terminal]:
-    """A chat with a script, in a process that has a terminal."""
-    script = here / "script.jsonl"
-    script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
-    command = [sys.executable, "-c", ADOPT, "chat", "--script", str(script), "--db", str(here / "chat.db")]
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"}
-    master, slave = pty.openpty()
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environ)
-    os.close(slave)
-    try:
-        yield Terminal(process, master)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(master)
+AtTerminal = Callable[..., AbstractContextManager[Terminal]]
 
 
-def test_ctrl_c_stops_an_answer_then_empties_the_line_then_leaves(here: Path) -> None:
+@pytest.fixture
+def at_terminal(here: Path, command_forks: Forks) -> AtTerminal:
+    """A chat that plays these steps, in a process that has a terminal."""
+
+    @contextmanager
+    def play(*steps: Mapping[str, object]) -> Iterator[Terminal]:
+        script = here / "script.jsonl"
+        script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
+        arguments = ("chat", "--script", str(script), "--db", str(here / "chat.db"))
+        master, slave = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm"}
+        program = command_forks.start(ADOPT, *arguments, files=(slave, slave, slave), environment=environment)
+        os.close(slave)
+        try:
+            yield Terminal(program, master)
+        finally:
+            program.end()
+            os.close(master)
+
+    return play
+
+
+def test_ctrl_c_stops_an_answer_then_empties_the_line_then_leaves(at_terminal: AtTerminal) -> None:
     """At a terminal Ctrl-C stops the answer, takes back what is typed, and leaves only where nothing is."""
-    with at_terminal(here, {"text": WORDS, "word_secs": 0.05}, {"text": "All is well."}) as terminal:
+    with at_terminal({"text": WORDS, "word_secs": 0.05}, {"text": "All is well."}) as terminal:
         terminal.wait_for("you > ")
         terminal.type("tell me\n")
         terminal.wait_for("word3")
@@ -231,9 +238,9 @@ def test_ctrl_c_stops_an_answer_then_empties_the_line_then_leaves(here: Path) ->
         assert terminal.end() == 0
 
 
-def test_a_signal_just_before_a_wait_is_heard(here: Path) -> None:
+def test_a_signal_just_before_a_wait_is_heard(at_terminal: AtTerminal) -> None:
     """However soon after an echo or a prompt a Ctrl-C comes, it empties the line without another key, and SIGTERM ends it."""
-    with at_terminal(here, {"text": "All is well."}) as terminal:
+    with at_terminal({"text": "All is well."}) as terminal:
         terminal.wait_for("you > ")
         for number in range(40):
             terminal.type(f"line {number}")
@@ -244,9 +251,9 @@ def test_a_signal_just_before_a_wait_is_heard(here: Path) -> None:
         assert terminal.end() == 128 + signal.SIGTERM
 
 
-def test_a_chat_at_a_terminal_says_where_it_is(here: Path) -> None:
+def test_a_chat_at_a_terminal_says_where_it_is(at_terminal: AtTerminal) -> None:
     """It greets with the model and how many messages there are, remembers the lines typed, and Ctrl-D leaves."""
-    with at_terminal(here, {"text": "Echo."}) as terminal:
+    with at_terminal({"text": "Echo."}) as terminal:
         terminal.wait_for("a new conversation")
         terminal.wait_for("you > ")
         terminal.type("first words\n")
@@ -258,7 +265,7 @@ def test_a_chat_at_a_terminal_says_where_it_is(here: Path) -> None:
         terminal.wait_for("you > ")
         terminal.type("\x04")
         assert terminal.end() == 0
-    with at_terminal(here, {"text": "Echo."}) as terminal:
+    with at_terminal({"text": "Echo."}) as terminal:
         terminal.wait_for("4 messages so far")
         terminal.wait_for("you > ")
         terminal.type("/quit\n")
