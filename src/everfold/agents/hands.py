@@ -359,7 +359,7 @@ def _require_listed_tools(name: str, hand: HandSettings) -> None:
         if settings.allow is None:
             raise InvalidInputError(
                 f"hands.{name}.mcp.{server} does not say which tools it may use: "
-                'set `allow`, such as allow = ["list_compactions"]'
+                'set `allow`, such as allow = ["list_events"]'
             )
 
 
