@@ -23,7 +23,7 @@ from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.frames import name_seqs
-from everfold.core.threats.hostile import find_hostile
+from everfold.core.threats.hostile import find_digest_threat
 from everfold.core.threats.redaction import redact_secrets
 
 STANDING_RATIO: Final = 0.35
@@ -160,7 +160,7 @@ def _write_body(bodies: Sequence[str], origins: Mapping[int, Origin]) -> list[st
         for line in body.splitlines():
             if not line.strip():
                 continue
-            if _HEADING.match(line.strip()) and find_hostile(line) is None:
+            if _HEADING.match(line.strip()) and find_digest_threat(line) is None:
                 title = neutralise(line.strip().strip("#*: \t"))
                 key = title.lower()
                 titles.setdefault(key, f"## {title}")
@@ -176,9 +176,9 @@ def _write_body(bodies: Sequence[str], origins: Mapping[int, Origin]) -> list[st
 
 
 def _write_line(line: str, origins: Mapping[int, Origin]) -> str:
-    shown = neutralise(line)
+    shown = neutralise(redact_secrets(line))
     seqs = [int(seq) for seq in _CITED.findall(line)]
-    if find_hostile(line) is not None:
+    if find_digest_threat(line) is not None:
         about = (
             f" about {'message' if len(set(seqs)) == 1 else 'messages'} {name_seqs(sorted(set(seqs)))}" if seqs else ""
         )

@@ -33,6 +33,7 @@ _CITED: Final = re.compile(
     re.IGNORECASE,
 )
 """How messages are cited: `#57`, `messages 3-9`, `(57, 58)`."""
+_DIGITS: Final = re.compile(r"\d+")
 _NUMBERING: Final = re.compile(r"^[\s>#*-]*\d{1,3}[.)]\s", re.MULTILINE)
 _TIME: Final = re.compile(
     r"(?<![\w.:])(?:(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2}(?:\.\d+)?)?(?:\s?(?P<half>[ap])\.?m\b\.?)?z?(?![\w:])"
@@ -218,7 +219,7 @@ class HeldFacts:
 
     def _blank_citation(self, match: re.Match[str]) -> str:
         """Numbers of the record's own messages need no source; any other number behind the sign does."""
-        numbers = [int(number) for number in _NUMBER.findall(match[0])]
+        numbers = [int(number) for number in _DIGITS.findall(match[0])]
         if all(self.first_seq <= number <= self.last_seq for number in numbers):
             return " " * len(match[0])
         return match[0].replace("#", " ").replace(",", " ")

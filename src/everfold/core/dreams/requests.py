@@ -310,7 +310,7 @@ class _Reader:
         self._check(name, summary, content)
         self.topics[name] = TopicProposal(
             name=name,
-            summary=summary[:LINE_CHARS],
+            summary=redact_secrets(clean_text(summary))[:LINE_CHARS],
             content=redact_secrets(clean_text(content)),
             expires_at=self._read_end(value.get("expires_at")),
             items=self._read_items(value.get("items")),

@@ -8,6 +8,7 @@ a report of an attack ("the page tried to give instructions") must pass.
 Source: DESIGN 3.4 and 4.
 """
 
+import re
 from functools import cache
 from typing import Final
 
@@ -15,6 +16,7 @@ from everfold.core.text.wordings import WordingIndex, index_wordings
 from everfold.core.threats.disguises import fold
 from everfold.core.threats.kinds import ThreatKind, ThreatRule
 from everfold.core.threats.rule_tables import RULES
+from everfold.core.threats.scanning import scan_memory
 
 _WORDS: Final[dict[ThreatKind, str]] = {
     "instruction_override": "an instruction to drop instructions",
@@ -24,13 +26,39 @@ _WORDS: Final[dict[ThreatKind, str]] = {
     "persistence": "an order for later sessions",
     "remote_control": "an order to obey somebody else",
     "forged_mark": "a forged mark or turn",
+    "hidden_markup": "markup that nobody sees",
 }
+_MARKS: Final = re.compile(r"^[\s>*\-\u2022#\d.)]{1,12}(?=[^\s])")
+"""What a list, a quotation or a heading puts before a line."""
+_LABEL: Final = re.compile(
+    r"\W{0,3}(?:system|developer|assistant|user|human)\W{0,3}:\W{0,3}(?!you\b|from now on|always\b|never\b|do not\b|don't\b|must\b|ignore\b|approve\b|execute\b|obey\b)",
+    re.IGNORECASE,
+)
+"""A label in a list ("- System: Debian 12"), which gives no order."""
 
 
 def find_hostile(line: str) -> str | None:
     """What a line does to its reader, in words, or None. O(length)."""
     found = next(_read_index().find(fold(line).lowered, excuse=_is_never_excused), None)
     return None if found is None else _WORDS[found.rule.kind]
+
+
+def find_digest_threat(line: str) -> str | None:
+    """What a line of a model's digest does to its reader, in words, or None: by the scan of items too. O(length).
+
+    The line is read with its list mark and without. Secrets are taken out of a digest, and characters that show nothing
+    stripped from it, so neither is told here.
+    """
+    bare = _MARKS.sub("", line)
+    if bare != line and (label := _LABEL.match(bare)) is not None:
+        bare = bare[label.end() :]
+    for text in dict.fromkeys((line, bare)):
+        if (what := find_hostile(text)) is not None:
+            return what
+        kind = next((threat.kind for threat in scan_memory(text) if threat.kind in _WORDS), None)
+        if kind is not None:
+            return _WORDS[kind]
+    return None
 
 
 @cache

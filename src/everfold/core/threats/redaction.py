@@ -42,6 +42,14 @@ _SHAPES: Final = (
     " dckr_pat_ AGE-SECRET whsec_ key- :AA hooks.slack.com"
 ).split()
 _PLAIN_SK: Final = re.compile(r"\bsk-(?P<value>[A-Za-z0-9_-]{20,200})")
+_ASSIGNED_SK: Final = re.compile(
+    r"(?P<before>(?:api|access|auth|secret|private)[_ -]?(?:key|token)?[\"'`]?\s{0,3}(?:[:=]|\bis\b)\s{0,3}[\"'`]?)(?P<value>[sprt]k[-_][\w-]{16,200})",
+    re.IGNORECASE,
+)
+"""A key behind its own name is one although its letters do not look like chance."""
+_SHOWN_KEY: Final = re.compile(
+    r"your|example|x{3}|placeholder|dummy|sample|redacted|changeme|fake|here\b|\btest[-_]key", re.IGNORECASE
+)
 
 _IN_URL: Final = re.compile(r"(?<=://)(?P<before>[^\s:/@?#\"'<>]{0,80}:)(?P<value>[^\s/\"'<>]{1,128})(?=@)")
 _HEADER: Final = re.compile(
@@ -121,6 +129,7 @@ def _redact(text: str) -> str:
         for kind, pattern in _SHAPED:
             text = pattern.sub(_mark(kind), text)
         text = _PLAIN_SK.sub(_replacing("API key", _is_key), text)
+        text = _ASSIGNED_SK.sub(_replacing("API key", _is_assigned_key), text)
     if "://" in text:
         text = _IN_URL.sub(_replacing("password", _is_written_out), text)
     return _redact_named(text)
@@ -202,6 +211,11 @@ def _is_password(value: str) -> bool:
 def _is_key(value: str) -> bool:
     """Whether one part of what follows `sk-` looks like chance; a name of words and numbers does not."""
     return max((len(part) for part in _SPLIT.split(value) if _is_chance(part)), default=0) >= _RANDOM_CHARS
+
+
+def _is_assigned_key(value: str) -> bool:
+    """Whether what is assigned to the name of a key is one, and not what stands in a manual for it."""
+    return _SHOWN_KEY.search(value) is None and len(set(value)) >= _RANDOM_CHARS
 
 
 def _is_random(value: str) -> bool:

@@ -52,6 +52,16 @@ def find_invisible(text: str) -> tuple[int, int] | None:
     return None
 
 
+def strip_unseen(text: str) -> str:
+    """The text without what shows nothing and has no use where it stands, and without marks that turn text. O(length)."""
+    if text.isascii() and "\b" not in text and "\x7f" not in text:
+        return text
+    text = compile_pattern(_TURNING).sub("", text)
+    while (span := find_invisible(text)) is not None:
+        text = text[: span[0]] + text[span[1] :]
+    return text
+
+
 def find_turned(text: str) -> tuple[int, int] | None:
     """The first place where marks turn Latin text around, or are left open at the end of a line, or None. O(length)."""
     if text.isascii() or not compile_pattern(_TURNING).search(text):
