@@ -53,10 +53,10 @@ class Inspection(Inspector):
         return self.live.state
 
     async def note(self) -> str:
-        """The continuity notes that the window shows now, oldest first; empty when nothing is on its way."""
+        """The continuity note that the next turn shows; empty when nothing is on its way."""
         await self.live.reload(self.store)
         noted = list_noted(self.live.state.awaited, self.live.layout)
-        return "\n".join(continuity_note(one.first_seq, one.last_seq) for one in noted)
+        return continuity_note([(one.first_seq, one.last_seq) for one in noted])
 
     async def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""

@@ -522,7 +522,7 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.state)
 
     def note(self) -> str:
-        """The continuity notes that the window shows now, oldest first; empty when nothing is on its way."""
+        """The continuity note that the next turn shows; empty when nothing is on its way."""
         return self._call(self.wrapped.note)
 
     def trace(self) -> Trace:

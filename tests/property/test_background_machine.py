@@ -26,7 +26,15 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.support.proofs import PROVIDERS, Flat, flatten_request, list_all_compactions, spell
+from tests.support.proofs import (
+    PROVIDERS,
+    Flat,
+    find_suffix,
+    flatten_prefix,
+    flatten_request,
+    list_all_compactions,
+    spell,
+)
 from tests.support.sizes import examples
 
 from everfold.adapters.inmemory.store import InMemoryStore
@@ -35,6 +43,7 @@ from everfold.bootstrap import make_memories
 from everfold.config import load_settings
 from everfold.core.compaction.certificate import hash_text
 from everfold.core.compaction.layout import EMPTY_LAYOUT
+from everfold.core.compaction.planning import list_noted
 from everfold.core.compaction.record import Compaction
 from everfold.core.compaction.tasks import Task, WorkPolicy, Written
 from everfold.core.digests.drafts import Draft
@@ -43,6 +52,7 @@ from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.core.primitives.json_values import JsonObject, encode_json
+from everfold.core.text.frames import continuity_note
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.core.windows.entries import MessageEntry, RangeEntry
 from everfold.core.windows.rendering import render
@@ -197,6 +207,7 @@ class Process:
     handles: dict[str, Session] = field(default_factory=dict)
     working: asyncio.Task[object] | None = None
     seen: dict[str, Flat] = field(default_factory=dict)
+    noted: dict[str, tuple[tuple[int, str], str]] = field(default_factory=dict)
 
 
 class BackgroundMachine(RuleBasedStateMachine):
@@ -579,7 +590,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         assert check_openai_request(requests["openai"]) == []
         assert check_anthropic_request(requests["anthropic"]) == []
         assert check_window_rules(requests["openai"], kind="openai") == []
-        flat, before = flatten_request(requests["openai"]), self.process.seen.get(session.id, ())
+        flat, before = flatten_prefix(window), self.process.seen.get(session.id, ())
         assert flat[: len(before)] == before or report.cache_breaks, "the beginning changed and no reason is told"
         if window.entries:
             self.process.seen[session.id] = flat
@@ -588,11 +599,19 @@ class BackgroundMachine(RuleBasedStateMachine):
         ):  # all is erased, and that was told here; nobody sends the constant opener that is left
             self.process.seen.pop(session.id, None)
         state = await session.inspect.state()
-        awaited = {(one.first_seq, one.last_seq) for one in state.awaited}
+        noted = continuity_note(
+            [(one.first_seq, one.last_seq) for one in list_noted(state.awaited, session._live.layout)]
+        )
+        moment = (state.turn_seq, state.compaction_id)
+        known = self.process.noted.get(session.id)
+        allowed = {noted} if known is None or known[0] != moment else {noted, known[1]}
+        note = find_suffix(window)
+        assert note in allowed, (note, allowed)
+        self.process.noted[session.id] = (moment, note)
+        assert flat + ((flatten_request(requests["openai"])[-1],) if note else ()) == flatten_request(
+            requests["openai"]
+        )
         ranges = [entry for entry in window.entries if isinstance(entry, RangeEntry)]
-        for entry in ranges:
-            is_awaited = entry.shown.kind == "digest" and (entry.shown.first_seq, entry.shown.last_seq) in awaited
-            assert bool(entry.note_text) == is_awaited, (entry.shown, state.awaited)
         shown = {entry.message.seq for entry in window.entries if isinstance(entry, MessageEntry)}
         shown |= {message.seq for entry in ranges for message in entry.kept}
         log = self.logs[session.id]

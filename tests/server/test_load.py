@@ -128,7 +128,7 @@ async def test_one_large_batch_holds_nobody_up(tmp_path: Path, text: str) -> Non
     """A batch of as many messages as are taken, each a thing to remember, never keeps the loop for 50 ms in one step."""
     config, database = tmp_path / "shop.toml", tmp_path / "shop.db"
     config.write_text('[memory]\nsystem = "structured"\n', "utf-8")
-    with serving(config, database, command=(BEATING,)) as process:
+    with serving_alone(config, database, BEATING) as process:
         async with process.client() as http:
             session = (await http.post("/api/sessions", json={"agent": "shop", "limit": 8000})).json()["id"]
             url = f"/api/sessions/{session}/messages"

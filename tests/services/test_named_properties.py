@@ -50,7 +50,7 @@ async def overflow(session: Session) -> None:
 
 
 async def test_notes_cover_several_events_with_the_same_bytes(url: str) -> None:
-    """No note without an event; while several are on their way each range has one, the same at every look; then none."""
+    """No note without an event; while several are on their way one names each message, the same at every look; then none."""
     async with everfold.open(url, settings=BESIDE, clock=FakeClock(), ids=CountingIds()) as engine:
         gate = hold_back(engine)
         session = await engine.session(limit=LIMIT)
@@ -60,8 +60,8 @@ async def test_notes_cover_several_events_with_the_same_bytes(url: str) -> None:
         await overflow(session)
         note = await session.inspect.note()
         awaited = (await session.inspect.state()).awaited
-        assert len(note.splitlines()) == len(awaited) > 1
-        assert all(f"{one.first_seq}-{one.last_seq}" in note for one in awaited)
+        assert len(awaited) > 1
+        assert f"essages {awaited[0].first_seq}-{awaited[-1].last_seq}" in note
         again = await engine.session(id=session.id)
         assert [await session.inspect.note(), await again.inspect.note()] == [note, note]
         gate.set()

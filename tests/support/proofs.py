@@ -98,7 +98,7 @@ class Prover:
             await self._check_smallest(error, limit)
             raise
         self._check_report(window, suffix)
-        self._check_cache(window, (await self.session.inspect.state()).compactions_count, has_suffix=suffix is not None)
+        self._check_cache(window, (await self.session.inspect.state()).compactions_count)
         self._check_watermark(window)
         if not is_thorough:
             return window
@@ -173,7 +173,7 @@ class Prover:
                 f"G12: {provider}: {tokens} tokens by an own count, the budget is {report.budget_tokens}; {report}",
             )
 
-    def _check_cache(self, window: Window, compactions_count: int, *, has_suffix: bool) -> None:
+    def _check_cache(self, window: Window, compactions_count: int) -> None:
         settings = self.session.settings
         is_cache_break = (
             compactions_count != self._events_count
@@ -183,8 +183,7 @@ class Prover:
             or bool(window.report.cache_breaks)
         )
         for provider in PROVIDERS:
-            flat = flatten_request(render(window, provider))
-            flat = flat[: len(flat) - 1] if has_suffix else flat
+            flat = flatten_prefix(window, provider)
             before = self._flat.get(provider, ())
             if not is_cache_break and flat[: len(before)] != before:
                 at = next((i for i, (old, new) in enumerate(zip(before, flat, strict=False)) if old != new), len(flat))
@@ -325,13 +324,9 @@ class PrefixWatch:
         Raises:
             AssertionError: the beginning of the request changed although nothing of the past did.
         """
-        flat = flatten_request(render(window, "openai"))
-        if any(isinstance(entry, TextEntry) and entry.slice == "suffix" for entry in window.entries):
-            flat = flat[:-1]
+        flat = flatten_prefix(window)
         past = tuple(
-            (entry.shown, entry.note_text, tuple(message.seq for message in entry.kept))
-            if isinstance(entry, RangeEntry)
-            else entry
+            (entry.shown, tuple(message.seq for message in entry.kept)) if isinstance(entry, RangeEntry) else entry
             for entry in window.entries
             if isinstance(entry, RangeEntry) or (isinstance(entry, TextEntry) and entry.slice == "standing")
         )
@@ -371,6 +366,17 @@ def flatten_request(request: JsonObject) -> Flat:
         blocks = content if isinstance(content, list) else [content]
         parts += [(spell(rest), spell(_unmarked(block))) for block in blocks]
     return tuple(parts)
+
+
+def flatten_prefix(window: Window, provider: Provider = "openai") -> Flat:
+    """The request of a window without its dynamic suffix, which is the very last content."""
+    flat = flatten_request(render(window, provider))
+    return flat[:-1] if find_suffix(window) else flat
+
+
+def find_suffix(window: Window) -> str:
+    """The dynamic suffix of a window; empty for none."""
+    return next((e.text for e in window.entries if isinstance(e, TextEntry) and e.slice == "suffix"), "")
 
 
 def _unmarked(value: object) -> object:

@@ -58,7 +58,7 @@ MODULES: Final = {
     ),
     "note": (
         "commands.note",
-        "Print the continuity notes in the window: they name the folded messages whose digest is still being written.",
+        "Print the continuity note: it names the folded messages whose digest is still being written.",
     ),
     "verify": (
         "commands.verify",

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from tests.support.proofs import flatten_request, list_all_compactions
+from tests.support.proofs import find_suffix, flatten_prefix, list_all_compactions
 
 from everfold import Everfold, Session, Window
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
@@ -20,6 +20,7 @@ from everfold.core.compaction.tasks import Task, Written
 from everfold.core.digests.drafts import Draft
 from everfold.core.observation.events import CHANGES, BreakerOpened, Event
 from everfold.core.sources.refreshing import AllowedSource
+from everfold.core.text.frames import NOTE_TOKENS
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.core.windows.entries import MessageEntry, RangeEntry
 from everfold.errors import ConflictError, ModelUnavailableError, StoreUnavailableError
@@ -256,8 +257,8 @@ def shown(window: Window) -> list[int]:
 
 
 def notes(window: Window) -> list[str]:
-    """The continuity notes of a window."""
-    return [entry.note_text for entry in window.entries if isinstance(entry, RangeEntry) and entry.note_text]
+    """The continuity note of a window, as a list of one or none."""
+    return [line for line in find_suffix(window).split("\n\n") if "left this window a moment ago" in line]
 
 
 def reasons(window: Window) -> list[str]:
@@ -275,7 +276,7 @@ async def test_nothing_leaves_before_its_digest_is_there(rig: Rig) -> None:
     state = await rig.session.inspect.state()
     assert len(state.pending_compactions) == 1
     assert shown(window) == list(range(1, state.last_seq + 1))
-    flat = [flatten_request(one.render("openai")) for one in rig.windows]
+    flat = [flatten_prefix(one) for one in rig.windows]
     assert all(new[: len(old)] == old for old, new in pairwise(flat))
     assert all(not reasons(one) for one in rig.windows)
     await rig.finish()
@@ -326,7 +327,7 @@ async def test_a_held_event_is_promoted_when_there_is_no_room(rig: Rig) -> None:
     assert await rig.session.inspect.note() == note
     assert any(reason.startswith("compaction") for reason in reasons(window))
     again = await rig.turn()
-    old, new = flatten_request(window.render("openai")), flatten_request(again.render("openai"))
+    old, new = flatten_prefix(window), flatten_prefix(again)
     assert new[: len(old)] == old
     await rig.finish()
     after = await rig.show()
@@ -366,7 +367,7 @@ async def test_a_patient_digest_waits_for_a_break(url: str) -> None:
         assert (await rig.compactions())[0].state == "ready"
         after = await rig.show()
         assert reasons(after) == []
-        assert flatten_request(after.render("openai")) == flatten_request(before.render("openai"))
+        assert after.render("openai") == before.render("openai")
         assert len(notes(after)) == 1
         while True:
             window = await rig.turn(minutes=0.0)
@@ -398,6 +399,33 @@ async def test_a_branch_inherits_what_a_patient_digest_stands_for(url: str) -> N
         assert notes(window) == []
         await rig.finish()
         assert (await branch.verify()).is_sound
+
+
+async def test_a_note_that_leaves_costs_no_cache(rig: Rig) -> None:
+    """The note is the last content of each request of a turn, before what else is there, and no request reads anything
+    again because of it, from the turn that shows it first to the one that shows it no more.
+    """
+    await rig.turn(3)
+    rig.writer.faults = ["refused"] * 9
+    await rig.session.append(talk(22, first=100))
+    first = await rig.session.window(suffix="It is noon.")
+    (note,) = notes(first)
+    assert find_suffix(first) == f"{note}\n\nIt is noon."
+    assert first.estimate.by_slice["suffix"] <= NOTE_TOKENS + 8
+    last = first.render("openai")["messages"][-1]
+    assert note in str(last)
+    await rig.session.append(calls("a"))
+    await rig.session.append(result("a", "free"))
+    second = await rig.session.window()
+    assert notes(second) == [note]
+    await rig.wait_for_call()
+    await rig.finish()
+    while notes(third := await rig.session.window()):
+        assert notes(third) == [note]
+        await rig.turn()
+    row = [flatten_prefix(one) for one in (first, second, third)]
+    assert [new[: len(old)] == old for old, new in pairwise(row)] == [True, True]
+    assert (reasons(second), reasons(third)) == ([], [])
 
 
 # --- several at once
@@ -530,7 +558,7 @@ async def test_a_refused_digest_is_degraded_and_may_be_retried(rig: Rig) -> None
     retried = await rig.session.inspect.retry(compaction.id)
     assert (retried.state, retried.digest) == ("done", "done")
     after = await rig.show()
-    assert reasons(after) == ["compaction: retry", "compaction: revision"]
+    assert reasons(after) == ["compaction: revision"]
     assert "A model wrote this" in said(after)
     with pytest.raises(ConflictError, match="done"):
         await rig.session.inspect.retry(compaction.id)
@@ -564,13 +592,15 @@ async def test_a_retry_that_fails_leaves_the_note_until_it_ends(rig: Rig) -> Non
     await rig.finish()
     (compaction,) = await rig.compactions()
     assert (await rig.session.inspect.retry(compaction.id)).state == "pending"
-    assert len(notes(await rig.show())) == 1
+    assert len(notes(before := await rig.turn())) == 1
     await rig.recovery()
     await rig.recovery()
     assert (await rig.compactions())[0].state == "degraded"
-    window = await rig.show()
-    assert notes(window) == []
-    assert reasons(window) == ["compaction: settled"]
+    same_turn = await rig.show()
+    assert same_turn.render("openai") == before.render("openai")
+    window = await rig.turn()
+    assert (notes(window), reasons(same_turn), reasons(window)) == ([], [], [])
+    assert flatten_prefix(window)[: len(flatten_prefix(before))] == flatten_prefix(before)
 
 
 async def test_a_lease_that_cannot_be_renewed_once_costs_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

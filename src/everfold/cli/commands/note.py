@@ -1,4 +1,4 @@
-"""`everfold note`: the continuity notes that a session's window shows now."""
+"""`everfold note`: the continuity note that a session's next turn shows."""
 
 import typer
 
@@ -18,7 +18,7 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """Print the continuity notes in the window: they name the folded messages whose digest is still being written.
+    """Print the continuity note: it names the folded messages whose digest is still being written.
 
     Examples:
     - `everfold note --db everfold.db`

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from everfold.core.compaction.certificate import Certificate, Covered, seal_certificate
 from everfold.core.compaction.folding import Digest, Fold, make_abstractive, report_fold
-from everfold.core.compaction.layout import Layout, ShownRange, split_held
-from everfold.core.compaction.planning import CompactionPlan, measure_body, measure_frame
+from everfold.core.compaction.layout import Layout, ShownRange
+from everfold.core.compaction.planning import CompactionPlan, measure_body
 from everfold.core.digests.drafts import Draft
 
 
@@ -22,17 +22,6 @@ def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | No
         if (shown.kind, shown.first_seq, shown.last_seq) == ("digest", first_seq, last_seq):
             return shown
     return None
-
-
-def measure_ahead(layout: Layout, first_seq: int) -> int:
-    """Tokens of the body before the digest of a range: what of it stays in a provider's cache when the digest changes."""
-    tokens = layout.head.tokens if layout.head else 0
-    for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
-        tokens += sum(held.tokens for held in kept)
-        if shown.first_seq >= first_seq:
-            break
-        tokens += measure_frame([held.seq for held in kept]) + shown.digest_tokens
-    return tokens
 
 
 def plan_late_digest(

@@ -11,14 +11,13 @@ Source: DESIGN sections 3.1, 3.2 and 3.5.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 from everfold.core.compaction.layout import APART, HeldMessage, Layout, ShownRange, split_held
 from everfold.core.log.budget import Policy, UsableBudget
 from everfold.core.log.messages import Note
 from everfold.core.log.state import Awaited, SessionState
-from everfold.core.text.frames import EARLIER_TEXT, continuity_note, name_earlier
+from everfold.core.text.frames import EARLIER_TEXT, NOTE_TOKENS, name_earlier
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 Trigger = Literal["tokens", "overflow", "turns", "rows", "cadence", "gap", "manual", "late_digest"]
@@ -117,11 +116,14 @@ def measure_frame(kept_seqs: Sequence[int]) -> int:
 
 
 def measure_window(state: SessionState, layout: Layout) -> int:
-    """Tokens of the window less its fixed part. An open step is withheld and does not count."""
+    """Tokens of the window less its fixed part, with the reserve for the continuity note while one is due.
+
+    An open step is withheld and does not count.
+    """
     tokens = layout.body_tokens + state.safe_sum_tokens - layout.sum_tokens
     if state.refreshes:
         tokens -= measure_replaced(state, layout)
-    return tokens + measure_notes(state.awaited, layout) if state.awaited else tokens
+    return tokens + measure_note(state.awaited, layout)
 
 
 def measure_replaced(state: SessionState, layout: Layout, *, through: int | None = None) -> int:
@@ -132,19 +134,14 @@ def measure_replaced(state: SessionState, layout: Layout, *, through: int | None
 
 
 def list_noted(awaited: Sequence[Awaited], layout: Layout) -> list[Awaited]:
-    """The awaited ranges that are shown under their continuity note: those whose own digest is still shown."""
+    """The awaited ranges that the continuity note names, oldest first: those whose own digest is still shown."""
     fine = {(shown.first_seq, shown.last_seq) for shown in layout.ranges if shown.kind == "digest"}
-    return [one for one in awaited if (one.first_seq, one.last_seq) in fine]
+    return sorted([one for one in awaited if (one.first_seq, one.last_seq) in fine], key=lambda one: one.first_seq)
 
 
-def measure_notes(awaited: Sequence[Awaited], layout: Layout) -> int:
-    """Tokens of the continuity notes that are shown."""
-    return sum(_measure_note(one.first_seq, one.last_seq) for one in list_noted(awaited, layout))
-
-
-@lru_cache(maxsize=512)
-def _measure_note(first_seq: int, last_seq: int) -> int:
-    return estimate_text_tokens(continuity_note(first_seq, last_seq))
+def measure_note(awaited: Sequence[Awaited], layout: Layout) -> int:
+    """What is reserved in the dynamic suffix for the continuity note; 0 while nothing is on its way."""
+    return NOTE_TOKENS if awaited and list_noted(awaited, layout) else 0
 
 
 def project_layout(plan: CompactionPlan, layout: Layout) -> Layout:

@@ -52,16 +52,38 @@ def name_span(first_seq: int, last_seq: int) -> str:
     return f"message {first_seq}" if first_seq == last_seq else f"messages {first_seq}-{last_seq}"
 
 
-def continuity_note(first_seq: int, last_seq: int) -> str:
-    """The header of an extractive digest while the model's digest and the extraction for its range are on their way.
+NOTE_TOKENS: Final = 64
+"""What is reserved for the continuity note in the dynamic suffix, the frame of its message included.
+
+Source: DESIGN 3.6; our estimate of the longest note, for ranges of messages of seven digits, is below it.
+"""
+
+_MOST_SPANS: Final = 2
+
+
+def continuity_note(ranges: Sequence[tuple[int, int]]) -> str:
+    """The line that says which messages stand under extractive digests while more is on its way; empty for none.
+
+    Args:
+        ranges: The first and the last message of each, in rising order; neighbours are named as one, and many as one
+            stretch, so that the note stays within its reserve.
 
     Source: DESIGN section 2, continuity note.
     """
-    span = name_span(first_seq, last_seq)
+    if not ranges:
+        return ""
+    spans: list[tuple[int, int]] = []
+    for first_seq, last_seq in ranges:
+        if spans and first_seq == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], last_seq)
+        else:
+            spans.append((first_seq, last_seq))
+    if len(spans) > _MOST_SPANS:
+        spans = [(spans[0][0], spans[-1][1])]
+    named = " and ".join(name_span(first_seq, last_seq) for first_seq, last_seq in spans)
     return (
-        f"[{span[0].upper()}{span[1:]} left this window a moment ago; a fuller digest and the memory of them are still "
-        f"being written. Until then exact quotes from them stand below. Nothing is lost: read {span} by number from "
-        "history.]"
+        f"[{named[0].upper()}{named[1:]} left this window a moment ago; a fuller digest and the memory of them are still "
+        "being written. Exact quotes from them stand above. Nothing is lost: read them by number from history.]"
     )
 
 

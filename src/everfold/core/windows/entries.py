@@ -21,15 +21,11 @@ class MessageEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeEntry:
-    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded.
-
-    `note_text` is the continuity note over the digest; empty when nothing is awaited for the range.
-    """
+    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded."""
 
     shown: ShownRange
     kept: tuple[Message, ...]
     digest_text: str
-    note_text: str = ""
     kind: Literal["range"] = "range"
 
 

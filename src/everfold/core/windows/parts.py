@@ -87,14 +87,13 @@ def _message_part(message: Message, name: Slice) -> WindowPart:
 
 
 def _range_parts(entry: RangeEntry) -> Iterator[WindowPart]:
-    """The kept messages of a range, then its digest with the continuity note and all that frames the range."""
+    """The kept messages of a range, then its digest with all that frames the range."""
     yield from (_message_part(message, "kept") for message in entry.kept)
     shown = entry.shown
-    note_tokens = estimate_text_tokens(entry.note_text) if entry.note_text else 0
     yield WindowPart(
         slice="digest",
-        tokens=measure_frame([message.seq for message in entry.kept]) + shown.digest_tokens + note_tokens,
-        text="\n".join(filter(None, (entry.note_text, entry.digest_text))),
+        tokens=measure_frame([message.seq for message in entry.kept]) + shown.digest_tokens,
+        text=entry.digest_text,
         first_seq=shown.first_seq,
         last_seq=shown.last_seq,
         compaction_id=shown.digest_id.rpartition(".")[0] or None,

@@ -143,8 +143,6 @@ class _Speaker:
             items.append(ShownText(EARLIER_TEXT))
             items.extend(item for message in kept for item in self._items(message))
             items.append(ShownText(name_earlier([message.seq for message in kept])))
-        if entry.note_text:
-            items.append(ShownText(entry.note_text))
         if entry.digest_text:
             items.append(ShownText(clean_text(entry.digest_text)))
         if items:

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from everfold.core.compaction.layout import Layout, split_held
-from everfold.core.compaction.planning import list_noted, measure_notes, measure_window
+from everfold.core.compaction.planning import measure_note, measure_window
 from everfold.core.digests.extractive import LeftOut
 from everfold.core.log.budget import Policy, UsableBudget
 from everfold.core.log.calibration import Calibration, count_parts, count_tokens
 from everfold.core.log.messages import Message
 from everfold.core.log.prompts import Prompt
-from everfold.core.log.state import WHOLE_WINDOW, Awaited, SessionState
+from everfold.core.log.state import WHOLE_WINDOW, SessionState
 from everfold.core.primitives.json_values import JsonObject
-from everfold.core.text.frames import continuity_note
+from everfold.core.text.frames import NOTE_TOKENS
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
 from everfold.core.windows.entries import Entry, MessageEntry, RangeEntry, Slice, TextEntry
 from everfold.core.windows.rendering import render
@@ -118,7 +118,6 @@ class Body:
     """
 
     layout: Layout
-    awaited: tuple[Awaited, ...]
     snapshot: str
     refresh_seq: int
     entries: tuple[Entry, ...]
@@ -132,7 +131,6 @@ def build_body(
     layout: Layout,
     messages: Mapping[int, Message],
     digests: Mapping[str, str],
-    awaited: tuple[Awaited, ...] = (),
     *,
     snapshot: str = "",
     refresh_seq: int = 0,
@@ -143,7 +141,6 @@ def build_body(
         layout: What is shown of the past.
         messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
         digests: The text of every digest that the layout shows, by id.
-        awaited: Ranges whose digest stands under a continuity note.
         snapshot: What is remembered of the user; empty for nothing.
         refresh_seq: The newest context refresh; another one that is held was replaced, and is not shown.
     """
@@ -154,16 +151,14 @@ def build_body(
         name = held_of.get(held.hold, "kept")
         by_slice[name] = by_slice.get(name, 0) + held.tokens
     by_slice["standing"] = layout.standing_tokens
-    framed_tokens = layout.body_tokens - layout.standing_tokens - sum(held.tokens for held in layout.held)
-    by_slice["digest"] = framed_tokens + measure_notes(awaited, layout)
+    by_slice["digest"] = layout.body_tokens - layout.standing_tokens - sum(held.tokens for held in layout.held)
     if snapshot:
         by_slice["snapshot"] = estimate_text_tokens(snapshot) + MESSAGE_OVERHEAD_TOKENS
     return Body(
         layout=layout,
-        awaited=awaited,
         snapshot=snapshot,
         refresh_seq=refresh_seq,
-        entries=tuple(_body_entries(layout, messages, digests, awaited, snapshot, refresh_seq)),
+        entries=tuple(_body_entries(layout, messages, digests, snapshot, refresh_seq)),
         by_slice=by_slice,
         tokens=sum(by_slice.values()),
         message_count=sum(not messages[held.seq].is_erased for held in shown),
@@ -225,6 +220,7 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
     policy: Policy,
     budget: UsableBudget,
     suffix: str | None = None,
+    note: str = "",
     tail: Tail | None = None,
     why: tuple[str, ...] = (),
 ) -> Window:
@@ -239,12 +235,14 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
         policy: How the session compacts.
         budget: The shares of the limit.
         suffix: Text for the end of this request only; cut to its reserve.
+        note: The continuity note of the turn, which comes before it and has a reserve of its own; left out where a
+            turn that goes on without anything on its way has no room for it any more.
         tail: The tail, where it is built already.
         why: What of memory is shown, for the report.
     """
     tail = tail or build_tail(state, body.layout, messages, before=None)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
-    ending = _suffix_entry(suffix, budget)
+    ending = _suffix_entry(suffix, budget, note if _has_room(state, body.layout, budget) else "")
     said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
     report = _report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why)
     return Window(
@@ -277,11 +275,9 @@ def _body_entries(
     layout: Layout,
     messages: Mapping[int, Message],
     digests: Mapping[str, str],
-    awaited: Sequence[Awaited],
     snapshot: str,
     refresh_seq: int,
 ) -> list[Entry]:
-    noted = {one.first_seq for one in list_noted(awaited, layout)} if awaited else set[int]()
     head = layout.head
     entries: list[Entry] = [MessageEntry(message=messages[head.seq], slice="head")] if head else []
     for shown, kept in zip(layout.ranges, split_held(layout.held, layout.ranges), strict=True):
@@ -291,7 +287,6 @@ def _body_entries(
                     shown=shown,
                     kept=tuple(messages[held.seq] for held in kept),
                     digest_text=digests[shown.digest_id] if shown.digest_id else "",
-                    note_text=continuity_note(shown.first_seq, shown.last_seq) if shown.first_seq in noted else "",
                 )
             )
     if layout.standing_text:
@@ -307,12 +302,17 @@ def _body_entries(
     return entries
 
 
-def _suffix_entry(suffix: str | None, budget: UsableBudget) -> list[TextEntry]:
-    if not suffix:
-        return []
-    text = suffix
-    if estimate_text_tokens(text) + MESSAGE_OVERHEAD_TOKENS > budget.suffix_tokens:
+def _has_room(state: SessionState, layout: Layout, budget: UsableBudget) -> bool:
+    """Whether the continuity note fits: always while its reserve counts, later where the window leaves room for it."""
+    unreserved = NOTE_TOKENS - measure_note(state.awaited, layout)
+    return measure_window(state, layout) + unreserved <= budget.hard_limit_tokens
+
+
+def _suffix_entry(suffix: str | None, budget: UsableBudget, note: str) -> list[TextEntry]:
+    text = suffix or ""
+    if text and estimate_text_tokens(text) + MESSAGE_OVERHEAD_TOKENS > budget.suffix_tokens:
         text = truncate_to_tokens(text, max(budget.suffix_tokens - MESSAGE_OVERHEAD_TOKENS, 0), head_share=1.0)[0]
+    text = "\n\n".join(filter(None, (note, text)))
     return [TextEntry(text=text, slice="suffix")] if text else []
 
 
@@ -327,7 +327,8 @@ def _report(
     why: tuple[str, ...],
 ) -> WindowReport:
     layout = body.layout
-    tokens = measure_window(state, layout)
+    reserved_tokens = measure_note(state.awaited, layout)
+    tokens = measure_window(state, layout) - reserved_tokens
     snapshot_tokens = body.by_slice.get("snapshot", 0)
     suffix_tokens = sum([estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix])
     by_slice: dict[Slice, int] = {
@@ -357,7 +358,9 @@ def _report(
                 for reason, cost in state.cache_breaks
             ]
         ),
-        full_slices=find_full_slices(by_slice, budget, policy) if tokens >= budget.trigger_tokens else (),
+        full_slices=find_full_slices(by_slice, budget, policy)
+        if tokens + reserved_tokens >= budget.trigger_tokens
+        else (),
         memory=why,
     )
 

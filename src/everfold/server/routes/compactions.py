@@ -62,7 +62,7 @@ async def list_digests(opened: OfSession) -> Fields:
 
 @router.get("/api/sessions/{session}/note", response_model=NoteSchema)
 async def get_note(opened: OfSession) -> Fields:
-    """Read the continuity notes in the window now, oldest first."""
+    """Read the continuity note that the next turn shows."""
     return {"note": await opened.inspect.note()}
 
 

@@ -148,7 +148,7 @@ CancelledSchema = wrap(
 )
 DigestsSchema = wrap("Digests", "The digests that the window shows now, by range.", digests=many(DigestSchema))
 NoteSchema = wrap(
-    "Note", "The continuity notes that the window shows now.", note=(str, "Empty where nothing is on its way.")
+    "Note", "The continuity note that the next turn shows.", note=(str, "Empty where nothing is on its way.")
 )
 StripSchema = project(
     "Strip",

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from everfold.core.compaction.folding import Fold, fold_stepwise, report_later
-from everfold.core.compaction.late_digests import find_shown, fold_late_digest, measure_ahead, plan_late_digest
+from everfold.core.compaction.late_digests import find_shown, fold_late_digest, plan_late_digest
 from everfold.core.compaction.planning import (
     BREAKER_COUNT,
     CompactionPlan,
-    measure_notes,
     measure_replaced,
     measure_window,
 )
@@ -389,7 +388,7 @@ class Committer:
         )
 
     async def settle(self, compaction: Compaction, outcome: Outcome) -> bool:
-        """End a committed compaction; the digest that stands for its range is final, and its continuity note goes.
+        """End a committed compaction; the digest that stands for its range is final, and the next turn does not name it.
 
         False when another writer has ended it.
         """
@@ -397,9 +396,6 @@ class Committer:
         while True:
             awaited = tuple(one for one in live.state.awaited if one.compaction_id != compaction.id)
             state = replace(live.state, revision=live.state.revision + 1, awaited=awaited)
-            if measure_notes(live.state.awaited, live.layout) != measure_notes(awaited, live.layout):
-                stable = measure_ahead(live.layout, compaction.plan.first_seq)
-                state = state.with_cache_break("compaction: settled", measure_window(state, live.layout) - stable)
             if await self._try_end(compaction.id, outcome, state):
                 self._tell_degraded(compaction, outcome)
                 return True
@@ -419,8 +415,6 @@ class Committer:
             self._require_retryable(compaction)
             one = Awaited(compaction.id, compaction.plan.first_seq, compaction.plan.last_seq)
             state = replace(live.state, revision=live.state.revision + 1, awaited=(*live.state.awaited, one))
-            stable = measure_ahead(live.layout, compaction.plan.first_seq)
-            state = state.with_cache_break("compaction: retry", measure_window(state, live.layout) - stable)
             try:
                 await self.store.reopen_compaction(compaction.id, state, expected_revision=live.state.revision)
             except ConflictError:

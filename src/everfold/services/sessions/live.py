@@ -19,7 +19,7 @@ from everfold.core.primitives.ids import CompactionId
 from everfold.core.windows.window import Body
 from everfold.errors import CorruptStoreError
 from everfold.ports.stores import Store
-from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnRecall
+from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnNote, TurnRecall
 
 MOST_MESSAGES = 4096
 """How many messages a handle remembers at most while it only appends."""
@@ -42,6 +42,7 @@ class LiveSession:
         known_room: The shares of the limit that was used last; every decision of a turn needs them.
         changed: What memory has gained since the snapshot, so that a turn reads only what is new.
         recalled: What memory shows in this turn, so that every step of the turn shows the same.
+        noted: The continuity note of this turn, for the same reason.
     """
 
     record: SessionRecord
@@ -56,6 +57,7 @@ class LiveSession:
     known_room: KnownRoom | None = None
     changed: ChangedItems | None = None
     recalled: TurnRecall | None = None
+    noted: TurnNote | None = None
 
     @property
     def settings(self) -> SessionSettings:
@@ -183,5 +185,5 @@ async def copy_session(store: Store, live: LiveSession) -> LiveSession:
     """A copy of a session as it is now, which a preview may change; it shares what was read."""
     await live.reload(store)
     copy = await load_session(store, live.record)
-    copy.messages, copy.digests = dict(live.messages), dict(live.digests)
+    copy.messages, copy.digests, copy.noted = dict(live.messages), dict(live.digests), live.noted
     return copy

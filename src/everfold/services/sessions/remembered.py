@@ -62,6 +62,20 @@ class ChangedItems:
     items: dict[ItemId, Item] = field(default_factory=dict)
 
 
+class NotedMoment(NamedTuple):
+    """One turn of a session under one layout."""
+
+    turn_seq: int
+    compaction_id: str
+
+
+class TurnNote(NamedTuple):
+    """The continuity note of every window of a turn; empty for none."""
+
+    moment: NotedMoment
+    text: str
+
+
 class TurnMoment(NamedTuple):
     """One turn of a session, under one snapshot of memory in one epoch of it."""
 

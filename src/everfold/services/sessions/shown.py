@@ -6,11 +6,13 @@ serve the next one, and a turn costs what is new in it, however long the log is.
 
 from collections.abc import Sequence
 
+from everfold.core.compaction.planning import list_noted
 from everfold.core.log.messages import Message
+from everfold.core.text.frames import continuity_note
 from everfold.core.windows.window import Body, Tail, build_body, build_tail, shown_seqs
 from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
-from everfold.services.sessions.remembered import LoadedUpTo, ShownTail
+from everfold.services.sessions.remembered import LoadedUpTo, NotedMoment, ShownTail, TurnNote
 
 SPARE_MESSAGES = 64
 """How many messages that are no longer shown may stay in memory before they are let go."""
@@ -32,16 +34,23 @@ async def load_shown(store: Store, live: LiveSession) -> dict[int, Message]:
 async def load_body(store: Store, live: LiveSession, *, snapshot: str = "") -> Body:
     """What the layout shows of the past; built once for each layout, from messages that are loaded already."""
     body, state, layout = live.body, live.state, live.layout
-    wanted = (state.awaited, snapshot, state.refresh_seq)
-    if body is not None and body.layout is layout and wanted == (body.awaited, body.snapshot, body.refresh_seq):
+    wanted = (snapshot, state.refresh_seq)
+    if body is not None and body.layout is layout and wanted == (body.snapshot, body.refresh_seq):
         return body
     digest_ids = [shown.digest_id for shown in layout.ranges if shown.digest_id]
     digests = await live.load_digests(store, digest_ids)
     texts = {digest_id: digests[digest_id].text for digest_id in digest_ids}
-    live.body = build_body(
-        layout, live.messages, texts, state.awaited, snapshot=snapshot, refresh_seq=state.refresh_seq
-    )
+    live.body = build_body(layout, live.messages, texts, snapshot=snapshot, refresh_seq=state.refresh_seq)
     return live.body
+
+
+def note_turn(live: LiveSession) -> str:
+    """The continuity note of the running turn: the same on every step of it, unless a compaction comes in between."""
+    moment = NotedMoment(live.state.turn_seq, live.state.compaction_id)
+    if live.noted is None or live.noted.moment != moment:
+        noted = list_noted(live.state.awaited, live.layout)
+        live.noted = TurnNote(moment, continuity_note([(one.first_seq, one.last_seq) for one in noted]))
+    return live.noted.text
 
 
 def build_shown_tail(live: LiveSession) -> Tail:

@@ -10,7 +10,7 @@ from everfold.ports.stores import Store
 from everfold.services.compaction.work import Worker
 from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection
 from everfold.services.sessions.live import LiveSession
-from everfold.services.sessions.shown import build_shown_tail, let_go, load_body, load_shown
+from everfold.services.sessions.shown import build_shown_tail, let_go, load_body, load_shown, note_turn
 from everfold.services.turns.attend import Attendant
 from everfold.services.turns.background import Background
 from everfold.services.turns.fold_due import choose_showing, fold_due
@@ -115,6 +115,7 @@ async def build_shown(
             policy=live.settings.policy,
             budget=live.budget(limit_tokens),
             suffix=shown.suffix(suffix),
+            note=note_turn(live),
             tail=build_shown_tail(live),
             why=shown.why,
         )

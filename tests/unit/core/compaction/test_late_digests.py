@@ -15,22 +15,19 @@ from everfold.core.compaction.certificate import (
     seal_certificate,
 )
 from everfold.core.compaction.folding import Digest, Fold
-from everfold.core.compaction.late_digests import find_shown, fold_late_digest, measure_ahead, plan_late_digest
+from everfold.core.compaction.late_digests import find_shown, fold_late_digest, plan_late_digest
 from everfold.core.compaction.layout import HeldMessage, Layout, ShownRange
 from everfold.core.compaction.planning import (
     CompactionPlan,
     list_noted,
     measure_body,
-    measure_notes,
+    measure_note,
     measure_window,
     project_layout,
 )
 from everfold.core.digests.drafts import Draft
 from everfold.core.log.state import Awaited, SessionState
-from everfold.core.text.frames import continuity_note
-from everfold.core.text.tokens import estimate_text_tokens
-from everfold.core.windows.entries import RangeEntry
-from everfold.core.windows.window import build_body
+from everfold.core.text.frames import NOTE_TOKENS
 
 HEAD = HeldMessage(seq=1, tokens=30, hold="head")
 RUNNING = HeldMessage(seq=12, tokens=11, hold="running")
@@ -191,15 +188,6 @@ def test_only_an_events_own_digest_is_found(first_seq: int, last_seq: int, found
     assert find_shown(LAYOUT, first_seq, last_seq) == found
 
 
-def test_what_stands_ahead_of_a_digest() -> None:
-    """The cache keeps the head and all ranges before the digest, and the kept messages that come before it."""
-    ahead = [measure_ahead(LAYOUT, shown_range.first_seq) for shown_range in LAYOUT.ranges]
-    assert ahead[0] == HEAD.tokens
-    assert ahead[1] > ahead[0] + COARSE.digest_tokens + 20
-    assert ahead[1] + FIRST.digest_tokens + 20 < ahead[2] < LAYOUT.body_tokens
-    assert measure_ahead(replace(LAYOUT, ranges=(COARSE, replace(FIRST, digest_tokens=9999), SECOND)), 5) == ahead[1]
-
-
 def test_a_projected_layout_is_at_the_caps() -> None:
     """What a held event will leave: its range at its cap, joined ranges as one at its own, nothing else of the past."""
     layout = measured(Layout(watermark=4, held=(HEAD, sliced(3)), ranges=(shown(1, 4, "evt_1.digest"),)))
@@ -220,37 +208,18 @@ def test_a_projection_without_a_range() -> None:
     assert [one.kind for one in project_layout(plan, layout).ranges] == ["rollup"]
 
 
-def test_notes_stand_over_digests_that_stand() -> None:
-    """A note is shown for an awaited range whose own digest stands, for no other, and costs what it says."""
+def test_a_note_names_digests_that_stand() -> None:
+    """A note names the awaited ranges whose own digest stands, oldest first, and no other; its reserve is one for all."""
     assert list_noted(AWAITED, LAYOUT) == [AWAITED[0]]
-    assert measure_notes(AWAITED, LAYOUT) == estimate_text_tokens(continuity_note(5, 8))
-    both = (*AWAITED, Awaited("evt_3", 9, 12))
-    assert measure_notes(both, LAYOUT) == sum(estimate_text_tokens(continuity_note(*it)) for it in ((5, 8), (9, 12)))
-    assert measure_notes((), LAYOUT) == 0
+    assert measure_note(AWAITED, LAYOUT) == NOTE_TOKENS
+    both = (Awaited("evt_3", 9, 12), *AWAITED)
+    assert [one.first_seq for one in list_noted(both, LAYOUT)] == [5, 9]
+    assert measure_note(both, LAYOUT) == NOTE_TOKENS
+    assert measure_note((), LAYOUT) == 0
 
 
-def test_a_window_counts_its_notes() -> None:
-    """The window is larger by its notes, and by them alone."""
+def test_a_window_reserves_room_for_its_note() -> None:
+    """While something is on its way the window is larger by the reserve, and by it alone; its body is the same."""
     state = SessionState(safe_sum_tokens=1000)
     plain = measure_window(state, LAYOUT)
-    assert measure_window(replace(state, awaited=AWAITED), LAYOUT) == plain + measure_notes(AWAITED, LAYOUT)
-
-
-def entries(awaited: tuple[Awaited, ...], layout: Layout = LAYOUT) -> list[RangeEntry]:
-    """The ranges of a body; nothing is kept in them."""
-    layout = measured(replace(layout, held=()))
-    texts = {one.digest_id: f"text of {one.digest_id}" for one in layout.ranges}
-    body = build_body(layout, {}, texts, awaited)
-    assert body.by_slice["digest"] == layout.body_tokens - layout.standing_tokens + measure_notes(awaited, layout)
-    return [entry for entry in body.entries if isinstance(entry, RangeEntry)]
-
-
-def test_a_note_is_shown_while_something_is_awaited() -> None:
-    """It names its messages and how to read them, is the same each time, and is gone once nothing is awaited."""
-    first, again = entries(AWAITED), entries(AWAITED)
-    assert first == again
-    assert [bool(entry.note_text) for entry in first] == [False, True, False]
-    assert "essages 5-8" in first[1].note_text
-    settled = entries(())
-    assert [entry.note_text for entry in settled] == ["", "", ""]
-    assert [replace(entry, note_text="") for entry in first] == settled
+    assert measure_window(replace(state, awaited=AWAITED), LAYOUT) == plain + NOTE_TOKENS

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfold.core.text.frames import fence_untrusted, fence_within
+from everfold.core.text.frames import NOTE_TOKENS, continuity_note, fence_untrusted, fence_within
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 MARKS = st.lists(st.sampled_from(["<", ">", "\uff1c", "\uff1e", "end untrusted", " ", "a"]), max_size=60).map("".join)
@@ -53,3 +54,20 @@ def test_marks_depend_on_session_and_text(text: str) -> None:
         for other, key in ((text, "s1"), (text, "s2"), (f"{text}a", "s1"))
     }
     assert len(marks) == 3
+
+
+@given(st.lists(st.integers(1, 9_999_999), unique=True, max_size=20).map(sorted))
+def test_a_continuity_note_stays_within_its_reserve(bounds: list[int]) -> None:
+    """Whatever the ranges, the note with its message's frame is within its reserve and names the first and the last."""
+    ranges = list(zip(bounds[::2], bounds[1::2], strict=False))
+    note = continuity_note(ranges)
+    assert estimate_text_tokens(note) + MESSAGE_OVERHEAD_TOKENS <= NOTE_TOKENS
+    assert bool(note) == bool(ranges)
+    assert all(str(seq) in note for seq in (*ranges[0][:1], *ranges[-1][1:])) if ranges else not note
+
+
+def test_neighbours_are_named_as_one() -> None:
+    """Ranges that follow each other are one, two apart are two, more are the stretch from the first to the last."""
+    assert continuity_note([(1, 8), (9, 20)]).startswith("[Messages 1-20 left")
+    assert continuity_note([(1, 8), (11, 11)]).startswith("[Messages 1-8 and message 11 left")
+    assert continuity_note([(1, 2), (4, 5), (7, 9)]).startswith("[Messages 1-9 left")
