@@ -9,6 +9,7 @@ import pytest
 from tests.server.conftest import Served, serve
 from tests.server.memory_rows import ADA, BEN, SHOP, STRUCTURED, about, act_as, fact, fill, own, store_of
 
+from everfold.server.schemas.memory import show_wiped
 from everfold.testing.kit.memory_builders import put
 
 pytestmark = pytest.mark.anyio
@@ -72,6 +73,20 @@ async def test_a_wipe_with_transcripts_takes_sessions(served: Served, admin: htt
     wiped = (await admin.delete(f"/api/users/{ADA}/memory?transcripts=true")).json()
     assert (wiped["sessions_deleted"], wiped["messages_deleted"]) == (1, 1)
     assert await engine.list_sessions(user=ADA) == []
+
+
+async def test_a_wipe_tells_every_bucket(served: Served, admin: httpx2.AsyncClient) -> None:
+    """The answer to a wipe has a field for each bucket that the store counts, compactions and digests among them."""
+    engine = served.runtime.engine
+    session = await engine.session(user=ADA)
+    for number in range(9):
+        await session.append({"role": "user", "content": f"How long is plank {number}?"})
+        await session.append({"role": "assistant", "content": f"Plank {number} is {number * 30} cm long. " * 20})
+    await session.compact(keep_recent=2)
+    wiped = (await admin.delete(f"/api/users/{ADA}/memory?transcripts=true")).json()
+    assert (wiped["compactions_deleted"], wiped["digests_deleted"] > 0) == (1, True)
+    again = await engine.wipe(ADA, transcripts=True)
+    assert set(show_wiped(replace(again, counts=dict.fromkeys(again.counts, 7))).model_dump().values()) == {7, False}
 
 
 async def test_an_export_comes_back_from_an_import(served: Served, admin: httpx2.AsyncClient) -> None:

@@ -23,8 +23,8 @@ class ForgettingStore(Protocol):
     async def erase_sessions(self, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
         """Remove sessions of one user with all that is stored of them, and write a change of the user's memory.
 
-        Their ids are not used again. Gives how much went from each bucket: `sessions`, `messages`, `events`, `digests`.
-        Extractions stay, and model calls stay without the ids of user, session and compaction.
+        Their ids are not used again. Gives how much went from each bucket: `sessions`, `messages`, `compactions`,
+        `digests`. Extractions stay, and model calls stay without the ids of user, session and compaction.
 
         Raises:
             ConflictError: another session holds messages of one of them, or the head is not the expected one.
@@ -36,7 +36,7 @@ class ForgettingStore(Protocol):
         """What `wipe_memory` does, and all sessions of the user as `erase_sessions` does. The user stays known.
 
         Buckets: those of `wipe_memory`, with the `vectors` of messages too, then `transcripts`, `messages`,
-        `events`, `digests` and `calls`, which stay for their cost without the ids.
+        `compactions`, `digests` and `calls`, which stay for their cost without the ids.
 
         Raises:
             ConflictError: the head is not the expected one.

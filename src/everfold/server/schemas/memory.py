@@ -25,7 +25,7 @@ class WipedMemory(Schema):
     vectors_deleted: int = Field(examples=[0])
     sessions_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])
     messages_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])
-    events_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])
+    compactions_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])
     digests_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])
     calls_anonymised: int = Field(
         default=0, description="Calls of models that say no more whom they were for.", examples=[0]
