@@ -61,7 +61,7 @@ _OTHERS: Final = list_word_set(
     " earn earns meet meets come comes lie lies sit sits board boards ring rings fly flies launch keep make makes serve serves pay pays charge charges"
     " send answer reply report reports lead leads prefer prefers like likes love loves hate hates go goes stay stays stand stands want wants own owns"
     " practises practices rehearses store stores get gets grow grows gives teach teaches play plays call set sets support supports stop stops belong belongs"
-    " manage manages handle handles see sees speak speaks know knows host hosts happens takes requires require measures park parks sleep sleeps"
+    " manage manages handle handles see sees speak speaks know knows host hosts happens takes requires require measures park parks sleep sleeps steht stehen sitzt sitzen"
     " kostet kosten wiegt dauert fährt fahren beginnt endet öffnet schließt kommt läuft spricht spreche coûte pèse part dure commence ferme ouvre parle"
     " cuesta pesa sale empieza termina abre cierra hablo costa pesa parte inizia finisce apre chiude kost weegt vertrekt begint eindigt custa sai começa termina"
     " abre fecha"
@@ -93,12 +93,15 @@ _STOP: Final = (
         " ik o os um uma meu minha nosso nossa mas com por para no na em às ao não mais eu мой моя мы я и а но в на с не больше 我 的 了 着 私 の"
     )
     | BE
+    | POINTERS
+    | list_word_set("you him them himself herself itself")
 )
 _IDENTIFYING: Final = list_word_set("his her their your")
 
 
 _JOINED: Final = re.compile(r"(?<!\d)[,;]|[,;](?!\d)|\b(?:and|but|because|so|which|who|und|aber|weil|et|y|e)\b")
 _ORDERS: Final = (("never",), ("always",), ("please",))
+_PREPOSITIONS: Final = list_word_set("of to for with by at in on from into about over under per and or two three four five six seven eight nine ten")
 _FORMS: Final = {"leaves": "leave", "leaving": "leave"}
 """Forms that `stem` takes for a noun's."""
 
@@ -174,10 +177,42 @@ def _lower(at: int, word: str) -> str:
 
 
 def _find_verb(tokens: Sequence[str]) -> int:
-    """The place of the first verb; of an order, whatever stands behind "never" or "always"."""
+    """The place of the verb: the first that a list has; else what stands where a verb does.
+
+    An order has it behind "never" or "always", the speaker's own clause behind "I" and adverbs, any other where a word in
+    "-s" follows what is no article.
+    """
     if tokens[:1] in _ORDERS and len(tokens) > 1:
         return 1
-    return next((at for at in range(len(tokens)) if _is_verb(tokens, at)), -1)
+    if tokens[:1] and tokens[0] in FIRST:
+        at = next((at for at in range(1, len(tokens)) if not _is_adverb(tokens[at])), -1)
+        return at if at > 0 and tokens[at] not in _JOINERS else -1
+    listed = next((at for at in range(len(tokens)) if _is_verb(tokens, at)), -1)
+    guessed = next((at for at in range(1, len(tokens)) if _may_be_verb(tokens, at)), -1)
+    return min(filter(lambda at: at >= 0, (listed, guessed)), default=-1) if listed < 0 or _is_late(listed) else listed
+
+
+_ADVERBS: Final = list_word_set(
+    "always never usually often also just really only mostly still currently now not do does did will would can normally"
+    " regularly sometimes auch immer meistens siempre toujours sempre altijd ne me se mi"
+)
+_JOINERS: Final = list_word_set("and or und oder et ou y o e en of")
+_LATE: Final = 6
+
+
+def _is_late(at: int) -> bool:
+    """Whether a listed verb stands so far behind that another may come before it."""
+    return at > _LATE
+
+
+def _is_adverb(word: str) -> bool:
+    return word in _ADVERBS or word.endswith("ly")
+
+
+def _may_be_verb(tokens: Sequence[str], at: int) -> bool:
+    word, last = tokens[at], tokens[at - 1]
+    is_form = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s")) and word.isalpha()  # noqa: PLR2004
+    return is_form and last not in _DETERMINERS and last not in _PREPOSITIONS and not last.endswith("'s")
 
 
 def _is_verb(tokens: Sequence[str], at: int) -> bool:

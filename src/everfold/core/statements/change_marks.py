@@ -9,7 +9,7 @@ Source: own grammar, tuned on `tests/data/supersession/own.jsonl` only.
 
 from typing import Final, Literal, NamedTuple
 
-MarkKind = Literal["corrects", "now", "rejects", "ends", "moves", "switches"]
+MarkKind = Literal["corrects", "now", "rejects", "ends", "moves", "shifts", "switches"]
 """What a mark says.
 
 - corrects: what was said before was wrong, without naming it.
@@ -17,6 +17,7 @@ MarkKind = Literal["corrects", "now", "rejects", "ends", "moves", "switches"]
 - rejects: the group `old` is not so, or not so any more.
 - ends: its whole clause says what is not so any more.
 - moves: the group `subject` has another day, place or value from now on, the group `new`.
+- shifts: something is another than it was; a clause beside it says what.
 - switches: as `rejects`, where `old` was used, worked or lived with.
 """
 
@@ -122,6 +123,42 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
         "switches",
         rf"\b(?:replaced|left|dropped|swapped) {_V}(?= with\b| by\b| for\b|[,;!?.]|$)",
         "We replaced Ansible with Terraform.",
+    ),
+    ChangeMark(
+        "English",
+        "corrects",
+        r"\b(?:strike that|disregard (?:that|what i said)|ignore (?:that|what i said)|my bad|let me correct (?:that|myself)|i need to correct (?:that|myself)|i stand corrected|i had that wrong|i was off|i mixed (?:it|that|them) up|i gave you the wrong [a-z]+)\b[:,.;]?",
+        "Strike that, the code is 8822.",
+    ),
+    ChangeMark(
+        "English",
+        "now",
+        r"\b(?:after all|in fact|by now|meanwhile|lately|recently|since (?:then|last|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday)(?: [a-z]+)?|as of \w+|starting (?:today|this|next|from)\b|(?:has|have) become|became|going forward|nowadays|this time)\b,?",
+        "The vet is Dr. Moor after all.",
+    ),
+    ChangeMark(
+        "English",
+        "moves",
+        r"(?P<subject>[^,;:!?]+?) (?:has |have |had |was |were |is |are |been |got |gets |just |now |being |will be )*(?:bumped(?: up| down)?|dropped|rose|went up|gone up|went down|gone down|came down|climbed|fell|grew|rebooked|slipped|swapped|assigned|handed over|passed|promoted|downgraded|halved|doubled)(?: from (?P<old>[^,;!?]+?))? (?:to|for|on to|over to) (?P<new>[^,;!?]+)",
+        "The rent went up to 950 euros.",
+    ),
+    ChangeMark(
+        "English",
+        "shifts",
+        r"\b(?:ha(?:s|ve) (?:been )?|was |were |is |are |got |just )(?:changed|delayed|postponed|extended|rebooked|rescheduled|moved|updated|replaced|shifted|brought forward|pushed back|corrected|renewed|reassigned|relocated)\b",
+        "The gate code has changed, it is 2222.",
+    ),
+    ChangeMark(
+        "English",
+        "shifts",
+        r"\b(?:we|i|they|he|she)(?: have| has)?(?: just)? (?:changed|switched|moved|upgraded|raised|lowered|cut|swapped|renamed|migrated|replaced|updated|bumped|extended|shortened|rescheduled|sold|got a new|have a new)\b|\b(?:took over|takes over|new one)\b",
+        "I sold the Skoda, my car is a Volvo.",
+    ),
+    ChangeMark(
+        "English",
+        "switches",
+        r"\b(?:sold|quit|resigned from|retired from|got rid of|gave up|gave away|cancell?ed|broke up with|divorced|said goodbye to|moved out of|moved away from|phased out|retired|scrapped|ditched|abandoned) (?P<old>[^,;!?]+?)(?= and\b| for\b| in favou?r\b| last\b| yesterday\b|[,;!?.]|$)",
+        "I quit my job at Acme.",
     ),
     ChangeMark(
         "German",

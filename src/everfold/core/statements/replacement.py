@@ -28,15 +28,27 @@ from everfold.core.statements.assertions import (
     read_assertion,
 )
 from everfold.core.statements.change_marks import MARKS, ChangeMark, MarkKind
-from everfold.core.statements.quotes import is_negative
-from everfold.core.statements.slots import find_slot, holds_one, is_definite, is_value, sort_value
+from everfold.core.statements.quotes import NOTHING, is_negative
+from everfold.core.statements.slots import (
+    ValueSort,
+    find_slot,
+    holds_one,
+    is_definite,
+    is_one_of_many,
+    is_value,
+    list_units,
+    list_values,
+    sort_value,
+)
 from everfold.core.text.patterns import compile_pattern
 
 _CUES: Final = (
     r"\b(?:correction|typo|update|wrong|oops|mistake|change|mistaken|meant|scratch|forget|mis(?:read|spoke|typed|remembered)|mind|make (?:it|that)|as i said|wait|turn(?:s|ed) out|what i said|actually"
     r"|now|these days|currently|as of|instead|effective|rather|not|no longer|i said|it was|stop\w*|used to|is wrong|quit|gave up|given up|ceased|cancel\w*|called off|moved|postponed|rescheduled|changed|extended"
     r"|raised|lowered|renamed|relocated|migrated|upgraded|delayed|pushed|brought forward|shifted|shortened|increased|reduced|cut|set|put off|updated|reassigned|transferred|switched|from now|in place of|before"
-    r"|went|converted|replaced|left|dropped|swapped"
+    r"|went|converted|replaced|left|dropped|swapped|strike|disregard|ignore|my bad|correct|i was off|mixed|after all|in fact|by now|meanwhile|lately|recently|since|starting|become|became|going forward|nowadays|this time"
+    r"|bumped|rose|gone|came|climbed|fell|grew|rebooked|slipped|assigned|handed|passed|promoted|downgraded|halved|doubled|corrected|renewed|sold|new|took over|takes over|resigned|retired|rid|gave|broke up|divorced|goodbye"
+    r"|out of|away|phased|scrapped|ditched|abandoned"
     r"|korrektur|nein|falsch|meinte|geirrt|vertan|verschrieben|jetzt|nun|ab sofort|inzwischen|mittlerweile|neuerdings|\w*statt\w*|nicht|kein\w*|aufgehört|abgesagt|gestrichen|fällt aus|verschoben|umgezogen|verlegt"
     r"|geändert|gewechselt|erhöht|gesenkt|verlängert|umbenannt|vorgezogen|gezogen|\w+gestiegen|umgestellt|anstelle"
     r"|erratum|non|pardon|voulais|trompée?|maintenant|désormais|dorénavant|à présent|en fait|plutôt|pas|plus|au lieu|à la place|arrêté|annulé\w*|déplacé\w*|reporté\w*|décalé\w*|repoussé\w*|avancé\w*|prolongé\w*|passé\w*"
@@ -58,7 +70,7 @@ _OPEN: Final = re.compile(
 )
 """Questions and suppositions change nothing."""
 _CLAUSES: Final = re.compile(
-    r"\s*[,;:!?。，；、]+\s*|(?<!\b[DdMm]r)(?<!\b[Mm]rs)(?<!\b[Mm]s)(?<!\b[Ss]t)(?<!\b[Nn]o)(?<!\bProf)\.\s+|\s+(?:and|but|und|aber|et|pero|sino|sondern|maar|mas|а|но)\s+|\s+[-–—]\s+"
+    r"\s*(?:(?<!\d)[,;:!?]|[,;:!?](?!\d)|[。，；、])+\s*|(?<!\b[DdMm]r)(?<!\b[Mm]rs)(?<!\b[Mm]s)(?<!\b[Ss]t)(?<!\b[Nn]o)(?<!\bProf)\.\s+|\s+(?:and|but|und|aber|et|pero|sino|sondern|maar|mas|а|но)\s+|\s+[-–—]\s+"
 )
 
 
@@ -135,7 +147,7 @@ def read_change(text: str) -> Change:
                 if found.groupdict().get("old"):
                     switched.append(_read_group(found, "old"))
         plain = _strip_marks(expanded)
-    clauses = tuple(read_assertion(part) for part in dict.fromkeys((plain, *_split(plain))) if part)
+    clauses = tuple(map(read_assertion, _list_clauses(plain)))
     ended = tuple(_list_ended(expanded)) if "ends" in kinds else ()
     whole = read_assertion(expanded)
     return Change(
@@ -151,6 +163,19 @@ def read_change(text: str) -> Change:
         is_bare=all(map(_is_bare, clauses)),
         is_first=any(clause.is_first for clause in (whole, *clauses)),
     )
+
+
+def _list_clauses(plain: str) -> list[str]:
+    """A statement, and each of its clauses; one without a subject has that of the clause before it."""
+    clauses, subject = [plain], ""
+    for part in _split(plain):
+        read = read_assertion(part)
+        if read.verb_at == 0 and subject and not read.is_first:
+            clauses.append(f"{subject} {part}")
+        elif read.verb_at > 0 and not read.is_pointing:
+            subject = " ".join(read.raw[: read.verb_at])
+        clauses.append(part)
+    return [part for part in dict.fromkeys(clauses) if part]
 
 
 def _is_bare(clause: Assertion) -> bool:
@@ -234,6 +259,7 @@ def _corrects(change: Change, said: Assertion, *, is_near: bool) -> bool:
         or any(_is_switched(change, old, said) for old in change.switched)
         or any(_is_moved(thing, new, said, is_near=is_near) for thing, new in change.moved)
         or any(_is_restated(change, clause, said) for clause in change.clauses)
+        or any(_has_changed(change, clause, said) for clause in change.clauses)
     )
 
 
@@ -247,7 +273,7 @@ def _is_ended(change: Change, ended: Assertion, said: Assertion) -> bool:
         return False
     if said.is_first or (said.verb_at >= 0 and not said.subject):
         return bool(ended.predicate) and _covers_list(ended, said)
-    is_told = bool(said.subject) and said.subject <= change.content and not ended.content <= said.subject
+    is_told = bool(said.subject) and _covers_subject(change.content, said) and not ended.content <= said.subject
     return is_told and _covers_list(ended, said)
 
 
@@ -273,7 +299,7 @@ def _is_rejected(change: Change, old: frozenset[str], said: Assertion, *, is_nea
     if old & said.subject:
         rest = said.predicate - old
         return bool(rest) and rest <= change.content
-    return bool(left) and (left <= change.content or (is_near and _names_head(change, old, said)))
+    return bool(left) and (_covers_subject(change.content | old, said) or (is_near and _names_head(change, old, said)))
 
 
 def _names_head(change: Change, old: frozenset[str], said: Assertion) -> bool:
@@ -316,7 +342,20 @@ def _is_switched(change: Change, old: frozenset[str], said: Assertion) -> bool:
         return False
     if said.is_first:
         return change.is_first
-    return bool(said.subject) and said.subject <= change.content
+    return bool(said.subject) and _covers_subject(change.content, said)
+
+
+def _covers_subject(content: frozenset[str], said: Assertion) -> bool:
+    """Whether words tell the whole subject of a clause, or at least the name that it has ("my sister Clara")."""
+    return said.subject <= content or (bool(names := _list_names(said)) and names <= content)
+
+
+def _list_names(said: Assertion) -> frozenset[str]:
+    """The proper names in a subject that name the thing itself, none where one is only its owner's."""
+    before = said.raw[: said.verb_at]
+    if "'s" in before or said.verb_at < 1:
+        return NOTHING
+    return list_stems(word.lower() for word in before[1:] if word[:1].isupper()) - {""}
 
 
 def _is_moved(thing: Assertion, new: tuple[str, ...], said: Assertion, *, is_near: bool) -> bool:
@@ -372,6 +411,8 @@ def _is_same_thing(newer: Assertion, older: Assertion) -> bool:
     """Whether two clauses have the same subject: the speaker, or the same words."""
     if newer.is_first or older.is_first:
         return newer.is_first and older.is_first
+    if newer.subject < older.subject and newer.subject and newer.subject == _list_names(older):
+        return True
     return bool(newer.subject) and newer.subject == older.subject
 
 
@@ -391,6 +432,27 @@ def _is_restated(change: Change, clause: Assertion, said: Assertion) -> bool:
     return _is_same_thing(clause, said) and len(shared) > 1 and len(said.predicate - clause.predicate) <= 1
 
 
+def _has_changed(change: Change, clause: Assertion, said: Assertion) -> bool:
+    """Whether a clause beside a mark gives the one value that the older one gives, of the same thing, and another."""
+    if said.is_first != (clause.is_first or change.is_first) or _is_denied(said):
+        return False
+    if not said.is_first and (not said.subject or not _covers_subject(change.content, said)):
+        return False
+    older, newer = list_values(said), list_values(clause)
+    changed = [sort for sort, values in older.items() if not values <= clause.content]
+    if len(changed) != 1 or not (told := newer.get(changed[0], frozenset()) - said.content):
+        return False
+    if clause.subject - said.subject - told and not clause.is_pointing and not said.is_first:
+        return False
+    verb = list_stems(said.tokens[said.verb_at :][:1])
+    left = said.content - change.content - older[changed[0]]
+    is_of_one = not list_units(said) or not list_units(clause) or list_units(said) == list_units(clause)
+    if said.is_first and not (said.predicate - older[changed[0]]) & change.content:
+        return False
+    may_lack = verb if change.kinds & {"moves", "shifts"} and changed[0] != "name" else frozenset[str]()
+    return is_of_one and left <= may_lack
+
+
 def _has_same_verb(one: Assertion, other: Assertion) -> bool:
     return one.verb_at >= 0 and other.verb_at >= 0 and one.tokens[one.verb_at] == other.tokens[other.verb_at]
 
@@ -406,8 +468,23 @@ def _updates(newer: str, change: Change, older: str, said: Assertion) -> bool:
     slot = find_slot(said, told)
     if slot is not None:
         return holds_one(said, slot, is_marked=bool(change.kinds & {"now", "corrects"}))
+    if _differs_in_value(said, told):
+        return True
     is_opposite = is_negative(older) != is_negative(newer)
     return is_opposite and told.content == said.content and len(said.content) > 1 and said.is_first == told.is_first
+
+
+def _differs_in_value(said: Assertion, told: Assertion) -> bool:
+    """Whether two clauses have the same words but for one number or time, in whatever order, of one thing."""
+    if said.verb_at < 0 or not said.subject or said.subject != told.subject or not _has_same_verb(said, told):
+        return False
+    older, newer = list_values(said), list_values(told)
+    changed: list[ValueSort] = [sort for sort in ("when", "number", "code") if older.get(sort) != newer.get(sort)]
+    if len(changed) != 1 or changed[0] not in older or changed[0] not in newer or not is_definite(said):
+        return False
+    is_same = said.content - older[changed[0]] == told.content - newer[changed[0]]
+    is_one = len(older[changed[0]]) == len(newer[changed[0]]) == 1 and not is_one_of_many(said)
+    return is_same and is_one and list_units(said) == list_units(told) and said.tokens[said.verb_at] in BE
 
 
 def _is_denied(said: Assertion) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from everfold.core.statements.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion
+from everfold.core.statements.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion, list_stems
 from everfold.core.statements.rules import list_word_set
 
 ValueSort = Literal["number", "code", "when", "state", "name", "word", "mixed"]
@@ -39,7 +39,7 @@ _DAY_WORDS: Final = list_word_set("today tomorrow tonight noon midnight heute mo
 _WHEN_JOINS: Final = list_word_set("at on the of um am uhr h à a las le el al alle de de_ o'clock am pm next kl")
 _NUMBER_WORDS: Final = list_word_set(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen twenty thirty forty fifty hundred"
-    " zwei drei vier fünf sechs sieben acht neun zehn deux trois quatre cinq dos tres cuatro cinco"
+    " zwei drei vier fünf sechs sieben acht neun zehn first second third fourth fifth sixth seventh eighth ninth tenth deux trois quatre cinq dos tres cuatro cinco"
 )
 _ADJECTIVES: Final = list_word_set(
     "swedish german italian french spanish dutch english british irish scottish welsh danish norwegian finnish polish russian chinese japanese korean indian american canadian"
@@ -85,7 +85,7 @@ _LIMITS: Final = list_word_set(
 )
 _SCHEDULED: Final = list_word_set("due scheduled set planned booked slated valid fixed")
 _LABELS: Final = list_word_set(
-    "room level floor gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
+    "room level floor year grade class tier gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
     " zimmer raum gleis platz chambre salle quai habitación stanza camera kamer spoor"
 )
 _ATTRIBUTES: Final = list_word_set("code pin number password version id extension passcode")
@@ -117,7 +117,7 @@ _OFTEN: Final = list_word_set(
 )
 """What goes or takes place several times a day or week."""
 _BOUND: Final = re.compile(
-    r"\b(?:assigned to|owned by|led by|run by|hosted (?:on|at|by|in)|written in|based in|booked (?:by|for)|reserved for|called|named|parked (?:on|at|in)|located (?:in|at)|stored (?:in|on)|made of|set to|managed by)$"
+    r"\b(?:goes to|go to|meets? at|meets? in|steht in|stands? in|liegt in|sits? in|arbeitet (?:bei|für)|works? (?:at|for|bei)|stud(?:y|ies) (?:at|in)|reports? to|belongs? to|is run by|is with|made by|written by|led by|travaille chez|trabaja en|lavora (?:a|da)|werkt bij|runs? on|hosted with|registered (?:with|at|in)|insured with|is led by|taught by|coached by|delivered (?:to|by)|sent to|stored at|kept (?:in|at)|charged to|billed to|reserved for the|assigned to the|assigned to|owned by|led by|run by|hosted (?:on|at|by|in)|written in|based in|booked (?:by|for)|reserved for|called|named|parked (?:on|at|in)|located (?:in|at)|stored (?:in|on)|made of|set to|managed by)(?: the| our| my)?$"
 )
 _PLACED: Final = re.compile(r"^(?:in|at|on|under|with|room|near|the)(?: (?:the|my|room|our))?$")
 _NUMBER: Final = re.compile(r"\d[\d.,'/-]*%?")
@@ -227,7 +227,7 @@ def _is_when(tokens: Sequence[str], before: Sequence[str], after: Sequence[str])
         return True
     marks = [token for token in tokens if token not in _WHEN_JOINS]
     named = [token for token in marks if _names_time(token)]
-    if len(tokens) == 1 and tokens[0] in _ALSO_NAMES and before and before[-1] not in _PREPOSITIONS | _LIMITS:
+    if len(tokens) == 1 and tokens[0] in _ALSO_NAMES and before and before[-1] not in _PREPOSITIONS | _LIMITS | {"of"}:
         return False
     if named and not _JOINS.isdisjoint(tokens[1:]):
         return False
@@ -261,6 +261,23 @@ def _is_wide_weekday(tokens: Sequence[str], before: Sequence[str], after: Sequen
         return tokens[1:2] == ("曜",) or tokens[:1] in (("周",), ("星",))
     is_chinese = tokens[0] in "一二三四五六日天" and bool(before) and before[-1] in "周期拜"
     return is_chinese or (tokens[0] in "月火水木金土日" and bool(after) and after[0] == "曜")
+
+
+def list_values(assertion: Assertion) -> dict[ValueSort, frozenset[str]]:
+    """The stems of what a clause says behind its verb, by sort."""
+    found: dict[ValueSort, set[str]] = {}
+    for at in range(assertion.verb_at + 1, len(assertion.tokens)):
+        token = assertion.tokens[at]
+        sort = sort_value((token,), (assertion.raw[at],), assertion.tokens[:at], assertion.tokens[at + 1 :])
+        if sort not in ("word", "mixed") and list_stems((token,)):
+            found.setdefault(sort, set()).update(list_stems((token,)))
+    return {sort: frozenset(values) for sort, values in found.items()}
+
+
+def list_units(assertion: Assertion) -> frozenset[str]:
+    """The words right behind numbers, which tell what they count."""
+    pairs = zip(assertion.tokens, assertion.tokens[1:], strict=False)
+    return list_stems(word for number, word in pairs if _is_number(number) and not _names_time(word) and not _is_number(word))
 
 
 def is_value(words: Sequence[str]) -> bool:
@@ -313,7 +330,7 @@ def _are_one_sort(slot: Slot) -> bool:
 
 def _allows(older: Assertion, slot: Slot, *, is_order: bool, is_marked: bool) -> bool:
     verb, mid = older.tokens[older.verb_at], slot.before[older.verb_at + 1 :]
-    if _is_one_of_many(older) and not is_marked:
+    if is_one_of_many(older) and not is_marked:
         return False
     if slot.before[-1] in _LIMITS and slot.older_sort in ("when", "number"):
         return is_order or verb in BE or not older.is_first
@@ -330,7 +347,7 @@ def _allows(older: Assertion, slot: Slot, *, is_order: bool, is_marked: bool) ->
             return _allows_name(older, verb, mid, slot)
 
 
-def _is_one_of_many(older: Assertion) -> bool:
+def is_one_of_many(older: Assertion) -> bool:
     """Whether a clause speaks of a relative, a friend or a pet without a name: there may be several."""
     return not _MANY.isdisjoint(older.tokens[: older.verb_at]) and not any(
         word[:1].isupper() for word in older.raw[1 : older.verb_at]
@@ -348,7 +365,7 @@ def _allows_when(older: Assertion, verb: str, mid: Sequence[str], slot: Slot, *,
         return False
     if not _HABITUAL.isdisjoint((*slot.older, *slot.newer)) and not is_marked:
         return False
-    allowed = _PREPOSITIONS | _SCHEDULED | _LIMITS
+    allowed = _PREPOSITIONS | _SCHEDULED | _LIMITS | _WEEKDAYS | _MONTHS | {"end", "beginning", "middle", "of"}
     if not allowed.issuperset(mid):
         return slot.before[-2:-1] == ("decided",) or (verb not in BE and older.is_first and is_marked)
     if older.is_first:
@@ -366,8 +383,8 @@ def _allows_number(older: Assertion, verb: str, mid: Sequence[str], slot: Slot) 
         return mid[-1] in _ATTRIBUTES and len(mid) <= 2  # noqa: PLR2004  (an article and the noun)
     if verb in ("take", "takes") and (older.is_first or not slot.after):
         return not mid and ("of" in slot.after or "de" in slot.after)
-    if verb in ("run", "runs", "use", "uses", "läuft") and len(mid) == 1:
-        return all("." in value[0] for value in (slot.older, slot.newer))
+    if verb in ("run", "runs", "use", "uses", "läuft") and len(mid) == 1 and mid[0] not in _PREPOSITIONS:
+        return older.raw[older.verb_at + 1][0].isupper() or all("." in value[0] for value in (slot.older, slot.newer))
     if verb in BE and older.is_first and mid and not _LABELS.intersection(mid):
         return False
     if slot.older_sort == "code" and mid and not (_LABELS | _ATTRIBUTES).intersection(mid) and verb in BE:
