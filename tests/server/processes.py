@@ -58,7 +58,9 @@ class Process:
 
 
 @contextmanager
-def serving(config: Path, database: Path, forks: Forks, *, secret: str = "") -> Iterator[Process]:
+def serving(
+    config: Path, database: Path, forks: Forks, *, secret: str = "", command: str = COMMAND
+) -> Iterator[Process]:
     """A server over a database, on a free port of this machine; killed at the end, where it still runs.
 
     Args:
@@ -66,10 +68,11 @@ def serving(config: Path, database: Path, forks: Forks, *, secret: str = "") -> 
         database: Its store.
         forks: What has loaded the server already.
         secret: A key of an admin; of a new store the one that it makes.
+        command: The code that is run instead of `everfold`.
     """
     folder, environment = config.parent, {**os.environ, "PYTHONPATH": str(config.parent), "PYTHONWARNINGS": "ignore"}
     options = _list_options(config, database)
-    with forks.talking(COMMAND, *options, folder=folder, environment=environment, with_errors=True) as program:
+    with forks.talking(command, *options, folder=folder, environment=environment, with_errors=True) as program:
         yield _wait_until_ready(program, secret)
 
 

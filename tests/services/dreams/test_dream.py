@@ -273,7 +273,7 @@ async def test_conflict_resolution() -> None:
 
 
 async def test_expiry_tagging() -> None:
-    """An end that the model gives a topic is kept; when it has passed, the next dream marks the topic expired."""
+    """An end that the model gives a topic goes to its items; when it has passed, none of them is in another topic."""
     reply = _reply(("harbour", "The harbour berth 42 costs 17 euros a night.", ["i1", "i2"]), expires_at="2031-05-01")
     bench = await Bench(reply, Step(fault="empty")).open(*HARBOUR)
     (topic,) = _held(await bench.dream()).topics
@@ -284,7 +284,9 @@ async def test_expiry_tagging() -> None:
     await bench.dream()
     revisions = await bench.store.list_topic_revisions(ADA, GUIDE, "harbour")
     assert [one.status for one in revisions] == ["active", "expired"]
-    assert {id_ for one in await bench.topics() for id_ in one.sources} == {"itm_1", "itm_2", "itm_3"}
+    assert {id_ for one in await bench.topics() for id_ in one.sources} == {"itm_3"}
+    items = [(await bench.store.list_revisions(ItemId(id_)))[-1] for id_ in ("itm_1", "itm_2")]
+    assert [item.valid_to for item in items] == [topic.expires_at] * 2
 
 
 @pytest.mark.parametrize(

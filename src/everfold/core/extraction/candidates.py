@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from everfold.core.extraction.answers import find_question, join_answer
 from everfold.core.extraction.evidence import list_parts
 from everfold.core.extraction.remembering import find_memory_kind
 from everfold.core.log.messages import Message
@@ -31,7 +32,9 @@ _PARAGRAPH_END: Final = re.compile(r"\n\s*\n")
 _OF_PERSON: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decision"))
 
 
-def find_candidates(message: Message, *, session_id: SessionId, before: str | None = None) -> tuple[Candidate, ...]:
+def find_candidates(
+    message: Message, *, session_id: SessionId, before: str | None = None, asked: Message | None = None
+) -> tuple[Candidate, ...]:
     """What a message says that should be remembered, in its order.
 
     What the user says of themselves, wants and decides is of the user tier; tasks, of either speaker, and what
@@ -41,6 +44,7 @@ def find_candidates(message: Message, *, session_id: SessionId, before: str | No
         message: With its extract lines.
         session_id: The session that stores it.
         before: What was said just before it: who answers a question about himself tells a fact.
+        asked: The assistant's message that says it, of the same session: a bare answer stands with its question.
     """
     if not message.lines or message.kind not in ("user", "assistant"):
         return ()
@@ -49,11 +53,13 @@ def find_candidates(message: Message, *, session_id: SessionId, before: str | No
         return ()
     text = message.view.text
     spans = [(part.start, part.start + len(part.text)) for part in list_parts(message) if part.is_written]
-    return tuple(
+    found = tuple(
         _make_candidate(message, line, kind, session_id=session_id, text=text)
         for line, kind in kinds
         if any(start <= line.start and line.start + len(line.quote) <= end for start, end in spans)
     )
+    is_whole = len(found) == 1 and message.kind == "user" and found[0].statement.strip() == text.strip()
+    return (_add_question(found[0], asked),) if is_whole and asked is not None else found
 
 
 def clean_candidate(candidate: Candidate) -> Candidate:
@@ -103,6 +109,28 @@ def _make_candidate(
         valid_from=message.said_at,
         valid_to=find_end(quoted.quote, message.said_at),
         is_explicit=is_explicit,
+    )
+
+
+def _add_question(candidate: Candidate, asked: Message) -> Candidate:
+    """A bare answer as a statement with the question that it answers; anything else as it is."""
+    (answer,) = candidate.evidence
+    spans = [(part.start, part.start + len(part.text)) for part in list_parts(asked) if part.is_written]
+    question = (
+        find_question(asked, answer.quote.strip()) if candidate.kind == "fact" and not candidate.is_explicit else None
+    )
+    if question is None or not any(start <= question[0] < end for start, end in spans):
+        return candidate
+    quoted = answer._replace(
+        seq=asked.seq,
+        start=question[0],
+        quote=question[1],
+        content_hash=asked.content_hash,
+        origin=asked.origin,
+        said_at=asked.said_at,
+    )
+    return replace(
+        candidate, statement=join_answer(question[1], answer.quote.strip()), evidence=(quoted, answer), tier="user"
     )
 
 

@@ -267,5 +267,6 @@ def _choose_statement(item: Item, left: Sequence[Evidence], gone_words: frozense
     if any(item.statement in text for text in (*said, by_hand)):
         return item.statement
     if read_gone_words([item.statement]) & gone_words - allowed:
-        return said[-1] if said else by_hand
+        told = [text for text in said if item.kind == "open_item" or not text.rstrip().endswith("?")]
+        return told[-1] if told else by_hand
     return item.statement

@@ -101,7 +101,9 @@ _IDENTIFYING: Final = list_word_set("his her their your")
 
 _JOINED: Final = re.compile(r"(?<!\d)[,;]|[,;](?!\d)|\b(?:and|but|because|so|which|who|und|aber|weil|et|y|e)\b")
 _ORDERS: Final = (("never",), ("always",), ("please",))
-_PREPOSITIONS: Final = list_word_set("of to for with by at in on from into about over under per and or two three four five six seven eight nine ten")
+_PREPOSITIONS: Final = list_word_set(
+    "of to for with by at in on from into about over under per and or two three four five six seven eight nine ten"
+)
 _FORMS: Final = {"leaves": "leave", "leaving": "leave"}
 """Forms that `stem` takes for a noun's."""
 

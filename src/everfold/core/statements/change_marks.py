@@ -139,7 +139,7 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
     ChangeMark(
         "English",
         "moves",
-        r"(?P<subject>[^,;:!?]+?) (?:has |have |had |was |were |is |are |been |got |gets |just |now |being |will be )*(?:bumped(?: up| down)?|dropped|rose|went up|gone up|went down|gone down|came down|climbed|fell|grew|rebooked|slipped|swapped|assigned|handed over|passed|promoted|downgraded|halved|doubled)(?: from (?P<old>[^,;!?]+?))? (?:to|for|on to|over to) (?P<new>[^,;!?]+)",
+        r"(?P<subject>[^,;:!?]+?) (?:has |have |had |was |were |is |are |been |got |gets |just |now |being |will be )*(?:bumped(?: up| down)?|dropped|rose|went up|gone up|went down|gone down|came down|climbed|fell|grew|rebooked|slipped|swapped|promoted|downgraded|halved|doubled)(?: from (?P<old>[^,;!?]+?))? (?:to|for|on to|over to) (?P<new>[^,;!?]+)",
         "The rent went up to 950 euros.",
     ),
     ChangeMark(

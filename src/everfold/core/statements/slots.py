@@ -135,6 +135,7 @@ _TASTES: Final = list_word_set(
     "like likes love loves hate hates want wants know knows speak speaks see sees prefer prefers support supports own owns"
 )
 _NEVER: Final = list_word_set("never nie niemals jamais nunca mai nooit")
+_SETTLED: Final = frozenset(("decided", "agreed", "settled"))
 _PAST: Final = re.compile(
     r"^(?:was|were|had|war|waren|était|fue|era|\w{3,}ed|met|paid|bought|ran|saw|went|took|ate|sold)$"
 )
@@ -277,7 +278,9 @@ def list_values(assertion: Assertion) -> dict[ValueSort, frozenset[str]]:
 def list_units(assertion: Assertion) -> frozenset[str]:
     """The words right behind numbers, which tell what they count."""
     pairs = zip(assertion.tokens, assertion.tokens[1:], strict=False)
-    return list_stems(word for number, word in pairs if _is_number(number) and not _names_time(word) and not _is_number(word))
+    return list_stems(
+        word for number, word in pairs if _is_number(number) and not _names_time(word) and not _is_number(word)
+    )
 
 
 def is_value(words: Sequence[str]) -> bool:
@@ -308,6 +311,8 @@ def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:
     is_order = not older.is_first and (older.verb_at == 0 or older.tokens[0] in ("always", "bitte", "never"))
     if not is_order and not is_definite(older):
         return False
+    if older.tokens[older.verb_at] in _SETTLED:
+        return slot.older_sort in ("when", "number", "code") and not older.is_joined
     if _PAST.match(older.tokens[older.verb_at]):
         return False
     return _allows(older, slot, is_order=is_order, is_marked=is_marked)
@@ -367,7 +372,7 @@ def _allows_when(older: Assertion, verb: str, mid: Sequence[str], slot: Slot, *,
         return False
     allowed = _PREPOSITIONS | _SCHEDULED | _LIMITS | _WEEKDAYS | _MONTHS | {"end", "beginning", "middle", "of"}
     if not allowed.issuperset(mid):
-        return slot.before[-2:-1] == ("decided",) or (verb not in BE and older.is_first and is_marked)
+        return verb not in BE and older.is_first and is_marked
     if older.is_first:
         return is_marked or verb not in (*BE, *WORK)
     nouns = older.tokens[: older.verb_at]

@@ -199,14 +199,17 @@ async def _find(
     """
     found: list[Candidate] = []
     before: str | None = None
+    asked: Message | None = None
     for number, message in enumerate(page, 1):
         if message.seq > after_seq:
-            session_id = find_holder(record.lineage, message.seq)
-            found += find_candidates(message, session_id=session_id, before=before)
+            holder = find_holder(record.lineage, message.seq)
+            is_there = asked is not None and find_holder(record.lineage, asked.seq) == holder
+            found += find_candidates(message, session_id=holder, before=before, asked=asked if is_there else None)
             if len(found) >= MOST_FOUND:
                 return found, message.seq
         if (text := said_text(message)) is not None:
-            before = text if message.kind == "assistant" else None
+            asked = message if message.kind == "assistant" else None
+            before = text if asked is not None else None
         if number % STEP_COUNT == 0:
             await asyncio.sleep(0)
     return found, None

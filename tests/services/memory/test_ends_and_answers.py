@@ -1,0 +1,140 @@
+"""What is said with an end leaves memory's shown parts with it; a bare answer stands with its question."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import everfold
+from everfold import Everfold, Session
+from everfold.core.primitives.json_values import JsonObject
+from everfold.core.windows.entries import TextEntry
+from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.fakes import FakeClock
+
+pytestmark = pytest.mark.anyio
+MONDAY = datetime(2031, 3, 3, 8, tzinfo=UTC)
+SETTINGS: dict[str, object] = {"memory": {"system": "structured"}, "sessions": {"gap_secs": 0}}
+
+
+def _open(clock: FakeClock) -> Everfold:
+    return everfold.open("memory://", settings=SETTINGS, clock=clock)  # type: ignore[return-value, arg-type]
+
+
+async def _say(session: Session, *texts: str) -> None:
+    for text in texts:
+        await session.append([user(text), assistant("ok")])
+
+
+async def _show(session: Session, part: str) -> str:
+    window = await session.window()
+    entries = [entry for entry in window.entries if isinstance(entry, TextEntry) and entry.slice == part]
+    return "\n".join(entry.text for entry in entries)
+
+
+async def test_what_has_ended_is_shown_no_more() -> None:
+    """After its end a statement is in no new snapshot, no topic and no dream's text; the log and the item keep it."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        await _say(session, "I am on holiday from 5 March to 9 March.", "Never call me this week.", "My name is Ada.")
+        await memory.add("The guest stays until 6 March 2031.")
+        ends = {item.statement: item.valid_to for item in await memory.items()}
+        assert [
+            ends["My name is Ada."] is None,
+            *(ends[text] is not None for text in ends if text != "My name is Ada."),
+        ] == [True] * 4
+        await memory.dream()
+        clock.advance(timedelta(days=30))
+        fresh = await session.new()
+        await _say(fresh, "Hello, my badge number is 4471.")
+        shown = await _show(fresh, "snapshot")
+        assert "Ada" in shown
+        for gone in ("holiday", "never call", "guest"):
+            assert gone not in shown.lower()
+        await memory.dream()
+        told = "\n".join(topic.content for topic in await memory.topics())
+        assert "Ada" in told
+        for gone in ("holiday", "never call", "guest"):
+            assert gone not in told.lower()
+
+
+async def test_an_end_that_passes_in_a_session_is_told() -> None:
+    """A line of the frozen snapshot whose end is past is called no longer so, without any other change of memory."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        await _say(session, "Remember: the guest stays until 6 March 2031.")
+        fresh = await session.new()
+        await fresh.append(user("Hello, who is here?"))
+        assert "guest" in await _show(fresh, "snapshot")
+        assert "no longer so" not in await _show(fresh, "suffix")
+        await fresh.append(assistant("The guest."))
+        clock.advance(timedelta(days=5))
+        await fresh.append(user("And who is here now, please?"))
+        assert "no longer so: Remember: the guest stays" in await _show(fresh, "suffix")
+
+
+async def test_expired_topics_are_listed_on_demand() -> None:
+    """A topic whose items have all ended is not listed, unless it is asked for."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        await _say(session, "Remember: the guest stays until 6 March 2031.")
+        await memory.dream()
+        assert len(await memory.topics()) == 1
+        clock.advance(timedelta(days=30))
+        assert await memory.topics() == []
+        assert len(await memory.topics(include_expired=True)) == 1
+
+
+async def test_distinct_saved_facts_both_stay() -> None:
+    """However a fact is given, another thing's fact of the same sort leaves it standing and is told beside it."""
+    for how in ("", "Remember: "):
+        async with _open(FakeClock(MONDAY)) as engine:
+            session = await engine.session(user="ada", agent="guide")
+            memory = await engine.memory(user="ada", agent="guide")
+            for text in ("Locker 1 has code 4711.", "Locker 2 has code 8822."):
+                await (_say(session, f"{how}{text}") if how else memory.add(text))
+            await session.append(user("What is new in my lockers?"))
+            assert "no longer so" not in await _show(session, "suffix")
+            assert [item.status for item in await memory.items(statuses=("active", "superseded"))] == ["active"] * 2
+            assert len(await memory.search("locker 1 code")) == 2
+
+
+async def test_a_bare_answer_stands_with_its_question() -> None:
+    """A short answer to a direct question becomes one statement with both quotes; erasing either takes its words."""
+    async with _open(FakeClock(MONDAY)) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        said: list[JsonObject] = [user("Hello."), assistant("Hi! What is your allergy?"), user("Peanuts.")]
+        await session.append(said)
+        (item,) = await memory.items()
+        assert item.statement == 'Asked "What is your allergy?", the user answered "Peanuts."'
+        assert [(one.seq, one.quote) for one in item.evidence] == [(2, "What is your allergy?"), (3, "Peanuts.")]
+        assert (item.kind, item.tier, item.origin) == ("fact", "user", "assistant")
+        await session.erase(3)
+        assert await memory.items() == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Do you smoke?", "Sometimes."),
+        ("Is it red? What is your favourite colour?", "Blue."),
+        ("Which is your car, the red or the blue one?", "Blue."),
+        ("What do you think?", "Nice weather."),
+        ("What is your doctor called?", "None of that matters"),
+        ("What is the capital of France?", "Paris."),
+        ("What is your name?", "I am Ada."),
+        ("What is your address? I can wait.", "Oak Street 4."),
+    ],
+)
+async def test_no_other_answer_is_joined_to_a_question(question: str, answer: str) -> None:
+    """Yes and no, choices, two questions, opinions, refusals, quizzes and whole sentences make no such statement."""
+    async with _open(FakeClock(MONDAY)) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        await session.append([user("Hello."), assistant(question), user(answer)])
+        assert not any(item.statement.startswith("Asked ") for item in await memory.items())
