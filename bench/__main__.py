@@ -28,8 +28,8 @@ NAMES = (
     "vectors",
     "server",
 )
-_MODULES = {"import": "batch_import"}
-_SCRIPTS = ("tokens", "statements", "digests")
+MODULES = {"import": "batch_import"}
+SCRIPTS = ("tokens", "statements", "digests")
 _PROFILED = ("turn", "endless", "folds", "import")
 
 
@@ -64,9 +64,9 @@ def measure(
     name: str, *, is_quick: bool, is_profiled: bool, against: Path | None = None
 ) -> tuple[str, list[Row], list[str]]:
     """One benchmark's title, rows and notes."""
-    if name in _SCRIPTS:
+    if name in SCRIPTS:
         return (title(name), *run_script(name))
-    module = import_module(f"bench.{_MODULES.get(name, name)}")
+    module = import_module(f"bench.{MODULES.get(name, name)}")
     options: dict[str, object] = {"profile": True} if is_profiled and name in _PROFILED else {}
     if against is not None and name == "turn":
         options["against"] = against

@@ -40,7 +40,7 @@ from everfold.agents.chat_events import (
 )
 from everfold.agents.models import AgentModel
 from everfold.agents.opening import open_agents
-from everfold.agents.speaking import INTERRUPTED_MARK, Draft, _finish
+from everfold.agents.speaking import INTERRUPTED_MARK, Draft, finish_draft
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.core.log.messages import Message
@@ -397,7 +397,7 @@ def test_an_answer_that_reached_its_bound_is_marked() -> None:
     """What the model's own bound cut off is stored as interrupted, without the calls that it had begun."""
     draft = Draft(pieces=["Half "])
     parts: list[ModelResponsePart] = [TextPart("Half "), ToolCallPart("add", '{"left": 1')]
-    _finish(draft, ModelResponse(parts=parts, finish_reason="length"), "stage")
+    finish_draft(draft, ModelResponse(parts=parts, finish_reason="length"), "stage")
     assert draft.to_wire() == {
         "role": "assistant",
         "content": f"Half \n\n{INTERRUPTED_MARK}",
@@ -409,7 +409,7 @@ def test_an_answer_that_reached_its_bound_is_marked() -> None:
 def test_an_answer_of_nothing_is_an_error(finish: FinishReason) -> None:
     """An answer without text or calls is refused, and so is one that the provider ended with an error."""
     with pytest.raises(ModelReplyError):
-        _finish(Draft(), ModelResponse(parts=[TextPart(" ")], finish_reason=finish), "stage")
+        finish_draft(Draft(), ModelResponse(parts=[TextPart(" ")], finish_reason=finish), "stage")
 
 
 async def test_a_request_that_is_too_long_is_asked_once_more() -> None:

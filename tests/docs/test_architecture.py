@@ -26,6 +26,7 @@ def test_every_name_is_there(name: str) -> None:
     module, _, path = name.partition(":")
     found: object = import_module(module)
     for part in filter(None, path.split(".")):
+        assert hasattr(found, part)
         found = getattr(found, part)
 
 

@@ -97,7 +97,7 @@ def make_old(path: Path, *, migrations_count: int) -> None:
     """A database as a release that knew only the first migrations left it, with rows in it."""
     with opened(path) as database:
         database.pragma("application_id", APPLICATION_ID)
-        database.execute(connection._MIGRATIONS_TABLE)
+        database.execute(connection.MIGRATIONS_TABLE)
         for name, text in load_migrations()[:migrations_count]:
             for statement in split_statements(text):
                 database.execute(statement)

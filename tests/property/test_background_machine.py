@@ -747,5 +747,5 @@ TestFile.settings = settings(QUICK, max_examples=examples(15))
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", [BackgroundMachine, FileMachine], ids=["memory", "file"])
 def test_thoroughly(machine: type[BackgroundMachine]) -> None:
-    """The same, for minutes."""
+    """The same, for minutes; what is asserted is in the rules and invariants of the machine."""
     run_state_machine_as_test(machine, settings=THOROUGH)

@@ -11,7 +11,7 @@ def test_every_benchmark_can_be_loaded(project: Path, monkeypatch: pytest.Monkey
     monkeypatch.syspath_prepend(str(project))
     main = importlib.import_module("bench.__main__")
     for name in main.NAMES:
-        if name not in main._SCRIPTS:
-            module = importlib.import_module(f"bench.{main._MODULES.get(name, name)}")
+        if name not in main.SCRIPTS:
+            module = importlib.import_module(f"bench.{main.MODULES.get(name, name)}")
             assert callable(module.run)
             assert module.TITLE

@@ -116,7 +116,7 @@ async def speak(
                 if text := _read_piece(event):
                     draft.pieces.append(text)
                     hear(text)
-            _finish(draft, stream.get(), model.name)
+            finish_draft(draft, stream.get(), model.name)
     except FAULTS as error:
         raise model.translate(error) from error
 
@@ -140,7 +140,7 @@ def _read_piece(event: object) -> str:
             return ""
 
 
-def _finish(draft: Draft, response: ModelResponse, name: str) -> None:
+def finish_draft(draft: Draft, response: ModelResponse, name: str) -> None:
     """Take from the whole response what a stream tells only at its end."""
     draft.answered_by = response.model_name or name
     draft.input_tokens = response.usage.input_tokens

@@ -86,7 +86,8 @@ def test_replay_names_the_smallest_limit(run: Run, transcript: Path) -> None:
     """A limit that cannot work ends with 5 and names one that works."""
     message = run("replay", transcript, "--limit", "700", code=5).stderr
     smallest = message.replace("\n", " ").rsplit(maxsplit=1)[-1].strip(".").replace(",", "")
-    run("replay", transcript, "--limit", smallest)
+    assert run("replay", transcript, "--limit", smallest).exit_code == 0
+    assert run("replay", transcript, "--limit", str(int(smallest) - 1), code=5).exit_code == 5
 
 
 def test_import_stores_and_lists(run: Run, transcript: Path) -> None:

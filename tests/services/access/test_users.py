@@ -280,7 +280,10 @@ def few_known(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 async def test_memory_of_names_is_bounded(engine: Everfold, few_known: int) -> None:
-    """However many names are asked for, an engine remembers few, and gives each its own user all the same."""
+    """However many names are asked for, an engine remembers few, and gives each its own user all the same.
+
+    How many it remembers no caller can see: that is read from its own table.
+    """
     ids = {name: (await engine.session(user=name)).record.user_id for name in "abcdefgh"}
     assert len(engine._users._known) <= few_known
     assert {name: (await engine.session(user=name)).record.user_id for name in "abcdefgh"} == ids

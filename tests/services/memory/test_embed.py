@@ -49,13 +49,13 @@ class TroubledEmbedder:
         self.dimensions: int | None = None
         self.asked: list[list[str]] = []
         self.closed_count = 0
-        self._troubles = troubles
+        self.troubles = troubles
         self._hashed = HashedEmbedder(SIZE)
 
     async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
         """Their vectors, or its trouble."""
         self.asked.append(list(texts))
-        for trouble in self._troubles:
+        for trouble in self.troubles:
             error = trouble(texts)
             if error is not None:
                 raise error
@@ -155,7 +155,7 @@ async def test_an_embedder_that_is_away_ends_the_pass(store: InMemoryStore) -> N
     embedding, waits = make(store, embedder)
     assert await embedding.fill_user(ADA) == Filled(embedded_count=4, problem="the model is away")
     assert len(waits) == 2
-    embedder._troubles = ()
+    embedder.troubles = ()
     assert await embedding.fill_user(ADA) == Filled(embedded_count=6)
 
 
@@ -249,7 +249,7 @@ async def test_a_question_that_cannot_be_embedded_finds_nothing(store: InMemoryS
     embedder = TroubledEmbedder()
     embedding, waits = make(store, embedder)
     await embedding.fill_user(ADA)
-    embedder._troubles = (at_texts("", ModelReplyError("no")),)
+    embedder.troubles = (at_texts("", ModelReplyError("no")),)
     asked_count = len(embedder.asked)
     assert await embedding.find_near("berth", user_id=ADA, agent_id=None, limit_count=3) == []
     assert await embedding.find_near(" ?! ", user_id=ADA, agent_id=None, limit_count=3) == []

@@ -45,7 +45,7 @@ SqlValue = None | int | float | bytes | str
 _MOST_MARK = 2**31 - 1
 _HEADER = b"SQLite format 3\x00"
 
-_MIGRATIONS_TABLE = """
+MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name TEXT PRIMARY KEY,
     checksum TEXT NOT NULL
@@ -270,7 +270,7 @@ def _migrate(database: Database) -> None:
         with database.transaction():
             connection = database.connection
             connection.pragma("application_id", APPLICATION_ID)
-            connection.execute(_MIGRATIONS_TABLE)
+            connection.execute(MIGRATIONS_TABLE)
             if name in _read_migrations(database):
                 continue
             for statement in split_statements(text):

@@ -270,10 +270,11 @@ async def test_closing_twice() -> None:
     """A model is closed once, also when it was never asked, and leaves no connection open."""
     model = PydanticAIModel(Place(provider="openai", name="any", api_key=KEY))
     await model.close()
-    async with served("openai") as (used, _):
+    async with served("openai") as (used, server):
         await used.reply(REQUEST)
         await used.close()
         await used.close()
+    assert len(server.asked) == 1
     gc.collect()  # a connection that was left open would warn here
 
 
