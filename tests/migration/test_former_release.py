@@ -7,12 +7,15 @@ surrogates. `0014.json.gz` holds what that code then rendered of each session, f
 
 import gzip
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 import everfold
+from everfold.adapters.sqlite.packing import unpack_revisions, unpack_row
 
 pytestmark = pytest.mark.anyio
 SETTINGS: dict[str, dict[str, object]] = {
@@ -75,3 +78,40 @@ async def test_every_session_goes_on(former: str) -> None:
 def _spell(requests: dict[str, Any]) -> dict[str, str]:
     """Requests as JSON text, every key in its order."""
     return {provider: json.dumps(request) for provider, request in requests.items()}
+
+
+async def test_every_item_reads_as_before(former: str, tmp_path: Path) -> None:
+    """Every revision, extraction and audit entry of the former database is read as it was written, from less room."""
+    before = _read_memory_rows(tmp_path / "former.db")
+    async with everfold.open(former, settings=SETTINGS):
+        pass
+    with closing(apsw.Connection(str(tmp_path / "former.db"))) as connection:
+        sizes = {name: connection.execute(f"SELECT sum(length(content)) FROM {name}").get for name in before}
+    after = _read_memory_rows(tmp_path / "former.db")
+    assert after == before
+    assert all(rows for rows in before.values())
+    assert all(sizes[name] < sum(map(len, rows)) for name, rows in before.items())
+
+
+def _read_memory_rows(path: Path) -> dict[str, list[bytes]]:
+    """The plain rows of memory by table; the revisions of an item with the newest last."""
+    found: dict[str, list[bytes]] = {"items": [], "item_revisions": [], "extractions": [], "memory_audit": []}
+    with closing(apsw.Connection(str(path))) as connection:
+        for key, newest in connection.execute("SELECT key, content FROM items ORDER BY key"):
+            rows = connection.execute("SELECT content FROM item_revisions WHERE item_key = ? ORDER BY revision", (key,))
+            *older, last = unpack_revisions([content for (content,) in rows], newest)
+            found["items"].append(last)
+            found["item_revisions"] += older
+        for name in ("extractions", "memory_audit"):
+            rows = connection.execute(
+                f"SELECT content FROM {name} ORDER BY id"
+                if name == "extractions"
+                else f"SELECT content FROM {name} ORDER BY key"
+            )
+            found[name] = [unpack_row(content) for (content,) in rows]
+    return {name: [_rename(row) for row in rows] for name, rows in found.items()}
+
+
+def _rename(row: bytes) -> bytes:
+    """A row as migration 15 leaves it."""
+    return row.replace(b'"event_id":', b'"compaction_id":')

@@ -96,6 +96,7 @@ def read_rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
 def make_old(path: Path, *, migrations_count: int) -> None:
     """A database as a release that knew only the first migrations left it, with rows in it."""
     with opened(path) as database:
+        connection.add_functions(database)
         database.pragma("application_id", APPLICATION_ID)
         database.execute(connection.MIGRATIONS_TABLE)
         for name, text in load_migrations()[:migrations_count]:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 
 import apsw
 
+from everfold.adapters.sqlite.packing import sql_pack_row, sql_unpack_row
 from everfold.adapters.sqlite.queries import load_migrations, load_queries
 from everfold.adapters.system.private_files import ensure_private
 from everfold.core.access.users import fold_name
@@ -58,6 +59,13 @@ def _fold_name(*names: SqlValue) -> SqlValue:
     return fold_name(str(names[0]))
 
 
+def add_functions(connection: apsw.Connection) -> None:
+    """Have a connection know the functions that our queries and migrations call."""
+    connection.create_scalar_function("fold_name", _fold_name, 1, deterministic=True)
+    connection.create_scalar_function("pack_row", sql_pack_row, deterministic=True)
+    connection.create_scalar_function("unpack_row", sql_unpack_row, 1, deterministic=True)
+
+
 class Database:
     """One connection with its named queries. Not for two threads at once."""
 
@@ -69,7 +77,7 @@ class Database:
         with translated(path):
             self.connection = apsw.Connection(path)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            self.connection.create_scalar_function("fold_name", _fold_name, 1, deterministic=True)
+            add_functions(self.connection)
 
     def rows(self, name: str, **values: SqlValue) -> list[tuple[SqlValue, ...]]:
         """All rows of a named query."""

@@ -9,6 +9,7 @@ from typing import cast
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.matching import key_words, write_item_match, write_item_scope
 from everfold.adapters.sqlite.owners import find_agent_key, find_user_key, get_agent_key
+from everfold.adapters.sqlite.packing import unpack_revisions
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, index_item
 from everfold.core.memory.rows import item_from_bytes, item_to_bytes
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -51,7 +52,8 @@ def find_place(database: Database, agent_id: AgentId | None) -> int | None:
 def write_item(database: Database, user_key: int, item: Item, *, written_revision: int, forgets: bool) -> None:
     """One more revision of an item, with its evidence and its words; of what is erased all that was before goes."""
     place = 0 if item.tier == "user" else get_agent_key(database, item.agent_id)
-    item_key = _make_room(database, user_key, item, forgets=forgets)
+    content = item_to_bytes(item)
+    item_key = _make_room(database, user_key, item, content, forgets=forgets)
     database.run(
         "insert_item" if item_key is None else "update_item",
         id=item.id,
@@ -62,7 +64,7 @@ def write_item(database: Database, user_key: int, item: Item, *, written_revisio
         identity=item.identity,
         revision=item.revision,
         written_revision=written_revision,
-        content=item_to_bytes(item),
+        content=content,
     )
     if item_key is None:
         item_key = database.connection.last_insert_rowid()
@@ -73,7 +75,7 @@ def write_item(database: Database, user_key: int, item: Item, *, written_revisio
         database.run("insert_item_words", item_key=item_key, own=words, scope=write_item_scope(user_key, place=place))
 
 
-def _make_room(database: Database, user_key: int, item: Item, *, forgets: bool) -> int | None:
+def _make_room(database: Database, user_key: int, item: Item, content: bytes, *, forgets: bool) -> int | None:
     """Put the newest revision of an item among the ones before, or drop them all; the item's key if it is there."""
     row = database.row("find_item", item_id=item.id)
     if row is None:
@@ -84,7 +86,7 @@ def _make_room(database: Database, user_key: int, item: Item, *, forgets: bool) 
         database.run("delete_item_revisions", item_key=item_key)
         database.run("delete_evidence", item_key=item_key)
     else:
-        database.run("keep_item_revision", item_key=item_key)
+        database.run("keep_item_revision", item_key=item_key, newer=content)
     if status == "active":
         database.run("delete_item_words", item_key=item_key)
     return item_key
@@ -159,8 +161,9 @@ def _get_item_key(database: Database, item_id: ItemId) -> int:
 def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
     """See `ItemStore.list_revisions`."""
     item_key = _get_item_key(database, item_id)
-    rows = database.rows("list_item_revisions", item_key=item_key)
-    return [*(item_from_bytes(cast("bytes", row[0])) for row in rows), _read_item(database, item_key)]
+    older = [cast("bytes", row[0]) for row in database.rows("list_item_revisions", item_key=item_key)]
+    (newest,) = cast("tuple[bytes]", database.row("read_item", item_key=item_key))
+    return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
 
 
 def find_same(database: Database, user_id: UserId, identities: Sequence[str]) -> list[Item]:

@@ -15,17 +15,18 @@ SELECT key, user_key, revision, status FROM items WHERE id = :item_id;
 
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
-VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content);
+VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, pack_row(:content));
 
 -- name: update_item
 UPDATE items
 SET place = :place, status = :status, shelf = :shelf, identity = :identity, revision = :revision,
-    written_revision = :written_revision, content = :content
+    written_revision = :written_revision, content = pack_row(:content)
 WHERE id = :id AND user_key = :user_key;
 
 -- name: keep_item_revision
+-- :newer is the revision that takes its place.
 INSERT INTO item_revisions (item_key, revision, content)
-SELECT key, revision, content FROM items WHERE key = :item_key;
+SELECT key, revision, pack_row(content, :newer) FROM items WHERE key = :item_key;
 
 -- name: delete_item_revisions
 DELETE FROM item_revisions WHERE item_key = :item_key;
@@ -60,7 +61,7 @@ SELECT key, status, place, shelf FROM items INDEXED BY items_written
 WHERE user_key = :user_key AND written_revision > :changed_after;
 
 -- name: read_item
-SELECT content FROM items WHERE key = :item_key;
+SELECT unpack_row(content) FROM items WHERE key = :item_key;
 
 -- name: list_item_revisions
 SELECT content FROM item_revisions WHERE item_key = :item_key ORDER BY revision;
@@ -80,7 +81,7 @@ SELECT doc FROM item_index_words WHERE term = :word;
 
 -- name: search_items
 -- Weighs the words 1, the scope nothing. The best :limit_count, best first, of equal ones the newer; score is positive.
-SELECT items.content, hit.score
+SELECT unpack_row(items.content), hit.score
 FROM (
     SELECT rowid AS key, -bm25(item_index, 1.0, 0.0) AS score
     FROM item_index
@@ -158,7 +159,7 @@ LIMIT :limit_count;
 
 -- name: insert_extraction
 INSERT INTO extractions (user_key, ordinal, agent_key, id, session_id, content)
-SELECT user_key, last_ordinal, :agent_key, :id, :session_id, :content FROM memory_versions WHERE user_key = :user_key;
+SELECT user_key, last_ordinal, :agent_key, :id, :session_id, pack_row(:content) FROM memory_versions WHERE user_key = :user_key;
 
 -- name: note_waiting
 INSERT INTO memory_cursors (user_key, agent_key, last_ordinal, made_at)
@@ -197,7 +198,7 @@ ORDER BY active_at DESC, users.id, agents.id
 LIMIT :limit_count;
 
 -- name: list_extractions
-SELECT ordinal, extractions.content, sessions.key IS NULL
+SELECT ordinal, unpack_row(extractions.content), sessions.key IS NULL
 FROM extractions
 LEFT JOIN sessions ON sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND ordinal > :after_ordinal
@@ -205,7 +206,7 @@ ORDER BY ordinal
 LIMIT :limit_count;
 
 -- name: list_agent_extractions
-SELECT ordinal, extractions.content, sessions.key IS NULL
+SELECT ordinal, unpack_row(extractions.content), sessions.key IS NULL
 FROM extractions INDEXED BY extractions_agent
 LEFT JOIN sessions ON sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal > :after_ordinal
@@ -213,7 +214,7 @@ ORDER BY ordinal
 LIMIT :limit_count;
 
 -- name: list_latest_extractions
-SELECT ordinal, extractions.content, sessions.key IS NULL
+SELECT ordinal, unpack_row(extractions.content), sessions.key IS NULL
 FROM extractions
 LEFT JOIN sessions ON sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND ordinal < :before_ordinal
@@ -221,7 +222,7 @@ ORDER BY ordinal DESC
 LIMIT :limit_count;
 
 -- name: list_latest_agent_extractions
-SELECT ordinal, extractions.content, sessions.key IS NULL
+SELECT ordinal, unpack_row(extractions.content), sessions.key IS NULL
 FROM extractions INDEXED BY extractions_agent
 LEFT JOIN sessions ON sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal < :before_ordinal
@@ -269,17 +270,17 @@ UPDATE session_memory SET snapshot = x'', snapshot_revision = 0, snapshot_compac
 WHERE user_key = :user_key AND has_snapshot = 1;
 
 -- name: insert_audit
-INSERT INTO memory_audit (user_key, at, content) VALUES (:user_key, :at, :content);
+INSERT INTO memory_audit (user_key, at, content) VALUES (:user_key, :at, pack_row(:content));
 
 -- name: list_audit
-SELECT content, key FROM memory_audit
+SELECT unpack_row(content), key FROM memory_audit
 WHERE user_key = :user_key AND (at, key) < (:before, :ordinal)
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 
 -- name: list_audit_of_action
-SELECT content, key FROM memory_audit
-WHERE user_key = :user_key AND (at, key) < (:before, :ordinal) AND CAST(content AS TEXT) ->> '$.action' = :action
+SELECT unpack_row(content), key FROM memory_audit
+WHERE user_key = :user_key AND (at, key) < (:before, :ordinal) AND CAST(unpack_row(content) AS TEXT) ->> '$.action' = :action
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 

@@ -85,7 +85,7 @@ CROSS JOIN sessions ON sessions.key = messages.session_key
 ORDER BY bare.id;
 
 -- name: list_bare_items
-SELECT content, key FROM items
+SELECT unpack_row(content), key FROM items
 WHERE user_key = :user_key AND status = 'active' AND key > :after
     AND NOT EXISTS (
         SELECT 1 FROM vectors
