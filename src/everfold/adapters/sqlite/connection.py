@@ -15,6 +15,7 @@ import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import monotonic
 
 import apsw
 
@@ -36,6 +37,20 @@ BUSY_TIMEOUT_MS = 5000
 
 CHECKPOINT_TIMEOUT_MS = 1000
 """How long an erase waits for readers to let go of older pages, before it is reported as pending. Source: own choice."""
+
+READ_SECS = 30.0
+"""How long a read may take, which sees the database as it was when it began: as long as it does, the log only grows.
+
+Source: own choice; half of what HTTP clients wait for an answer."""
+
+CHECK_SECS = 600.0
+"""The same for a check of the whole file."""
+
+MOST_LOG_BYTES = 16_000_000
+"""The log is cut to this once all of it is written back. Source: own choice; four times what piles up between two turns."""
+
+_STEPS_COUNT = 20_000
+"""How many steps of its machine SQLite takes between two looks at the time: about a millisecond."""
 
 APPLICATION_ID = 0x45564644
 """`EVFD`: marks a database file as one of ours."""
@@ -72,12 +87,14 @@ class Database:
     def __init__(self, path: str) -> None:
         self.path = path
         self.queries = load_queries()
+        self._ends_at: float | None = None
         self._has_moved = array("i", [0])
         self._has_moved_at = self._has_moved.buffer_info()[0]
         with translated(path):
             self.connection = apsw.Connection(path)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             add_functions(self.connection)
+            self.connection.set_progress_handler(self._is_over, _STEPS_COUNT)
 
     def rows(self, name: str, **values: SqlValue) -> list[tuple[SqlValue, ...]]:
         """All rows of a named query."""
@@ -150,6 +167,18 @@ class Database:
     def is_erasing(self) -> bool:
         """Whether an erase is not through yet in the files."""
         return self._read_mark() != 0
+
+    @contextmanager
+    def bounded(self, secs: float | None = None) -> Iterator[None]:
+        """A read within it that takes longer is ended; the innermost bound holds."""
+        before, self._ends_at = self._ends_at, monotonic() + (READ_SECS if secs is None else secs)
+        try:
+            yield
+        finally:
+            self._ends_at = before
+
+    def _is_over(self) -> bool:
+        return self._ends_at is not None and monotonic() > self._ends_at
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -249,6 +278,7 @@ def _prepare(database: Database) -> None:
     _refuse_foreign(database)
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "full")
+    connection.pragma("journal_size_limit", MOST_LOG_BYTES)
     connection.pragma("foreign_keys", 1)
     connection.pragma("secure_delete", 1)
     connection.pragma("temp_store", "memory")
@@ -405,6 +435,11 @@ def _translate(path: str, error: apsw.Error) -> StoreError:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             text = f"{path} is locked: another process has been writing for {BUSY_TIMEOUT_MS} ms; try again"
+            return StoreUnavailableError(text, path=path)
+        case apsw.InterruptError():
+            text = (
+                f"{path}: a read took too long and was ended, since the log grows meanwhile; ask for less, or try again"
+            )
             return StoreUnavailableError(text, path=path)
         case apsw.FullError():
             text = f"the disk that holds {path} is full; nothing was written: make room and try again"

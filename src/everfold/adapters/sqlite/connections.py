@@ -48,7 +48,7 @@ class Connections:
         database = self._reader.database
 
         def run() -> T:
-            with reading(self.path):
+            with reading(self.path), database.bounded():
                 return work(database, *arguments, **options)
 
         return await self._reader.call(run)

@@ -7,7 +7,7 @@ from typing import cast
 from everfold.adapters.sqlite.access import begin_erase
 from everfold.adapters.sqlite.codec import blob_to_text, read_session, to_micros
 from everfold.adapters.sqlite.compaction import drop_drafts, replace_records
-from everfold.adapters.sqlite.connection import Database
+from everfold.adapters.sqlite.connection import CHECK_SECS, Database
 from everfold.adapters.sqlite.log import write_state
 from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
 from everfold.adapters.sqlite.memory import change_memory
@@ -180,7 +180,7 @@ def _message_place(
 
 def check_integrity(database: Database) -> list[str]:
     """See `HistoryStore.check_integrity`."""
-    with database.snapshot():
+    with database.bounded(CHECK_SECS), database.snapshot():
         database.row("touch_message_index")
         database.row("touch_item_index")
         rows = database.connection.execute("PRAGMA integrity_check(20)").fetchall()

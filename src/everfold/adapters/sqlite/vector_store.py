@@ -93,7 +93,7 @@ class SqliteVectors(Connections):
         def run() -> T:
             if compares:
                 self._learn_to_compare(seeker.database)
-            with reading(self.path), seeker.database.snapshot():
+            with reading(self.path), seeker.database.bounded(), seeker.database.snapshot():
                 return work(seeker.database)
 
         return await seeker.call(run)
