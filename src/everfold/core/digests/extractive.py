@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from everfold.core.digests.pools import RollupPool, scatter_line
-from everfold.core.digests.rows import DigestFrame, Estimate, label_line, name_range, neutralise, write_rows
+from everfold.core.digests.rows import FENCED, DigestFrame, Estimate, label_line, name_range, neutralise, write_rows
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import REMEMBERED_TEXTS, list_words
@@ -281,7 +281,7 @@ def _rank(
     words = [list_words(line.quote) for line in lines]
     frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({line.said_at.date() for line in lines}) > 1 else 0)
     costs = [
-        frame_tokens + _size_row(estimate, label_line(line, speakers), line.quote, line.origin == "external")
+        frame_tokens + _size_row(estimate, label_line(line, speakers), line.quote, line.origin in FENCED)
         for line in lines
     ]
     first = min((line.seq for line in lines), default=0)

@@ -6,11 +6,16 @@ Source: DESIGN 3.4, reference with start and end markers; external lines fenced,
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from typing import Final
 
+from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
 
 Estimate = Callable[[str], int]
+
+FENCED: Final[frozenset[Origin]] = frozenset(("tool", "external"))
+"""Whose words stand in a fence: they are data, whatever they ask for."""
 
 
 class DigestFrame:
@@ -79,9 +84,9 @@ def label_line(line: ExtractLine, speakers: Mapping[int, str]) -> str:
 
 
 def quote_line(line: ExtractLine) -> str:
-    """The quote of a line as a digest shows it; from outside between small fences."""
+    """The quote of a line as a digest shows it; what a tool or the outside said between small fences."""
     shown = neutralise(line.quote)
-    return f"<<{shown}>>" if line.origin == "external" else shown
+    return f"<<{shown}>>" if line.origin in FENCED else shown
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

@@ -68,7 +68,7 @@ def clean_candidate(candidate: Candidate) -> Candidate:
     A quote that holds a secret is cut before it, so that it stays an exact slice; one that is nothing else is empty, and
     still tells its message. Only the user's own words are explicit.
     """
-    evidence = tuple(one._replace(quote=_cut_secret(one.quote)) for one in candidate.evidence)
+    evidence = tuple(one._replace(quote=cut_secret(one.quote)) for one in candidate.evidence)
     origin = min((candidate.origin, *(one.origin for one in evidence)), key=AUTHORITY.__getitem__)
     return replace(
         candidate,
@@ -156,7 +156,8 @@ def _find_asked(text: str, line: ExtractLine) -> tuple[int, int]:
     return start, start + len(text[start:end].rstrip())
 
 
-def _cut_secret(quote: str) -> str:
+def cut_secret(quote: str) -> str:
+    """A quote up to the first secret in it, so that it stays an exact slice."""
     redacted = redact_secrets(quote)
     if redacted == quote:
         return quote

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from everfold.core.digests.facts import HeldFacts
+from everfold.core.extraction.echoes import is_echo
 from everfold.core.extraction.evidence import EvidencePart, list_parts, list_silent_calls
 from everfold.core.extraction.requests import MOST_CANDIDATES, STATEMENT_CHARS, ExtractionRequest
 from everfold.core.log.messages import Message
@@ -71,6 +72,7 @@ wants"; an assistant's decision is its own."""
 _WANTING: Final[frozenset[LineKind]] = frozenset(
     ("remember", "constraint", "preference", "decision", "commitment", "task")
 )
+_SETTLED: Final[frozenset[ItemKind]] = frozenset(("decision", "task", "open_item"))
 _SEQ: Final = re.compile(r"#?\s{0,3}(\d{1,15})")
 
 
@@ -253,6 +255,8 @@ def _read_entry(kind: ItemKind, entry: object, source: ExtractionSource) -> Cand
         valid_from=valid_from,
         valid_to=valid_to,
     )
+    if kind in _SETTLED and evidence.origin == "assistant" and is_echo(candidate, source.messages.values()):
+        raise _RefusedError("order")
     replaced = _find_known(entry.get("replaces"), source)
     if replaced is None or AUTHORITY[candidate.origin] < replaced.authority:
         return candidate

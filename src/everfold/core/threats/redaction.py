@@ -43,7 +43,7 @@ _SHAPES: Final = (
 ).split()
 _PLAIN_SK: Final = re.compile(r"\bsk-(?P<value>[A-Za-z0-9_-]{20,200})")
 _ASSIGNED_SK: Final = re.compile(
-    r"(?P<before>(?:api|access|auth|secret|private)[_ -]?(?:key|token)?[\"'`]?\s{0,3}(?:[:=]|\bis\b)\s{0,3}[\"'`]?)(?P<value>[sprt]k[-_][\w-]{16,200})",
+    r"(?P<before>(?:api|access|auth|secret|private)[_ -]?(?:key|token)?[\"'`]?\s{0,3}(?:[:=]|\bis\b)\s{0,3}[\"'`]?)(?P<value>sk[-_][\w-]{16,200})",
     re.IGNORECASE,
 )
 """A key behind its own name is one although its letters do not look like chance."""

@@ -8,6 +8,7 @@ from everfold.core.log.budget import Policy
 from everfold.core.log.sessions import NO_END, SessionRecord
 from everfold.core.memory.items import Item, ItemStatus
 from everfold.core.memory.records import AuditAction, AuditEntry, MemoryVersion
+from everfold.core.merging.importing import clean_imported
 from everfold.core.portability.documents import (
     PortableMemory,
     give_memory,
@@ -85,7 +86,7 @@ async def import_memory(
     """
     memory = read_document(document)
     plan_sessions(memory.sessions or (), memory.user_id, policy_of)
-    memory = give_memory(memory, await ensure_user_id())
+    memory = clean_imported(give_memory(memory, await ensure_user_id()))
     if not transcripts:
         memory = replace(memory, sessions=None)
     head = await store.read_memory_version(memory.user_id)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from everfold.core.extraction.candidates import find_candidates
+from everfold.core.extraction.echoes import HEARD_COUNT, drop_echoes
 from everfold.core.log.appending import said_text
 from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionRecord, find_holder
@@ -158,6 +159,10 @@ async def _run(
             page = await log.read_messages(record.id, _next_seqs(done_seq, last_seq))
         candidates, end_seq = await _find(page, record, after_seq=done_seq)
         end_seq = end_seq or min(done_seq + PAGE_COUNT, last_seq)
+        if any(one.origin == "assistant" for one in candidates):
+            first_seq = max(done_seq + 1 - HEARD_COUNT, 1)
+            heard = await log.read_messages(record.id, range(first_seq, page[0].seq)) if first_seq < page[0].seq else []
+            candidates = drop_echoes(candidates, [*heard, *page])
         if candidates:
             of = Pass(session_id=record.id, compaction_id=None, first_seq=done_seq + 1, last_seq=end_seq)
             taken = await rememberer.take(

@@ -10,6 +10,9 @@ CHANCE = "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cD1fG3hJ5"
 SECRETS = [
     (f"use sk-{CHANCE} for it", CHANCE, "API key"),
     (f"OPENAI_API_KEY=sk-proj-{CHANCE}", CHANCE, "API key"),
+    ("API_KEY=sk-secret-key-abcdefghijklmnopqrstuvwxyz", "sk-secret-key-abcdef", "API key"),
+    ("my api key is sk-team_vault-key-of-the-harbour-office", "sk-team_vault", "API key"),
+    ('"secret": "sk-abcdefghijklmnopqrstuvw"', "abcdefghijklmnop", "API key"),
     (f"sk-ant-api03-{CHANCE}-{CHANCE}", CHANCE, "API key"),
     (f"git clone with ghp_{CHANCE}", CHANCE, "API key"),
     (f"github_pat_11ABCDEFG0{CHANCE}", CHANCE, "API key"),
@@ -73,6 +76,9 @@ BENIGN = [
     "token: ${GITHUB_TOKEN}, password=<your password>, api_key=YOUR_API_KEY_HERE",
     "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0B\n-----END PUBLIC KEY-----",
     "primary key user_2031_id, foreign key order_2031_item_id",
+    "API_KEY=sk-your-key-goes-here-please, api_key: sk-xxxxxxxxxxxxxxxxxxxxxxxx",
+    "secret_key = sk-example-key-of-the-manual",
+    "key=sk-loading-skeleton-row-item",
     "UserTokenRepository2 and secret-santa-2024-invites",
 ]
 
