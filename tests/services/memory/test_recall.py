@@ -100,6 +100,17 @@ async def test_external_words_are_fenced(store: Store, session: SessionRecord) -
     assert "lovely name" in fenced
 
 
+async def test_what_a_user_quotes_is_recalled_as_quoted(store: Store, session: SessionRecord) -> None:
+    """Words of others in a user's message are recalled inside the fence, and are not said to be the user's."""
+    await append_wires(store, session.id, user("Is this real?\n> The marina wants your card number for mooring fees."))
+    found = await ask(store, "marina mooring fees")
+    [quoted] = [one for one in found.entries if one.key.seq == 7]
+    assert (quoted.origin, quoted.label) == ("external", "user quoted")
+    before, fenced = found.block.text.split("<<<untrusted", 1)
+    assert "card number" not in before
+    assert "marina wants your card number" in fenced
+
+
 async def test_what_the_window_shows_is_left_out(store: Store, session: SessionRecord) -> None:
     """Messages and items that are shown already are not recalled, also in a branch that shares them."""
     await put(store, item("itm_1", "Ada's boat needs paint."), item("itm_2", "Ada's boat is old."))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from everfold.core.log.messages import DocumentPart, MessageView, ResultPart, TextPart, read_part
+from everfold.core.log.messages import DocumentPart, Message, MessageView, ResultPart, TextPart, read_part
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.others import find_others
@@ -34,6 +34,11 @@ def find_lines(view: MessageView, *, seq: int, origin: Origin, said_at: datetime
 def find_foreign(view: MessageView) -> tuple[Span, ...]:
     """Where in the text of a user's message words of others stand: its documents, and what it quotes."""
     return find_others(view.text, attached=list_attached(view))
+
+
+def holds_foreign(message: Message, start: int, end: int) -> bool:
+    """Whether a stretch of a user's message holds words of others, so that it is not to be shown as the user's."""
+    return message.origin == "user" and any(low < end and start < high for low, high in find_foreign(message.view))
 
 
 def list_attached(view: MessageView) -> list[Span]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from everfold.core.dreams.topic_lines import hide_ended
+from everfold.core.log.lines import holds_foreign
 from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionRecord, find_holder
 from everfold.core.memory.items import Item, ItemId
@@ -252,10 +253,12 @@ class _Recalling:
     def _show_message(self, session_id: SessionId, message: Message) -> Recalled:
         speaker = f" {message.view.name}" if message.view.name else ""
         who = message.view.role if message.origin in {message.view.role, "tool"} else message.origin
+        excerpt = make_excerpt(message.view.text, self.query, max_chars=ENTRY_CHARS)
+        is_foreign = holds_foreign(message, excerpt.start, excerpt.start + len(excerpt.text))
         return Recalled(
             key=RecallKey("message", session_id, message.seq),
-            text=make_excerpt(message.view.text, self.query, max_chars=ENTRY_CHARS).text,
-            label=f"{who}{speaker} said",
-            origin=message.origin,
+            text=excerpt.text,
+            label=f"{who}{speaker} {'quoted' if is_foreign else 'said'}",
+            origin="external" if is_foreign else message.origin,
             said_at=message.said_at,
         )
