@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -422,3 +423,39 @@ async def test_opening_loads_no_library(here: Path) -> None:
     )
     out, err = await process.communicate()
     assert (process.returncode, out.split()) == (0, []), err
+
+
+async def test_loading_counts_against_no_time_limit(script: WriteScript, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the libraries take to load, a hand that answers at once answers within its time."""
+    load = everfold.agents.hands._load
+
+    def load_slowly(providers: frozenset[str]) -> None:
+        time.sleep(2.5)
+        load(providers)
+
+    monkeypatch.setattr("everfold.agents.hands._load", load_slowly)
+    hand = {"model": script({"text": "At noon."}), "timeout_secs": 2.0}
+    async with opened({"plain": hand}) as agents:
+        for _ in range(2):
+            answer = await agents.hands.ask("plain", "When does the ferry leave?")
+            assert answer.text == "At noon."
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["with a hand", "without one"])
+async def test_libraries_are_loaded_from_the_opening_on(
+    script: WriteScript, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
+) -> None:
+    """Opening with hands begins to load what they need, on a thread of its own; opening without any loads nothing."""
+    loaded = threading.Event()
+    seen: list[tuple[frozenset[str], bool]] = []
+
+    def load(providers: frozenset[str]) -> None:
+        seen.append((providers, threading.current_thread() is threading.main_thread()))
+        loaded.set()
+
+    monkeypatch.setattr("everfold.agents.hands._load", load)
+    hands = {"plain": {"model": script({"text": "Fine."})}} if is_there else {}
+    async with opened(hands):
+        if is_there:
+            assert await asyncio.to_thread(loaded.wait, 5)
+    assert seen == ([(frozenset({"script"}), False)] if is_there else [])

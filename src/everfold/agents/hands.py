@@ -18,12 +18,15 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 from uuid import NAMESPACE_URL, uuid5
 
 import anyio
 
+from everfold.adapters.sources.own_threads import OwnThreads
 from everfold.agents.questions import (
     fit_answer,
     write_instructions,
@@ -118,10 +121,21 @@ class Hands:
     _models: "dict[str, AgentModel]" = field(default_factory=dict, init=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _queries: set[asyncio.Task[str]] = field(default_factory=set, init=False)
+    _warming: asyncio.Task[None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         for name, hand in self.settings.hands.items():
             _require_listed_tools(name, hand)
+
+    def warm(self) -> None:
+        """Begin to load what the hands need, on a thread that neither a turn nor the process's end waits for.
+
+        Whoever asks a hand meanwhile waits for it, and no time limit counts that. Without hands nothing is loaded.
+        """
+        if self._warming is None and self.settings.hands:
+            loading = OwnThreads("hands").run(partial(_load, _list_providers(self.settings)))
+            self._warming = asyncio.get_running_loop().create_task(loading, name="everfold hands")
+            self._warming.add_done_callback(_see)
 
     def list(self) -> tuple[Hand, ...]:
         """All of them, in the order of the settings."""
@@ -167,7 +181,8 @@ class Hands:
             name: Its name or its id.
             prompt: The question.
             max_output_tokens: How long the answer may be; at most what its settings say.
-            timeout: How many seconds it may take; at most what its settings say. Ending its tools comes on top.
+            timeout: How many seconds it may take; at most what its settings say. Loading its libraries for the first
+                time and ending its tools come on top.
 
         Raises:
             NotFoundError: there is no such hand.
@@ -186,11 +201,12 @@ class Hands:
         _require_question(hand, prompt, tokens=tokens, secs=secs)
         usage = self._require_usage()
         loop = asyncio.get_running_loop()
-        begun = loop.time()
         await self._require_budget(usage, spent_usd=0.0)
+        model = await self._prepare(hand)
+        begun = loop.time()
         tally = Tally()
         text = await self._record(
-            hand, usage, tally, self._within(hand, secs, self._converse(hand, prompt, tokens, usage, tally))
+            hand, usage, tally, self._within(hand, secs, self._converse(hand, model, prompt, tokens, usage, tally))
         )
         if tally.is_refused:
             raise ModelReplyError(
@@ -211,6 +227,8 @@ class Hands:
 
     async def close(self) -> None:
         """End the queries that run, and let go of connections. Closing again does nothing."""
+        if self._warming is not None:
+            self._warming.cancel()
         for task in list(self._queries):
             await _end(task)
         while self._models:
@@ -222,8 +240,16 @@ class Hands:
         model = settings.model or self.settings.model.name
         return Hand(id=str(uuid5(NAMESPACE_URL, f"hand://{name}")), name=name, model=model, settings=settings)
 
-    async def _converse(self, hand: Hand, prompt: str, tokens: int, usage: UsageStore, tally: Tally) -> str:
-        await asyncio.to_thread(_load)
+    async def _prepare(self, hand: Hand) -> "AgentModel":
+        """The model of a hand, once all that a query needs is loaded."""
+        self.warm()
+        if self._warming is not None:
+            await asyncio.shield(self._warming)
+        return await self._enter_model(hand)
+
+    async def _converse(  # noqa: PLR0913 - each is a part of the query
+        self, hand: Hand, model: "AgentModel", prompt: str, tokens: int, usage: UsageStore, tally: Tally
+    ) -> str:
         from everfold.agents.conversing import converse
         from everfold.agents.toolsets import open_toolsets
 
@@ -233,7 +259,7 @@ class Hands:
             await self._require_budget(usage, spent_usd=tally.cost_usd)
 
         return await converse(
-            await self._enter_model(hand),
+            model,
             open_toolsets(hand.settings.tools, hand.settings.mcp, reads_only=True),
             instructions=write_instructions(hand.settings.instructions, now=self.clock.now(), max_output_tokens=tokens),
             prompt=prompt,
@@ -341,15 +367,35 @@ async def _end(task: asyncio.Task[str]) -> None:
         task.exception()  # seen: no caller waits for it any more
 
 
-def _load() -> None:
-    """Load what a query needs, off the event loop.
+def _list_providers(settings: Settings) -> frozenset[str]:
+    """The providers of the hands' models."""
+    names = [hand.model or settings.model.name or "" for hand in settings.hands.values()]
+    return frozenset(name.partition(":")[0] for name in names)
+
+
+def _load(providers: frozenset[str]) -> None:
+    """Load what a query needs, with the client libraries of its provider, off the event loop.
 
     Raises:
         InvalidInputError: the extra `agents` is missing.
     """
     if find_spec("pydantic_ai") is None:
         raise InvalidInputError("hands need the extra `agents`: pip install 'everfold[agents]'")
-    import everfold.agents.conversing  # noqa: F401 - loaded here so that it is there
+    import everfold.agents.conversing
+    import everfold.agents.models
+    import everfold.agents.toolsets  # noqa: F401 - loaded here so that they are there
+
+    for provider in providers - {"", "script"}:
+        kind = "anthropic" if provider == "anthropic" else "openai"
+        with suppress(ImportError):  # told when the model is opened
+            import_module(f"pydantic_ai.models.{kind}")
+            import_module(f"pydantic_ai.providers.{kind}")
+
+
+def _see(task: asyncio.Task[None]) -> None:
+    """Take note of how the loading ended: whoever asks is told of its failure."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _require_listed_tools(name: str, hand: HandSettings) -> None:

@@ -41,8 +41,8 @@ async def open_agents(
 ) -> AsyncIterator[Agents]:
     """Open a store and give the engine with the hands of the settings; all is let go at the end.
 
-    The hands that `[[compaction.context_sources]]` allows are asked at each refresh. No library of any model is loaded
-    before one is asked.
+    The hands that `[[compaction.context_sources]]` allows are asked at each refresh. Where there are hands, the libraries of
+    their models are loaded beside everything else from now on; without hands none is loaded.
 
     Args:
         url: As for `everfold.open`, and so are the others.
@@ -71,6 +71,7 @@ async def open_agents(
             url, settings=loaded, clock=clock, ids=ids, hooks=hooks, tracer=tracer, sources=[*brought, *sources]
         ) as engine:
             hands.usage = engine.admin.usage
+            hands.warm()
             yield Agents(engine=engine, hands=hands, settings=loaded)
     finally:
         await hands.close()

@@ -23,7 +23,7 @@ from everfold.core.sources.refreshing import AllowedSource
 from everfold.core.text.frames import NOTE_TOKENS
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.core.windows.entries import MessageEntry, RangeEntry
-from everfold.errors import ConflictError, ModelUnavailableError, StoreUnavailableError
+from everfold.errors import ConflictError, InvalidInputError, ModelUnavailableError, StoreUnavailableError
 from everfold.ports.hooks import Hooks
 from everfold.services.compaction.refresh import Refresher
 from everfold.services.telling.stream import Stream
@@ -402,9 +402,7 @@ async def test_a_branch_inherits_what_a_patient_digest_stands_for(url: str) -> N
 
 
 async def test_a_note_that_leaves_costs_no_cache(rig: Rig) -> None:
-    """The note is the last content of each request of a turn, before what else is there, and no request reads anything
-    again because of it, from the turn that shows it first to the one that shows it no more.
-    """
+    """The note comes first in the suffix of each request of a turn, and none reads anything again because it is gone."""
     await rig.turn(3)
     rig.writer.faults = ["refused"] * 9
     await rig.session.append(talk(22, first=100))
@@ -694,13 +692,57 @@ async def test_cadence(url: str) -> None:
         for _ in range(12):
             await rig.turn()
             await rig.finish()
-        assert stretches(source, start) == [(0, 12), (12, 22)]
+        assert stretches(source, start) == [(0, 10), (10, 20)]
         compactions = await rig.compactions()
         assert {(compaction.plan.trigger, compaction.state) for compaction in compactions} == {("cadence", "done")}
         assert [compaction.plan.last_seq for compaction in compactions] == [
-            8,
-            19,
+            6,
+            17,
         ]  # the first refresh is one message more
+
+
+async def test_a_cadence_is_met_before_the_next_message(url: str) -> None:
+    """The answer that ends an exchange begins what is due; what is finished stands before the user's next message."""
+    source = FakeSource()
+    async with opened(url, source=source, limit=32_000, settings={"continuous_interval": 3}) as rig:
+        await rig.turn(2)
+        await rig.session.append(talk(1, first=3))
+        await rig.rest()
+        assert len(source.asked) == 1
+        (seq,) = await rig.session.append(user("What is new?"))
+        state = await rig.session.inspect.state()
+        assert state.refresh_seq == seq - 1
+        assert shown(await rig.show())[-2:] == [seq - 1, seq]
+        await rig.session.append([calls("a"), result("a", "free")])
+        await rig.rest()
+        assert len(source.asked) == 1
+
+
+async def test_a_gap_is_met_before_the_message_that_ends_it(url: str) -> None:
+    """What the sources said and what was folded stand before the user's question, and the window asks nobody again."""
+    source, clock = FakeSource(), FakeClock()
+    settings = {"gap_secs": 600, "keep_recent": 2, "min_fold_tokens": 0}
+    async with opened(url, clock=clock, source=source, has_model=False, settings=settings) as rig:
+        await rig.turn(9)
+        start = clock.now()
+        clock.advance(HOUR)
+        await rig.session.append(assistant("Good night."))
+        assert source.asked == []
+        (seq,) = await rig.session.append(user("What is new?"), client_id="back")
+        state = await rig.session.inspect.state()
+        assert (state.refresh_seq, state.compactions_count) == (seq - 1, 1)
+        assert stretches(source, start) == [(0, 60)]
+        assert shown(await rig.show())[-2:] == [seq - 1, seq]
+        clock.advance(HOUR)
+        assert await rig.session.append(user("What is new?"), client_id="back") == [seq]
+        with pytest.raises(InvalidInputError):
+            await rig.session.append([user("And now?"), result("nobody", "asked")])
+        other = await rig.engine.session(id=rig.session.id)
+        await rig.show()
+        assert len(source.asked) == 1
+        await asyncio.gather(rig.session.append(user("And now?")), other.append(user("Anything?")))
+        await rig.show()
+        assert len(source.asked) == 2
 
 
 async def test_ticks_and_injections_are_no_activity(url: str) -> None:

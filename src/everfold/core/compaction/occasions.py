@@ -8,6 +8,7 @@ Source: DESIGN section 3.5, cadence and gap.
 """
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Literal
 
 from everfold.core.compaction.planning import BREAKER_COUNT, Demand
@@ -26,6 +27,18 @@ def find_occasion(state: SessionState, policy: Policy) -> Occasion | None:
     return None
 
 
+def is_return(state: SessionState, policy: Policy, said_at: datetime) -> bool:
+    """Whether a message that the user is about to send ends a gap that was not met yet."""
+    if not policy.gap_secs or state.active_at is None or state.gap_seq > state.turn_seq:
+        return False
+    return (said_at - state.active_at).total_seconds() >= policy.gap_secs
+
+
+def claim_return(state: SessionState) -> SessionState:
+    """The next state, in which the gap before the next message is met: whoever writes it does what it asks for."""
+    return replace(state, revision=state.revision + 1, gap_seq=state.last_seq + 1, cadence_turns=count_exchanges(state))
+
+
 def _measure_gap(state: SessionState) -> float:
     """How long the user was away before the newest message, in seconds; 0 before the second one."""
     if state.active_at is None or state.away_since is None:
@@ -34,8 +47,8 @@ def _measure_gap(state: SessionState) -> float:
 
 
 def count_exchanges(state: SessionState) -> int:
-    """How many turns have finished."""
-    return max(state.turns_count - 1, 0)
+    """How many turns have finished: all but the last, and the last once it is answered."""
+    return max(state.turns_count - 1, state.answered_count, 0)
 
 
 def ask_fold(occasion: Occasion, state: SessionState, policy: Policy) -> Demand | None:

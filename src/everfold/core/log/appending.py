@@ -160,6 +160,8 @@ class _LogEnd:
     turn_seq: int
     turn_tokens: int
     turns_count: int
+    answered_count: int
+    gap_seq: int
     head_seq: int
     fixed_seq: int
     fixed_tokens: int
@@ -321,17 +323,22 @@ class _Placing:
             end.fixed_tokens += message.raw_tokens
         elif message.kind == "user":
             self._begin_turn(message)
+        elif message.kind == "assistant" and not message.view.calls:
+            end.answered_count = end.turns_count
         self.messages[seq] = message
         self.sums[seq] = end.sum_tokens
         self.placed[seq] = (item, said_before, end.turn_seq, end.turns_count)
 
     def _begin_turn(self, message: Message) -> None:
         end = self.end
-        is_going_on = end.turn_seq == end.newest_block_seq and self.before.gap_seq < end.turn_seq
+        is_met = end.gap_seq > end.turn_seq
+        is_going_on = end.turn_seq == end.newest_block_seq and end.gap_seq < end.turn_seq
         if not is_going_on or end.active_at is None or end.away_since is None:
             end.away_since = end.active_at  # else no answer came yet: both messages end the same absence
         end.active_at = message.said_at
         end.turn_seq, end.turn_tokens = message.seq, message.tokens
+        if is_met:  # ahead of this message, which ends the absence
+            end.gap_seq = message.seq
         end.turns_count += 1
         if not end.head_seq and message.raw_tokens <= self.budget.message_cap_tokens:
             end.head_seq = message.seq

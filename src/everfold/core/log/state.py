@@ -95,6 +95,7 @@ class SessionState:
         turn_seq: The user message that the running turn began with; 0 before the first.
         turn_tokens: Its visible tokens.
         turns_count: How many turns the log has.
+        answered_count: How many of them had been begun when one was answered last; 0 where that is not known.
         head_seq: The first user message within the cap; 0 before it.
         fixed_seq: The last of the leading system messages; 0 when the log has none.
         fixed_tokens: What they cost; part of the fixed part.
@@ -131,6 +132,7 @@ class SessionState:
     turn_seq: int = 0
     turn_tokens: int = 0
     turns_count: int = 0
+    answered_count: int = 0
     head_seq: int = 0
     fixed_seq: int = 0
     fixed_tokens: int = 0

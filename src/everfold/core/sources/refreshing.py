@@ -124,7 +124,7 @@ def plan_questions(
         return ()
     earliest = now - timedelta(seconds=policy.gap_max_lookback_secs)
     known = dict(state.answered)
-    begun = (state.away_since if cause == "gap" else None) or record.created_at
+    begun = (_find_absence(state) if cause == "gap" else None) or record.created_at
     budget_tokens = share_cap(cap_tokens, floor_tokens, len(sources))
     return tuple(
         Question(
@@ -136,6 +136,11 @@ def plan_questions(
         )
         for source in sources
     )
+
+
+def _find_absence(state: SessionState) -> datetime | None:
+    """When the user left: before the message to come where its gap is met ahead of it, else before the newest one."""
+    return state.active_at if state.gap_seq > state.turn_seq else state.away_since
 
 
 def compose_refresh(answers: Iterable[Answer], *, at: datetime, cap_tokens: int) -> Refresh | None:

@@ -6,25 +6,59 @@ without it. What the sources have not answered by then is asked again on the nex
 Source: DESIGN section 3.5, cadence and gap.
 """
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import datetime
 
-from everfold.core.compaction.occasions import Occasion, ask_fold, find_occasion, meet_occasion
+from everfold.core.compaction.occasions import (
+    Occasion,
+    ask_fold,
+    claim_return,
+    find_occasion,
+    is_return,
+    meet_occasion,
+)
 from everfold.core.compaction.planning import Demand
-from everfold.errors import ConflictError
+from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.services.compaction.compact import Compactor
 from everfold.services.compaction.refresh import Refresher
 
 
+async def meet_return(
+    compactor: Compactor, refresher: Refresher | None, catch_up: Callable[[], Awaitable[None]], said_at: datetime
+) -> None:
+    """The user is back after a gap, and their message is not stored yet: refresh, and compact, under one deadline.
+
+    So the model reads what happened meanwhile before the question. `catch_up` has memory look at what may be folded. What
+    no window can fit is left to the window to say.
+    """
+    live = compactor.live
+    policy = live.settings.policy
+    demand = ask_fold("gap", live.state, policy)
+    while is_return(live.state, policy, said_at):
+        state = claim_return(live.state)
+        await compactor.committer.write_state(state)
+        if live.state is state:
+            await catch_up()
+            with suppress(BudgetUnsatisfiableError):
+                await _bring_up_to_date(compactor, refresher, demand)
+            return
+
+
 async def meet_gap(compactor: Compactor, refresher: Refresher | None) -> None:
-    """The user is back after a gap: refresh, and compact, before anything is shown, under one deadline.
+    """The same for a gap that no append has met, as in a log that was imported: before anything is shown.
 
     The provider has forgotten its cache by now, so a break costs nothing. Where plug-ins are to see what is folded
     first, the compaction is only begun, and is done beside the turn.
     """
     live = compactor.live
     demand = ask_fold("gap", live.state, live.settings.policy)
-    if not await _claim(compactor, "gap"):
-        return
+    if await _claim(compactor, "gap"):
+        await _bring_up_to_date(compactor, refresher, demand)
+
+
+async def _bring_up_to_date(compactor: Compactor, refresher: Refresher | None, demand: Demand | None) -> None:
+    live = compactor.live
     if refresher is not None:
         await refresher.refresh(live, cause="gap", deadline_secs=live.settings.policy.gap_deadline_secs)
     if demand is None:

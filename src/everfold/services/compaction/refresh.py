@@ -82,10 +82,13 @@ class Refreshed:
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
-    """One round of questions about one session: who has answered so far, and who is still at it."""
+    """One round of questions about one session: who has answered so far, and who is still at it.
+
+    `turns_count` is the turn that it is for: the one to come where a gap is met ahead of the user's message.
+    """
 
     session_id: SessionId
-    turn_seq: int
+    turns_count: int
     begun: float
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[SourceAsked] = field(default_factory=list)
@@ -175,7 +178,9 @@ class Refresher:
         await self._note_begun(live, questions)
         self.stream.publish(RefreshBegun(session_id=live.record.id, cause=cause, sources_count=len(questions)))
         loop = asyncio.get_running_loop()
-        asking = _Asking(session_id=live.record.id, turn_seq=live.state.turn_seq, begun=loop.time())
+        state = live.state
+        turns_count = state.turns_count + (cause == "gap" and state.gap_seq > state.turn_seq)
+        asking = _Asking(session_id=live.record.id, turns_count=turns_count, begun=loop.time())
         for (source, _), question in zip(self.sources, questions, strict=True):
             task = loop.create_task(self._ask(source, question, asking), name=f"ask {question.source}")
             self._tasks.add(task)
@@ -241,7 +246,7 @@ class Refresher:
             if all(task.done() for task in asking.tasks):
                 del self._rounds[live.record.id]  # the late sources had no answer
             return
-        if live.state.turn_seq == asking.turn_seq or live.state.open_step is not None:
+        if live.state.turns_count <= asking.turns_count or live.state.open_step is not None:
             return
         asking.is_owed = False
         await self._store(live, asking, "late")

@@ -78,7 +78,7 @@ async def append_once(
         ConflictError: a client id was used before for another message.
     """
     for _ in range(MOST_ATTEMPTS):
-        if (stored := await _find_repeat(store, live, incoming)) is not None:
+        if (stored := await find_repeat(store, live, incoming)) is not None:
             return stored, None
         before = live.state
         try:
@@ -117,7 +117,7 @@ async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming
     return plan if resent_tokens is None else replace(plan, state=plan.state.with_cache_break("refresh", resent_tokens))
 
 
-async def _find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message] | None:
+async def find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message] | None:
     """The messages of an earlier append under the same client ids; None when there was none."""
     by_id = {item.client_id: item for item in incoming if item.client_id is not None}
     if not by_id:

@@ -294,6 +294,7 @@ def _go_on(state: SessionState, before: SessionState) -> SessionState:
         growth=before.growth,
         gap_seq=before.gap_seq,
         cadence_turns=before.cadence_turns,
+        answered_count=before.answered_count,
         succeeded_at=before.succeeded_at,
         stuck_count=before.stuck_count,
     )

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+from everfold.core.compaction.occasions import find_occasion, is_return
+from everfold.core.log.activity import is_said_by_user
 from everfold.core.log.appending import Incoming
 from everfold.ports.stores import Store
-from everfold.services.sessions.append import append_once
+from everfold.services.compaction.occasions import meet_return
+from everfold.services.sessions.append import append_once, find_repeat, plan_next
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
@@ -31,6 +34,7 @@ async def append_turn(
     if not incoming:
         return []
     background.worker.handover.pick_up(live)
+    has_begun = await _meet_return(store, live, background, incoming, attendant)
     head = None if attendant is None else await attendant.begin(live)
     stored, plan = await append_once(store, live, incoming)
     if plan is not None:
@@ -38,4 +42,53 @@ async def append_turn(
         if attendant is not None:
             await attendant.take(live, stored, head)
         await tell_turns(stream, live.record, plan)
+        await _meet_cadence(live, background)
+    if has_begun and not background.is_synchronous:
+        background.wake(live.record.id)
     return [message.seq for message in stored]
+
+
+async def _meet_return(
+    store: Store,
+    live: LiveSession,
+    background: Background,
+    incoming: Sequence[Incoming],
+    attendant: Attendant | None,
+) -> bool:
+    """Bring a session up to date where these messages end a gap, before they are stored; whether work was begun.
+
+    Nothing is done for messages that were stored before, or that do not fit the log.
+
+    Raises:
+        InvalidInputError: a message does not fit the log.
+        ConflictError: a client id was used before for another message.
+    """
+    user_said = [
+        one for one in incoming if one.view.role == "user" and is_said_by_user(one.origin, one.source, one.view.text)
+    ]
+    policy = live.settings.policy
+    if not user_said or not is_return(live.state, policy, user_said[0].said_at):
+        return False
+    await live.reload(store)
+    if not is_return(live.state, policy, user_said[0].said_at) or await find_repeat(store, live, incoming) is not None:
+        return False
+    await plan_next(store, live, incoming)
+
+    async def catch_up() -> None:
+        if attendant is not None:
+            await attendant.catch_up(live)
+
+    worker = background.worker
+    await meet_return(worker.compactor(live), worker.refresher, catch_up, user_said[0].said_at)
+    return live.state.has_work
+
+
+async def _meet_cadence(live: LiveSession, background: Background) -> None:
+    """Begin what is due after so many exchanges once an answer is stored, so that the next message finds it done."""
+    state = live.state
+    if state.answered_count < state.turns_count or find_occasion(state, live.settings.policy) != "cadence":
+        return
+    if background.is_synchronous:
+        await background.worker.work(live)
+    else:
+        background.wake(live.record.id)
