@@ -247,7 +247,7 @@ class Hands:
             await asyncio.shield(self._warming)
         return await self._enter_model(hand)
 
-    async def _converse(  # noqa: PLR0913 - each is a part of the query
+    async def _converse(
         self, hand: Hand, model: "AgentModel", prompt: str, tokens: int, usage: UsageStore, tally: Tally
     ) -> str:
         from everfold.agents.conversing import converse
