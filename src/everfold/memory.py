@@ -176,7 +176,7 @@ class Memory:
     async def why(self, item_id: str) -> list[Because]:
         """The exact messages behind an item, oldest first; those of what it replaced too.
 
-        An agent is given the messages of its own sessions only; of others it has the quote.
+        Only messages of this user's sessions are given, to an agent those of its own; of others there is the quote.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -194,10 +194,9 @@ class Memory:
 
     async def _find_message(self, evidence: Evidence) -> Message | None:
         try:
-            if self._scope is not None:
-                session = await self._store.get_session(evidence.session_id)
-                if session.agent_id != self._scope:
-                    return None
+            session = await self._store.get_session(evidence.session_id)
+            if session.user_id != self.user_id or (self._scope is not None and session.agent_id != self._scope):
+                return None  # an import may name any session
             messages = await self._store.read_messages(evidence.session_id, [evidence.seq])
         except NotFoundError:
             return None

@@ -5,7 +5,9 @@ and its default escapes it survives any file. What is read from one is checked i
 ids, the order of revisions, and whose it is.
 """
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -26,7 +28,7 @@ from everfold.core.memory.rows import (
     topic_to_bytes,
 )
 from everfold.core.memory.topics import Dream, Topic
-from everfold.core.portability.sessions import PortableSession, read_sessions, write_sessions
+from everfold.core.portability.sessions import PortableMessage, PortableSession, read_sessions, write_sessions
 from everfold.core.primitives.field_types import MOST_WHOLE, broken, check_fields, require_text
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
@@ -34,6 +36,9 @@ from everfold.errors import InvalidInputError
 
 FORMAT: Final = "everfold.user"
 VERSION: Final = 1
+
+_ID: Final = re.compile(r"[A-Za-z0-9_:@-][A-Za-z0-9._:@-]{0,199}")
+"""What an id of ours may be: no path, no control character. Source: `everfold.adapters.system.ids`, and room for others."""
 
 T = TypeVar("T")
 Row = TypeVar("Row", Item, Topic)
@@ -111,6 +116,7 @@ def read_document(document: object) -> PortableMemory:
     )
     _check_owners(memory)
     _check_order(memory)
+    _check_quotes(memory)
     return memory
 
 
@@ -272,14 +278,42 @@ def _check_order(memory: PortableMemory) -> None:
         ("topics", [revisions[0].id for revisions in memory.topics]),
         ("dreams", [dream.id for dream in memory.dreams]),
         ("extractions", [one.id for one in memory.extractions]),
+        ("transcripts", [one.id for one in memory.sessions or ()]),
     ):
-        twice = (
-            next((id_ for at, id_ in enumerate(ids) if id_ in set(ids[:at])), None)
-            if len(set(ids)) < len(ids)
-            else None
-        )
-        if twice is not None:
-            raise broken(name, f"the id {twice!r} stands twice")
+        seen: set[str] = set()
+        for id_ in ids:
+            if not _ID.fullmatch(id_):
+                raise broken(name, f"the id {id_!r} is not letters, digits and any of . _ : @ -, at most 200")
+            if id_ in seen:
+                raise broken(name, f"the id {id_!r} stands twice")
+            seen.add(id_)
     ordinals = [one.ordinal for one in memory.extractions]
     if any(later <= former for former, later in pairwise([0, *ordinals])):
         raise broken("extractions", "expected ordinals that rise from 1 on")
+
+
+def _check_quotes(memory: PortableMemory) -> None:
+    """Refuse an item that quotes a message of the document otherwise than it is there. O(messages and quotes)."""
+    sessions = {session.id: session for session in memory.sessions or ()}
+    hashes: dict[tuple[SessionId, int], str] = {}
+    for at, revisions in enumerate(memory.items):
+        for one in revisions[-1].evidence:
+            message = _find_message(sessions, one.session_id, one.seq)
+            if message is None or message.erased_at is not None:
+                continue
+            place = (one.session_id, one.seq)
+            found = hashes.setdefault(place, hashlib.sha256(message.content).hexdigest())
+            if found != one.content_hash:
+                raise broken(f"items[{at}]", f"message {one.seq} of {one.session_id} is not the one that it quotes")
+
+
+def _find_message(
+    sessions: Mapping[SessionId, PortableSession], session_id: SessionId, seq: int
+) -> PortableMessage | None:
+    """A message of a session of the document, its own or one that it shares; None where it is not there."""
+    session = sessions.get(session_id)
+    while session is not None and seq <= session.branch_seq:
+        session = None if session.parent_id is None else sessions.get(session.parent_id)
+    if session is None or not 0 < seq - session.branch_seq <= len(session.messages):
+        return None
+    return session.messages[seq - session.branch_seq - 1]
