@@ -18,9 +18,22 @@ pytestmark = pytest.mark.anyio
 HERE = ("host", "port", "public_url", "body_limit_bytes", "requests_per_minute", "drain_secs")
 
 
+BOUNDS = (
+    "allowed_hosts",
+    "header_secs",
+    "body_secs",
+    "send_secs",
+    "max_connections",
+    "streams_per_key",
+    "failed_keys_per_minute",
+)
+"""What `test_bounds` tries on a server in a process of its own."""
+
+
 def test_every_key_of_the_server_has_a_case() -> None:
-    """A key that this file does not know may change nothing."""
-    assert {key for key in list_settings() if key.startswith("server.")} == {f"server.{name}" for name in HERE}
+    """A key that these files do not know may change nothing."""
+    known = {f"server.{name}" for name in (*HERE, *BOUNDS)}
+    assert {key for key in list_settings() if key.startswith("server.")} == known
 
 
 @pytest.mark.parametrize(("limit", "status"), [(100, 413), (1_000, 201)])
