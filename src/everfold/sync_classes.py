@@ -964,9 +964,13 @@ class SyncMemory(Blocking[Memory]):
         """Take back the last change of an item, with what changed beside it; the item first. Errors as in `edit`."""
         return self._call(self.wrapped.undo, item_id, expected_revision=expected_revision, actor=actor)
 
-    def topics(self) -> list[Topic]:
-        """Active topics by tier and name."""
-        return self._call(self.wrapped.topics)
+    def topics(self, *, include_expired: bool = False) -> list[Topic]:
+        """The topics that hold now, by tier and name.
+
+        Args:
+            include_expired: Those past their end, too, as they are stored.
+        """
+        return self._call(self.wrapped.topics, include_expired=include_expired)
 
     def topic_index(self) -> TopicIndex:
         """The topics that hold now, by name, and where memory stands; those past their end are not shown."""

@@ -10,13 +10,14 @@ Source: DESIGN section 1.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final, cast
 
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.statements.extracts import ExtractLine
-from everfold.core.statements.supersession import list_current
+from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.tokens import (
     IMAGE_TOKENS,
     LOW_DETAIL_IMAGE_TOKENS,
@@ -33,6 +34,7 @@ from everfold.session import Session
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
 
 PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
+_LATE: Final = datetime.max.replace(tzinfo=UTC)
 LEAST_BLOCK_TOKENS: Final = 48
 """A standing block that only counts what it lacks has about so many."""
 _SPELLING: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
@@ -269,7 +271,8 @@ class Prover:
         shown = set(_shown_seqs(window))
         gone = [seq for seq in range(1, window.report.watermark + 1) if seq not in shown and seq not in self.erased]
         notes = await self.session._store.read_notes(self.session.id, gone)
-        standing = [line for note in notes for line in note.lines if line.standing]
+        lines = [line for note in notes for line in note.lines if line.standing]
+        standing = [line for line in lines if not has_ended(line, _LATE)]
         flat_block = _squeeze(block)
         absent = {
             _squeeze(line.quote): line for line in list_current(standing) if _squeeze(line.quote) not in flat_block

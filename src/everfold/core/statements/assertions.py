@@ -94,7 +94,7 @@ _STOP: Final = (
     )
     | BE
     | POINTERS
-    | list_word_set("you him them himself herself itself")
+    | list_word_set("you him them himself herself itself decided agreed decide")
 )
 _IDENTIFYING: Final = list_word_set("his her their your")
 
