@@ -44,6 +44,8 @@ _ONE_VALUE: Final = re.compile(
 of the commonest such properties in English; anything else is left to `supersession`."""
 _VALUE: Final = re.compile(r"\s+(?:now |just )?(?:the )?(?:[A-Z0-9+(\"']|\S*@)")
 """How a name, a place, a number or an address begins: "my name is misspelled" gives no name."""
+_BOUND: Final = re.compile(r"\b(?:in|on|at|with|for|during|when|while|from|until)\b", re.IGNORECASE)
+"""What bounds a value to a time or a place ("I live in Rome in winter"): another may hold beside it."""
 _AROUND_WORDS: Final = 6
 _JOINS: Final = re.compile(r"[,;:]|\b(?:and|but|because|so|which|who)\b", re.IGNORECASE)
 _FAR: Final = 1_000_000
@@ -97,9 +99,10 @@ def find_one_value(statement: str, *, alone: bool = False) -> str:
         alone: Only a statement that says nothing else: what it says besides would be lost with it.
     """
     match = _ONE_VALUE.search(statement)
-    if match is None or (
-        not (match["of"] or "").lower().startswith("favo") and not _VALUE.match(statement, match.end())
-    ):
+    if match is None or _BOUND.search(statement, match.end()) or "'s " in (match["of"] or ""):
+        return ""
+    is_favourite = (match["of"] or "").lower().startswith("favo")
+    if not is_favourite and not _VALUE.match(statement, match.end()):
         return ""
     around = f"{statement[: match.start()]} {statement[match.end() :]}"
     if alone and (len(around.split()) > _AROUND_WORDS or _JOINS.search(around)):

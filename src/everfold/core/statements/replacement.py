@@ -212,8 +212,7 @@ def _strip_now(text: str) -> str:
 def _strip_marks(text: str, kinds: Sequence[MarkKind] = ("corrects", "rejects", "now")) -> str:
     """A sentence without the words of its marks, and without what it says is not so."""
     for mark in sorted((one for one in MARKS if one.kind in kinds), key=lambda one: one.kind != "rejects"):
-        if True:
-            text = compile_pattern(f"(?i:{mark.pattern})").sub(_keep_end, text)
+        text = compile_pattern(f"(?i:{mark.pattern})").sub(_keep_end, text)
     return " ".join(text.split()).strip(" ,;:.!")
 
 
