@@ -182,7 +182,7 @@ async def test_answer_on_the_next_page_knows_its_question(store: Store) -> None:
     progress = await run.run(record, 2)
     await append_wires(store, SES, user("Peanuts and shellfish"))
     await run.run(record, 3, progress)
-    assert await _list(store) == ["Peanuts and shellfish"]
+    assert await _list(store) == ['Asked "What are you allergic to?", the user answered "Peanuts and shellfish"']
 
 
 async def test_messages_in_hand_are_not_read_again(store: Store) -> None:
