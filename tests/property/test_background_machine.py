@@ -33,6 +33,7 @@ from tests.support.proofs import (
     flatten_prefix,
     flatten_request,
     list_all_compactions,
+    says_something,
     spell,
 )
 from tests.support.sizes import examples
@@ -592,11 +593,9 @@ class BackgroundMachine(RuleBasedStateMachine):
         assert check_window_rules(requests["openai"], kind="openai") == []
         flat, before = flatten_prefix(window), self.process.seen.get(session.id, ())
         assert flat[: len(before)] == before or report.cache_breaks, "the beginning changed and no reason is told"
-        if window.entries:
+        if says_something(window):
             self.process.seen[session.id] = flat
-        elif (
-            report.cache_breaks
-        ):  # all is erased, and that was told here; nobody sends the constant opener that is left
+        elif report.cache_breaks:  # all is erased, and that was told here
             self.process.seen.pop(session.id, None)
         state = await session.inspect.state()
         noted = continuity_note(

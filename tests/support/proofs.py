@@ -340,9 +340,16 @@ class PrefixWatch:
             cache_breaks != old_breaks or is_told or flat[: len(old)] == old,
             f"G5: session {key}: the beginning of the request changed",
         )
-        has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
-        if has_messages:
+        if says_something(window):
             self._seen[key] = (cache_breaks, flat)
+
+
+def says_something(window: Window) -> bool:
+    """Whether a window shows more than what is fixed and what was erased: nobody sends the constant opener that is left."""
+    return any(
+        not isinstance(entry, MessageEntry) or (entry.slice != "fixed" and not entry.message.is_erased)
+        for entry in window.entries
+    )
 
 
 def spell(value: object) -> str:
