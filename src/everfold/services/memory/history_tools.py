@@ -126,10 +126,11 @@ class HistoryTools:
     async def _read_range(self, first: int, last: int, session: str | None) -> ToolAnswer:
         if last < first:
             raise InvalidInputError(f"last must be {first} or more, as first is {first}; got {last}")
-        found = await self.read_history(session, first, min(last, first + _MOST_MESSAGES - 1))
-        messages = _require_messages(found, first, last)
+        end = min(last, first + _MOST_MESSAGES - 1)
+        found = await self.read_history(session, first, end)
+        messages = _require_messages(found, first, end)
         taken = self._take([self._show_cut(message, session) for message in messages])
-        next_seq = messages[len(taken)].seq if len(taken) < len(messages) else first + _MOST_MESSAGES
+        next_seq = messages[len(taken)].seq if len(taken) < len(messages) else end + 1
         if next_seq <= min(last, found.last_seq):
             next_call = _write_next(session, first=next_seq, last=min(last, found.last_seq))
             taken.append(f"[messages from {next_seq} on are left out; next: {next_call}]")
