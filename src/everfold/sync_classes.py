@@ -847,7 +847,7 @@ class SyncMemory(Blocking[Memory]):
     def why(self, item_id: str) -> list[Because]:
         """The exact messages behind an item, oldest first; those of what it replaced too.
 
-        An agent is given the messages of its own sessions only; of others it has the quote.
+        Only messages of this user's sessions are given, to an agent those of its own; of others there is the quote.
 
         Raises:
             NotFoundError: this user has no such item.
