@@ -214,7 +214,20 @@ def reopen(shop: Path, *lines: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("name", PLACES)
+def test_killed_while_sources_are_asked_it_has_not_taken_the_message(shop: Path, running: Running) -> None:
+    """A gap is met before the message is stored: killed outright within it, the chat goes on as if it had not been said."""
+    place = PLACES["refresh"]
+    with running(*place.steps) as chat:
+        place.reach(chat, shop)
+        chat.process.kill()
+        assert chat.process.wait(SECS) == -signal.SIGKILL
+    log = anyio.run(read, shop)
+    assert tuple(message.kind for message in log) == ("user", "assistant")
+    require_told(chat, log)
+    assert "nothing waits for an answer" in reopen(shop, "/again")[0]["text"]
+
+
+@pytest.mark.parametrize("name", [name for name in PLACES if name != "refresh"])
 def test_killed_it_is_whole_up_to_what_was_stored(shop: Path, running: Running, name: str) -> None:
     """Killed outright, a chat keeps every part that was complete, tells what was cut, and goes on from there."""
     place = PLACES[name]

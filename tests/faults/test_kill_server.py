@@ -38,7 +38,7 @@ drain_secs = 20
 
 [agents.shop]
 model = "script:answers.jsonl"
-context_limit = 3000
+context_limit = 4000
 instructions = "You help in a shop."
 """
 ANSWERS: Final = {"text": WORDS, "word_secs": 0.005}

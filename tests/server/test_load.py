@@ -28,7 +28,7 @@ requests_per_minute = 0
 
 [agents.shop]
 model = "script:answers.jsonl"
-context_limit = 3000
+context_limit = 4000
 instructions = "You help in a shop."
 """
 ANSWER: Final = "The kiln is warm and the boat is dry, and nothing else is to be done today."

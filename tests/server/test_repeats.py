@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from everfold.adapters.sqlite.lanes import Lanes
+from everfold.adapters.sqlite.connections import Connections
 from tests.server.asking import Answer, ask
 from tests.server.conftest import Served
 from tests.server.operations import Request, fill, list_operations
@@ -20,7 +20,7 @@ NO_COMMIT: Final = frozenset(
     {
         "POST /api/login",
         "POST /api/logout",
-        "POST /api/agents/{agent}/chat/cut",
+        "POST /api/agents/{agent}/chat/stop",
         "POST /api/sources/{source}/test",
         "PATCH /api/agents/{agent}/config",  # writes a file
         "PATCH /api/users/{user}",  # the example changes nothing
@@ -51,9 +51,9 @@ class Faults:
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
     """Faults behind commits, but for what is only noted beside the work."""
-    found, write = Faults(), Lanes._write
+    found, write = Faults(), Connections._write
 
-    async def write_and_fail(self: Lanes, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    async def write_and_fail(self: Connections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         done = await write(self, work, *arguments, **options)
         found.commits.append(work.__name__)
         if (make_error := found.armed) is not None:
@@ -61,11 +61,11 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
             raise make_error()
         return done
 
-    async def note(self: Lanes, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    async def note(self: Connections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         return await write(self, work, *arguments, **options)
 
-    monkeypatch.setattr(Lanes, "_write", write_and_fail)
-    monkeypatch.setattr(Lanes, "_note", note)
+    monkeypatch.setattr(Connections, "_write", write_and_fail)
+    monkeypatch.setattr(Connections, "_note", note)
     return found
 
 
@@ -129,15 +129,15 @@ async def test_a_write_that_was_refused_before_its_commit_is_done_again(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is refused before anything is written frees its key: the same request is carried out later."""
-    write = Lanes._write
+    write = Connections._write
     refusals: list[StoreUnavailableError] = []
 
-    async def refuse_once(self: Lanes, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    async def refuse_once(self: Connections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         if work.__name__ == "add_api_key" and refusals:
             raise refusals.pop()
         return await write(self, work, *arguments, **options)
 
-    monkeypatch.setattr(Lanes, "_write", refuse_once)
+    monkeypatch.setattr(Connections, "_write", refuse_once)
     async with served.client(await served.key("admin")) as client:
         refusals.append(StoreUnavailableError("locked"))
         body, headers = {"name": "pier", "scope": "admin"}, {"Idempotency-Key": "once"}

@@ -26,6 +26,7 @@ BOUNDS = (
     "max_connections",
     "streams_per_key",
     "failed_keys_per_minute",
+    "messages_per_request",
 )
 """What `test_bounds` tries on a server in a process of its own."""
 

@@ -42,7 +42,7 @@ async def test_what_is_shown_is_what_a_window_shows(text: str) -> None:
     tried = await ask(FakeSource(text=text), budget_tokens=source.budgets[0])
     assert source.budgets[0] == 2000 - FENCE_TOKENS
     texts = [part["text"] for part in request["messages"][-1]["content"]]  # type: ignore[index]  # as rendered
-    assert _unmark("\n".join(texts[-2:])) == _unmark(tried.shown)
+    assert _unmark("\n".join(texts[:-1])) == _unmark(tried.shown)
     assert tried.is_cut == (text != FORGED)
 
 

@@ -206,7 +206,7 @@ async def fill(session: Session, *, turns_count: int = 30) -> int:
 async def test_every_event_forgets_it(store: InMemoryStore | SqliteStore) -> None:
     """Layouts and digests of events that are no longer in force lose it too: a branch may take them up."""
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
-    seq = await fill(session)
+    seq = await fill(session, turns_count=14)
     for berth in range(1, 250):
         await session.append(
             [user(f"How is berth {berth}?"), assistant(f"Berth {berth} has the mark BX-{berth:04}. " * 6)]

@@ -29,7 +29,7 @@ def test_each_kind_is_built_and_named() -> None:
         ({"name": "x"}, "no kind of source 'None'"),
         ({"kind": ["http"]}, "no kind of source"),
         ({"kind": "calendar", "name": "x", "pth": "a"}, "no setting 'pth'; did you mean 'path'"),
-        ({"kind": "http", "name": "x", "wrong": 1}, "expected one of ca_file, headers"),
+        ({"kind": "http", "name": "x", "wrong": 1}, "expected one of allow_private, ca_file, headers"),
         ({"kind": "calendar", "path": "a"}, "lacks the setting 'name'"),
         ({"kind": "calendar", "name": "x"}, "one of url and url_env"),
         ({"kind": "calendar", "name": "x", "path": "a", "url": "https://b"}, "a path and an address"),
