@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from everfold.adapters.sqlite.connections import Connections
 from tests.server.asking import Answer, ask
 from tests.server.conftest import Served
 from tests.server.operations import Request, fill, list_operations
 from tests.server.seeding import Seed, sow
 
+from everfold.adapters.sqlite.connections import Connections
 from everfold.errors import StoreUnavailableError
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("nothing_put_off")]
