@@ -118,6 +118,6 @@ def test_the_whole_life_of_a_fact(dashboard: Dashboard, chromium: Browser) -> No
             expect(page.locator("body")).not_to_contain_text("4711")
 
     async def places(runtime: Runtime) -> list[str]:
-        return [found.place for found in await runtime.engine.admin.verify_erased(words=["4711"])]
+        return [f"{found.kind} {found.id}" for found in await runtime.engine.admin.verify_erased(words=["4711"])]
 
     assert dashboard.run(places) == []
