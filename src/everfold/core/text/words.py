@@ -10,8 +10,7 @@ begins some word of the index and can be found as a prefix.
 Most chunks between two spaces were met before, and are looked up. Of the others the most are prices, ids and times, each
 its own and all of few shapes. What a chunk's words are made of hangs on its cases alone (`AAA-00000` of `ORD-66543`), so
 it is worked out once for each, as places of the chunk's characters (`_Recipe`), and no chunk like it is cut again.
-Source: our measurement over `endless_log`: 71 microseconds a message instead of 162, of some 150 that an imported message
-costs in all; an import of 7,000 messages a second is not reached without it.
+Source: our measurement over `endless_log`: 71 microseconds a message instead of 162 in one run.
 """
 
 import re
