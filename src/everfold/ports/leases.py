@@ -12,7 +12,7 @@ class RefreshLeaseStore(Protocol):
     async def claim_refresh(
         self, user_id: UserId, agent_id: AgentId, *, holder: str, now: datetime, lease_until: datetime
     ) -> bool:
-        """Take the lease of a user and an agent, where nobody has it or it has run out; whether it was taken."""
+        """Take the lease of a user and an agent if it is free or has expired; whether it was taken."""
         ...
 
     async def renew_refresh(self, user_id: UserId, agent_id: AgentId, *, holder: str, lease_until: datetime) -> bool:

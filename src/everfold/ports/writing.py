@@ -1,4 +1,4 @@
-"""Writing: whether anything may have been written within a piece of work, so that whoever repeats it knows.
+"""Writing: whether anything may have been written within a piece of work, so that a repeat can be decided.
 
 A store says so before each commit. What is only noted beside the work (audits, calls of models, when a key was used) is
 not said: it changes nothing that a repeat would do again.
@@ -38,5 +38,5 @@ def note_commit() -> None:
 
 
 def find_watched() -> Written | None:
-    """What a store counts its commits in; None where nobody watches. Asked for where the work is called."""
+    """What a store counts its commits in; None if the commits are not watched. Read where the work is called."""
     return _watched.get()

@@ -3,8 +3,8 @@
 A connection waits for a request or works on one. While it waits, a client has `header_secs` for the first request's head
 and for each further one from its first byte on, and between requests the time that a connection is kept. While it works,
 the body is bounded where it is read (`everfold.server.middleware`), and a client that reads nothing of its answer is cut
-off after `send_secs`. Where there are too many connections the one that has waited longest makes place, so that silent
-ones keep nobody out; where all are at work the new one is refused.
+off after `send_secs`. If there are too many connections, the one that has waited longest is closed, so silent
+clients do not keep others out; if all are at work, the new one is refused.
 
 Source: the Slowloris attack (R. Hansen, 2009); RFC 9110, 15.5.9 (408); RFC 6585, 5 (431).
 """

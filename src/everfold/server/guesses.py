@@ -1,8 +1,8 @@
-"""Holding those who try API keys to a rate, by the address that they try from.
+"""The rate at which invalid API keys may be tried, by address.
 
-A guess that fails takes a pass of its address. Where none is left, a key is not even looked up: the right one among the
-guesses is refused like the others. A key that was found good before goes on working from everywhere, so that nobody is
-kept out by a neighbour behind the same proxy.
+Each invalid key takes a pass of its address. When none is left, keys from there are refused without being looked up, valid
+ones too. A key that was valid before still works from every address, so clients behind one proxy do not lock each other
+out.
 
 Source: OWASP Authentication Cheat Sheet, login throttling.
 """
@@ -20,7 +20,7 @@ from everfold.ports.system import Clock
 MOST_KEPT: Final = 10_000
 """Of how many addresses, and of how many good keys, is known. Source: own choice; some two megabytes."""
 _NETWORK_BITS: Final = 64
-"""Whoever has one IPv6 address has all of its network. Source: RFC 6177."""
+"""One client has a whole network of IPv6 addresses. Source: RFC 6177."""
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -22,7 +22,7 @@ from everfold.ports.stores import Store
 from everfold.services.forgetting.forget import Forgetter
 from everfold.services.memory.remember import Pass, Remembered, Rememberer
 from everfold.services.telling import queueing
-from everfold.services.telling.queueing import Patience
+from everfold.services.telling.tries import Patience
 from everfold.testing.kit.builders import ADA, BEN, CLERK, GUIDE, open_session
 from everfold.testing.kit.fakes import CountingIds, FakeClock
 from everfold.testing.kit.memory_builders import item, put

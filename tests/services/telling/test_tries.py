@@ -73,7 +73,7 @@ async def prepare(engine: Everfold) -> Session:
 @pytest.mark.parametrize("name", list(CALLS))
 async def test_writers_that_never_win_are_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where others are first at every try, the tries end in a conflict that says what it was about."""
-    monkeypatch.setattr(tries, "PATIENCE_SECS", 0.02)
+    monkeypatch.setattr(tries, "PATIENCE", tries.Patience(deadline_secs=0.02))
     method, call = CALLS[name]
     async with everfold.open("memory://", settings=SETTINGS) as engine:
         session = await prepare(engine)
@@ -99,7 +99,7 @@ async def test_a_lost_race_is_run_again(name: str, monkeypatch: pytest.MonkeyPat
 
 async def test_users_of_the_settings_that_never_win_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening an engine whose users cannot be stored ends, too."""
-    monkeypatch.setattr(tries, "PATIENCE_SECS", 0.02)
+    monkeypatch.setattr(tries, "PATIENCE", tries.Patience(deadline_secs=0.02))
     settings: Overrides = {"users": [{"name": "Ada"}]}  # type: ignore[dict-item]
     with (
         anyio.fail_after(SAFETY_SECS),

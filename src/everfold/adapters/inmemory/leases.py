@@ -12,7 +12,7 @@ class InMemoryRefreshLeases(TablesHolder):
     async def claim_refresh(
         self, user_id: UserId, agent_id: AgentId, *, holder: str, now: datetime, lease_until: datetime
     ) -> bool:
-        """Take the lease where nobody has it, or it has run out."""
+        """Take the lease if it is free or has expired."""
         leases, pair = self._tables.refresh_leases, (user_id, agent_id)
         if pair in leases and leases[pair][1] >= now:
             return False

@@ -1,4 +1,4 @@
-"""Until when what somebody said holds, where its own words give the end: "until 6 March", "this week", "from 5 to 9 March".
+"""Until when a statement holds, if its own words give the end: "until 6 March", "this week", "from 5 to 9 March".
 
 Careful rather than complete: what tells of the past, of a start or of a habit has no end, and neither has a day of which
 the year cannot be told. The day on which it was said gives the reference, in UTC as everywhere in memory; the last day

@@ -29,9 +29,10 @@ from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dreams.dream import list_threat_kinds
 from everfold.services.memory.list_items import list_agent_items
-from everfold.services.telling.queueing import PATIENCE, Patience, write_in_turn
+from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
+from everfold.services.telling.tries import PATIENCE, Patience
 
 _KEPT: Final[tuple[ItemStatus, ...]] = ("active", "superseded", "expired", "quarantined")
 """Of everything else there is nothing left to erase."""

@@ -70,7 +70,7 @@ async def wipe_user(
     What was said before is not taken into memory again. A second wipe counts nothing.
 
     Raises:
-        ConflictError: others changed memory first for as long as `everfold.services.telling.queueing.Patience` says.
+        ConflictError: others changed memory first for as long as `everfold.services.telling.tries.Patience` says.
     """
 
     async def attempt() -> Wiped | None:

@@ -29,9 +29,10 @@ from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock, Ids
 from everfold.services.memory.look_up import list_block_items, load_known, load_linked
 from everfold.services.telling.pausing import finish_pausing
-from everfold.services.telling.queueing import PATIENCE, Patience, write_in_turn
+from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
+from everfold.services.telling.tries import PATIENCE, Patience
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Hold a lease: have some work of a user and an agent for oneself, in all processes, while it is on its way.
 
-A process that dies leaves its lease behind; it is taken over when it has run out. Who has lost one goes on all the same:
-a lease saves work that another does already, and guards nothing.
+If a process dies, its lease is taken over when it expires. A holder that loses its lease goes on: a lease saves doing the
+same work twice, and guards nothing.
 """
 
 import asyncio

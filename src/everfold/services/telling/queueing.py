@@ -6,49 +6,18 @@ that lost to one of them is decided again, after a pause that grows and differs 
 
 A queue is there as long as a writer is in it. Writers of one store on different event loops, and those that reach the same
 file through two stores, are to each other as those of other processes.
-
-Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: full jitter.
 """
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Final, TypeVar
 
-import anyio
-
 from everfold.core.primitives.ids import UserId
-from everfold.errors import ConflictError
+from everfold.services.telling.tries import PATIENCE, Patience, Tries
 
 T = TypeVar("T")
-
-DEADLINE_SECS: Final = 30.0
-"""How long a write waits for its turn, and how long it is decided again. Source: own choice; half of what HTTP clients
-wait for an answer."""
-FIRST_PAUSE_SECS: Final = 0.002
-"""At most so long is the first pause, about as long as a small change takes; each is twice as long as the one before."""
-LONGEST_PAUSE_SECS: Final = 0.25
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long a writer goes on, and what it waits with.
-
-    Attributes:
-        jitter: A number from 0 to 1, so that many writers do not come back at once.
-        read_secs: A time in seconds that never goes back.
-    """
-
-    deadline_secs: float = DEADLINE_SECS
-    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
-    jitter: Callable[[], float] = random.random
-    read_secs: Callable[[], float] = monotonic
-
-
-PATIENCE: Final = Patience()
 
 
 @dataclass(slots=True)
@@ -60,7 +29,7 @@ class _Queue:
 
 
 _queues: Final[dict[tuple[int, int, UserId], _Queue]] = {}
-"""By the identity of the store and of the loop; who is in a queue keeps both alive."""
+"""By the identity of the store and of the loop; a writer in a queue keeps both alive."""
 
 
 async def write_in_turn(
@@ -73,15 +42,12 @@ async def write_in_turn(
     Raises:
         ConflictError: others were first until the deadline; the last attempt wrote nothing.
     """
-    ends_at = patience.read_secs() + patience.deadline_secs
+    tries = _begin_tries(user_id, patience)
     async with take_turn(store, user_id, patience):
-        pause_secs = FIRST_PAUSE_SECS
-        while (done := await attempt()) is None:
-            if patience.read_secs() >= ends_at:
-                raise _give_up(user_id, patience)
-            await patience.sleep(pause_secs * patience.jitter())
-            pause_secs = min(2 * pause_secs, LONGEST_PAUSE_SECS)
-    return done
+        while True:
+            await tries.begin()
+            if (done := await attempt()) is not None:
+                return done
 
 
 @asynccontextmanager
@@ -111,12 +77,8 @@ async def _acquire(lock: asyncio.Lock, user_id: UserId, patience: Patience) -> N
         async with asyncio.timeout(patience.deadline_secs):
             await lock.acquire()
     except TimeoutError as error:
-        raise _give_up(user_id, patience) from error
+        raise _begin_tries(user_id, patience).give_up() from error
 
 
-def _give_up(user_id: UserId, patience: Patience) -> ConflictError:
-    return ConflictError(
-        f"user {user_id}: others changed memory or log first for {patience.deadline_secs:g} s, so this was not done; "
-        "try again",
-        user=user_id,
-    )
+def _begin_tries(user_id: UserId, patience: Patience) -> Tries:
+    return Tries(f"what is stored of user {user_id}", patience=patience, user=user_id)
