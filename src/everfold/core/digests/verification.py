@@ -53,8 +53,10 @@ _LEAST_SAMPLE: Final = 3
 TURNS_RATIO: Final = 0.25
 """Which part of a record's turns a text must speak of: cite one of its messages, or share two telling words with it.
 Source: own measurement on 249 stretches of LoCoMo, tau-bench and agent transcripts of 6 turns or more: honest digests
-speak of 0.58 or more, without their citations of 0.42 or more; of single lines of them half speak of less than 0.33."""
-_LEAST_TURNS: Final = 6
+speak of 0.58 or more, without their citations of 0.42 or more; of single lines of them half speak of less than 0.33.
+Records of fewer turns were not measured."""
+_LEAST_TURNS: Final = 2
+"""A record of one turn has no share. Source: own choice; of two to four turns a text must speak of one."""
 _TURNS_A_SENTENCE: Final = 6
 _ENOUGH_SENTENCES: Final = 4
 """One sentence for six turns, four for any number. Source: the same digests, none of which had less than six."""
