@@ -58,6 +58,11 @@ class Inspection(Inspector):
         noted = list_noted(self.live.state.awaited, self.live.layout)
         return continuity_note([(one.first_seq, one.last_seq) for one in noted])
 
+    async def hurry(self) -> None:
+        """Have an append that waits for context sources wait no longer; what they say later joins the next turn."""
+        if (refresher := self.background.worker.refresher) is not None:
+            refresher.hurry(self.live.record.id)
+
     async def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
         return await trace_session(self.store, self.live)

@@ -525,6 +525,10 @@ class SyncInspection(Blocking[Inspection]):
         """The continuity note that the next turn shows; empty when nothing is on its way."""
         return self._call(self.wrapped.note)
 
+    def hurry(self) -> None:
+        """Have an append that waits for context sources wait no longer; what they say later joins the next turn."""
+        self._call(self.wrapped.hurry)
+
     def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
         return self._call(self.wrapped.trace)

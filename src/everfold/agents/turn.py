@@ -33,6 +33,8 @@ MOST_STEPS: Final = 100
 """How often a model may call tools in one turn."""
 
 BY_USER: Final = "it was stopped"
+_HURRY_SECS: Final = 0.05
+"""How often a turn that is being stopped looks whether its append asks context sources by now."""
 _TOO_MANY_STEPS: Final = f"the model called tools {MOST_STEPS} times in a row"
 
 
@@ -81,12 +83,14 @@ class Turn:
         await self._tell_cut(_TOO_MANY_STEPS)
 
     async def _append(self, wire: JsonObject) -> list[int]:
-        """Append; a turn that is being stopped waits for it."""
+        """Append; a turn that is being stopped waits for it, but not for the context sources that it asks."""
         appending = asyncio.ensure_future(self.session.append(wire))
         try:
             return await asyncio.shield(appending)
         except asyncio.CancelledError:
-            await asyncio.wait([appending])
+            while not appending.done():
+                await self.session.inspect.hurry()
+                await asyncio.wait([appending], timeout=_HURRY_SECS)
             raise
 
     async def _tell_cut(self, reason: str) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import anyio
 import pytest
 from tests.forks import Forks
 from tests.support.proofs import Prover
@@ -200,6 +201,23 @@ async def test_one_bad_source_costs_the_others_nothing(url: str) -> None:
         await rig.turn(away=HOUR)
         assert bad[0].asked[1][0] == bad[0].asked[0][0]
         assert good.asked[1][0] == good.asked[0][1]
+
+
+async def test_who_is_stopped_waits_for_no_source(url: str) -> None:
+    """An append that waits for a slow source stores its message once it is told to hurry; what is known by then stands before."""
+    sources = [FakeSource(name="call://quick"), FakeSource(name="call://slow", secs=60)]
+    async with opened(url, sources, GAP) as rig:
+        await rig.turn()
+        rig.clock.advance(HOUR)
+        with anyio.fail_after(20):
+            appending = asyncio.ensure_future(rig.session.append(user("I am back.")))
+            while not appending.done():
+                await rig.session.inspect.hurry()
+                await asyncio.sleep(0.01)
+            (seq,) = await appending
+        refresh, said = await rig.session.messages(seq - 1, seq)
+        assert (refresh.source, said.view.text) == ("refresh", "I am back.")
+        assert "Two parcels came." in refresh.view.text
 
 
 async def test_a_late_answer_joins_the_next_turn(url: str) -> None:

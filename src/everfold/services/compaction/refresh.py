@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import anyio
+
 from everfold.core.log.state import Answered
 from everfold.core.observation.events import (
     ContextRefreshed,
@@ -84,7 +86,8 @@ class Refreshed:
 class _Asking:
     """One round of questions about one session: who has answered so far, and who is still at it.
 
-    `turns_count` is the turn that it is for: the one to come where a gap is met ahead of the user's message.
+    `turns_count` is the turn that it is for: the one to come where a gap is met ahead of the user's message. `waiting` is
+    how long the answers are waited for.
     """
 
     session_id: SessionId
@@ -93,6 +96,7 @@ class _Asking:
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[SourceAsked] = field(default_factory=list)
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    waiting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     is_past: bool = False
     is_owed: bool = False
 
@@ -187,12 +191,20 @@ class Refresher:
             task.add_done_callback(self._tasks.discard)
             asking.tasks.append(task)
         self._rounds[live.record.id] = asking
+        if deadline_secs is not None:
+            asking.waiting.deadline = anyio.current_time() + deadline_secs
         try:
-            if asking.tasks:
-                await asyncio.wait(asking.tasks, timeout=deadline_secs)
+            with asking.waiting:
+                if asking.tasks:
+                    await asyncio.wait(asking.tasks)
         finally:
             asking.is_past = True
         return await self._store(live, asking, cause)
+
+    def hurry(self, session_id: SessionId) -> None:
+        """Wait no longer for the sources of a session, as if the deadline were now; later answers join the next turn."""
+        if (asking := self._rounds.get(session_id)) is not None:
+            asking.waiting.cancel()
 
     async def _note_begun(self, live: LiveSession, questions: Sequence[Question]) -> None:
         """Keep from when on a source that never answered is asked, so that no failure loses the time until its answer."""
