@@ -11,7 +11,8 @@ PIP    := VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip --quiet
 COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
-TEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# Three workers for two cores: a third of the time is waiting for browsers, servers and time limits.
+TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt requirements/weak.txt
 
 # Compiled modules are kept in .venv, where they are in nobody's way: the tests start a hundred programs, and each
