@@ -27,6 +27,7 @@ NAMES = (
     "threats",
     "vectors",
     "server",
+    "worth",
 )
 MODULES = {"import": "batch_import"}
 SCRIPTS = ("tokens", "statements", "digests")
@@ -42,13 +43,16 @@ def main() -> None:
     parser.add_argument(
         "--against", type=Path, help="a folder with another everfold, as an unpacked wheel: turns of both"
     )
+    parser.add_argument("--half", choices=["first", "second"], default="first", help="of worth: which half of the data")
     parser.add_argument("--out", type=Path, help="the results file; bench/RESULTS.md when left out")
     chosen = parser.parse_args()
     out = chosen.out or (None if chosen.quick or chosen.profile else RESULTS)
     command = " ".join(["python -m bench", *_hide_folder(sys.argv[1:], chosen.against)])
     for name in chosen.names or NAMES:
         load = read_load()
-        title, rows, notes = measure(name, is_quick=chosen.quick, is_profiled=chosen.profile, against=chosen.against)
+        title, rows, notes = measure(
+            name, is_quick=chosen.quick, is_profiled=chosen.profile, against=chosen.against, half=chosen.half
+        )
         print_rows(name, rows, notes)
         if out is not None:
             section = write_section(name, title, rows, command=command, load=load, notes=notes)
@@ -61,7 +65,7 @@ def _hide_folder(words: Sequence[str], folder: Path | None) -> Iterator[str]:
 
 
 def measure(
-    name: str, *, is_quick: bool, is_profiled: bool, against: Path | None = None
+    name: str, *, is_quick: bool, is_profiled: bool, against: Path | None = None, half: str = "first"
 ) -> tuple[str, list[Row], list[str]]:
     """One benchmark's title, rows and notes."""
     if name in SCRIPTS:
@@ -70,6 +74,8 @@ def measure(
     options: dict[str, object] = {"profile": True} if is_profiled and name in _PROFILED else {}
     if against is not None and name == "turn":
         options["against"] = against
+    if name == "worth":
+        options["half"] = half
     return (module.TITLE, *module.run(is_quick=is_quick, **options))
 
 

@@ -12,7 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -49,6 +49,15 @@ class Talk:
     questions: list[tuple[int, str]]
 
 
+@dataclass(slots=True)
+class Facts:
+    """By kind, how many facts some talks have and their digests hold, and the seconds of composing."""
+
+    all: Counter[str] = field(default_factory=Counter)
+    held: Counter[str] = field(default_factory=Counter)
+    elapsed_secs: float = 0.0
+
+
 def estimate(text: str) -> int:
     """A plain estimate: four characters a token."""
     return -(-len(text) // 4)
@@ -68,18 +77,23 @@ def main() -> None:
 
 def report(name: str, talks: Sequence[Talk], share: float) -> None:
     """Print what the digests of one data set hold at one size."""
-    held: Counter[str] = Counter()
-    all_facts: Counter[str] = Counter()
-    took = 0.0
+    facts = count_facts(talks, share)
+    print(f"{name} at {share:.0%}, {len(talks)} talks, {facts.elapsed_secs / len(talks) * 1e3:.1f} ms each")
+    told = (f"{kind} {facts.held[kind] / count:.2f} of {count}" for kind, count in sorted(facts.all.items()))
+    print("   " + "  ".join(told))
+
+
+def count_facts(talks: Sequence[Talk], share: float) -> Facts:
+    """Count by kind the facts of the talks, and those that their digests hold."""
+    facts = Facts()
     for talk in talks:
         before = time.perf_counter()
         text = compose(talk, share)
-        took += time.perf_counter() - before
+        facts.elapsed_secs += time.perf_counter() - before
         for kind, fact in list_facts(talk):
-            all_facts[kind] += 1
-            held[kind] += fact in text
-    print(f"{name} at {share:.0%}, {len(talks)} talks, {took / len(talks) * 1e3:.1f} ms each")
-    print("   " + "  ".join(f"{kind} {held[kind] / count:.2f} of {count}" for kind, count in sorted(all_facts.items())))
+            facts.all[kind] += 1
+            facts.held[kind] += fact in text
+    return facts
 
 
 def list_facts(talk: Talk) -> Iterator[tuple[str, str]]:

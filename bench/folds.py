@@ -10,17 +10,19 @@ from datetime import UTC, datetime
 from itertools import islice
 
 import everfold
-import everfold.services.compaction.compact as compacting
+import everfold.services.compaction.commit as committing
 from bench.material.demo import demo_log
 from bench.material.logs import LogEntry, chat_log, coding_log, endless_log
 from bench.opening import is_request_due
 from bench.report import DATA, Row
 from bench.transcripts.reading import read_transcript
-from everfold.core.compaction.folding import Fold, fold
+from everfold.core.compaction.folding import Fold, fold_stepwise
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.planning import CompactionPlan
+from everfold.core.digests.drafts import Draft
 from everfold.core.digests.pools import RollupPool
 from everfold.core.log.messages import Note
+from everfold.core.primitives.stepwise import Steps
 from everfold.core.text.tokens import estimate_text_tokens
 
 TITLE = "one extractive fold, in processor time"
@@ -75,7 +77,7 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
         rows += times.list_rows(f"{name} at {limit_tokens:,}")
     note = (
         "Every log is appended message by message into memory, with a window before each message of the assistant; the "
-        "time is that of `fold` alone, which runs in the event loop, digests, standing instructions and certificate included. "
+        "time is that of `fold_stepwise` alone, which runs in the event loop, digests, standing instructions and certificate included. "
         "The ratio is of all folds to the token estimate of the messages that they folded."
     )
     return rows, [note]
@@ -113,22 +115,36 @@ def _timed(log: Sequence[LogEntry], times: FoldTimes) -> Iterator[None]:
     """Time every fold inside, and the estimate of what it folds."""
 
     def fold_timed(
-        plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note], pool: RollupPool | None, *, compaction_id: str
-    ) -> Fold:
+        plan: CompactionPlan,
+        layout: Layout,
+        notes: Mapping[int, Note],
+        pool: RollupPool | None,
+        *,
+        compaction_id: str,
+        draft: Draft | None = None,
+    ) -> Steps[Fold]:
         texts = [str(log[seq - 1].wire.get("content") or "") for seq in plan.folded]
         started = time.process_time()
         for text in texts:
             estimate_text_tokens(text)
-        estimated = time.process_time()
-        done = fold(plan, layout, notes, pool, compaction_id=compaction_id)
-        times.fold_secs.append(time.process_time() - estimated)
-        times.text_secs.append(estimated - started)
+        times.text_secs.append(time.process_time() - started)
         times.folded_counts.append(len(plan.folded))
-        return done
+        spent = 0.0
+        steps = fold_stepwise(plan, layout, notes, pool, compaction_id=compaction_id, draft=draft)
+        while True:
+            started = time.process_time()
+            try:
+                next(steps)
+            except StopIteration as done:
+                times.fold_secs.append(spent + time.process_time() - started)
+                folded: Fold = done.value
+                return folded
+            spent += time.process_time() - started
+            yield
 
-    name = "fold"
-    setattr(compacting, name, fold_timed)
+    name = "fold_stepwise"
+    setattr(committing, name, fold_timed)
     try:
         yield
     finally:
-        setattr(compacting, name, fold)
+        setattr(committing, name, fold_stepwise)

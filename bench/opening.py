@@ -17,11 +17,16 @@ T = TypeVar("T")
 BARE_SETTINGS: Mapping[str, Mapping[str, object]] = {
     "model": {"answer_tokens": 0},
     "compaction": {"suffix_ratio": 0.0, "synchronous": True},
+    "recall": {"enabled": False},
 }
 """No room for an answer and no dynamic suffix: the limit is the budget."""
 
-INLINE_SETTINGS: Mapping[str, Mapping[str, object]] = {"compaction": {"synchronous": True}}
-"""Compactions are a part of the window that they are due in, so that a turn is timed alone; `holding` has them beside."""
+INLINE_SETTINGS: Mapping[str, Mapping[str, object]] = {
+    "compaction": {"synchronous": True},
+    "recall": {"enabled": False},
+}
+"""Compactions are a part of the window that they are due in, so that a turn is timed alone; `holding` has them beside.
+Recall is measured by itself, in `memory` and `worth`."""
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import apsw
 
@@ -47,6 +47,7 @@ from everfold.core.text.searching import (
     order_hits,
     plan_query,
 )
+from everfold.core.text.tokens import estimate_text_tokens
 from everfold.core.text.words import read_matter
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,6 +78,10 @@ class Question:
     group: str
 
 
+Sample: TypeAlias = tuple[str, list[Turn], list[Question]]
+"""Name, turns and questions of a conversation."""
+
+
 def read_queries(path: Path) -> dict[str, str]:
     """The named statements of a file."""
     _, *blocks = re.split(r"^-- name: (\w+)$", path.read_text(), flags=re.MULTILINE)
@@ -93,7 +98,8 @@ class Index:
         self._connection.execute("PRAGMA synchronous = normal")
         self._connection.execute("CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT)")
         self._connection.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT, text TEXT)"
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT, "
+            "raw_tokens INTEGER, text TEXT)"
         )
         self._connection.execute("INSERT INTO sessions VALUES (1, 'session')")
         self._connection.execute((SQLITE / "migrations" / "0002_search.sql").read_text())
@@ -111,8 +117,8 @@ class Index:
             self._names.append(turn.name)
             self._row_counts[user] += 1
             self._connection.execute(
-                "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
-                (message_id, 1, message_id, turn.role, turn.speaker, turn.text),
+                "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (message_id, 1, message_id, turn.role, turn.speaker, estimate_text_tokens(turn.text), turn.text),
             )
             started = time.perf_counter()
             self._index(user, message_id, turn, before)
@@ -145,8 +151,8 @@ class Index:
         bound = {"match": match, "before_weight": BEFORE_WEIGHT, "candidate_count": CANDIDATE_COUNT}
         found = self._connection.execute(self._queries["search_messages"], bound)
         candidates = [
-            SearchCandidate(key=key, score=score, speaker=speaker, role=role)
-            for key, score, _session, _seq, role, speaker in found
+            SearchCandidate(key=key, score=score, speaker=speaker, role=role, tokens=tokens)
+            for key, score, _session, _seq, role, speaker, tokens in found
         ]
         return [self._names[hit.key] for hit in order_hits(query, candidates)]
 
@@ -155,7 +161,7 @@ class Index:
         return int(row[0]) if row else 0
 
 
-def read_locomo() -> list[tuple[str, list[Turn], list[Question]]]:
+def read_locomo() -> list[Sample]:
     """Name, turns and questions of each conversation."""
     samples = json.loads((DATA / "locomo-dev.json").read_text())
     return [

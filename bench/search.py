@@ -1,21 +1,26 @@
-"""Search through the engine: what it finds on LoCoMo, and how long it takes as a user's log grows."""
+"""Search through the engine: what it finds on LoCoMo and BEAM, and how long it takes as a user's log grows."""
 
 import asyncio
+import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 
+from bench.beam import CHOSEN_ON, REPORT, find_beam, read_beam
 from bench.measuring import Times
 from bench.opening import batched, open_engine, temporary_folder
-from bench.recall import DATA, DEPTHS, Babble, Question, Turn, read_locomo
+from bench.recall import DATA, DEPTHS, Babble, Question, Sample, Turn, read_locomo
 from bench.report import Row
+from everfold.adapters.transcripts import parse_transcript
 from everfold.engine import Everfold
 from everfold.session import Session
 
-TITLE = "evidence recall on LoCoMo and latency, one user"
+TITLE = "evidence recall on LoCoMo and BEAM-100K, and latency"
 COUNTS = (10_000, 100_000)
 MOST_MS = {10_000: 10.0, 100_000: 100.0}
-LEAST_RECALL = {1: 0.33, 5: 0.60, 10: 0.69}
+LEAST_RECALL = {1: 0.33, 5: 0.60, 10: 0.76}
+LEAST_BEAM_RECALL = {10: 0.56}
 ASKED_COUNT = 300
 
 
@@ -26,10 +31,13 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
         rows += asyncio.run(_measure_recall())
     else:
         rows.append(Row(figure="recall", value="not measured: no EVERFOLD_DATA with locomo-dev.json"))
+    rows += asyncio.run(_measure_beam())
     rows += asyncio.run(_measure_latency((2_000, 10_000) if is_quick else COUNTS))
     note = (
         "Recall: the share of a question's evidence turns among the first k hits, mean over the questions of categories 1 to 4. "
-        "Weights were chosen on the first two conversations; the last two are the report. Latency: questions of eight words "
+        "Weights were chosen on the first two conversations, and on BEAM's chats 1 to 10; the others are the report. "
+        "Imported: the same talk as OpenAI chat messages with names and times, one request body a sitting, by "
+        "`import_transcript`. BEAM: each chat is a user, ten in a file, the questions that name evidence. Latency: questions of eight words "
         f"over generated talk with Zipf's distribution of words, {ASKED_COUNT} of them, through `Everfold.search`."
     )
     return rows, [note]
@@ -57,23 +65,73 @@ def _wire(turn: Turn) -> dict[str, object]:
     return wire
 
 
+async def import_user(engine: Everfold, user: str, turns: Sequence[Turn]) -> dict[tuple[str, int], str]:
+    """The same by an import of chat messages with their times, a request body a sitting."""
+    sittings = [list(sitting) for _, sitting in groupby(turns, key=lambda turn: turn.session)]
+    bodies = [
+        {"messages": [{**_wire(turn), "timestamp": turn.said_at.isoformat()} for turn in sitting]}
+        for sitting in sittings
+    ]
+    transcript = parse_transcript("".join(json.dumps(body) + "\n" for body in bodies).encode(), name=user)
+    sessions = dict.fromkeys([step.session async for step in engine.import_transcript(transcript, user=user)])
+    return {
+        (session, seq): turn.name
+        for session, sitting in zip(sessions, sittings, strict=True)
+        for seq, turn in enumerate(sitting, 1)
+    }
+
+
+Fill = Callable[[Everfold, str, Sequence[Turn]], Awaitable[dict[tuple[str, int], str]]]
+
+
 async def _measure_recall() -> list[Row]:
     samples = read_locomo()
+    report, chosen_on = "LoCoMo, report, last two", "LoCoMo, chosen on, first two"
+    recalls = await _ask(samples, fill_user)
+    imported = await _ask(samples, import_user)
+    return [
+        *_write_recall(report, recalls[2:4], LEAST_RECALL),
+        *_write_recall(chosen_on, recalls[:2]),
+        *_write_recall(f"{report}, imported", imported[2:4], LEAST_RECALL),
+    ]
+
+
+async def _measure_beam() -> list[Row]:
+    folder = find_beam()
+    if folder is None:
+        return [Row(figure="recall on BEAM-100K", value="not measured: no EVERFOLD_DATA with beam/100K")]
+    report = await _ask(read_beam(folder, REPORT), fill_user)
+    chosen_on = await _ask(read_beam(folder, CHOSEN_ON), fill_user)
+    return [
+        *_write_recall("BEAM-100K, report, chats 11 to 20", report, LEAST_BEAM_RECALL),
+        *_write_recall("BEAM-100K, chosen on, chats 1 to 10", chosen_on),
+    ]
+
+
+async def _ask(samples: Sequence[Sample], fill: Fill) -> list[list[list[float]]]:
+    """The shares of each question of each conversation; all conversations are in one file, a user each."""
     with temporary_folder() as folder:
         async with open_engine(folder / "recall.db") as engine:
-            names = [await fill_user(engine, name, turns) for name, turns, _ in samples]
-            recalls = [
+            names = [await fill(engine, name, turns) for name, turns, _ in samples]
+            return [
                 [await _recall(engine, name, names[at], question) for question in questions]
                 for at, (name, _, questions) in enumerate(samples)
             ]
-    rows = []
-    for title, part in (("report, last two", recalls[2:4]), ("chosen on, first two", recalls[:2])):
-        shares = [share for of_sample in part for share in of_sample]
-        for depth, column in zip(DEPTHS, zip(*shares, strict=True), strict=True):
-            least = LEAST_RECALL[depth] if title.startswith("report") else None
-            figure = f"evidence recall at {depth}, {title} ({len(shares)} questions)"
-            rows.append(Row(figure=figure, value=statistics.fmean(column), least=least, digits=3))
-    return rows
+
+
+def _write_recall(
+    title: str, recalls: Sequence[Sequence[Sequence[float]]], leasts: Mapping[int, float] = MappingProxyType({})
+) -> list[Row]:
+    shares = [share for of_sample in recalls for share in of_sample]
+    return [
+        Row(
+            figure=f"evidence recall at {depth}, {title} ({len(shares)} questions)",
+            value=statistics.fmean(column),
+            least=leasts.get(depth),
+            digits=3,
+        )
+        for depth, column in zip(DEPTHS, zip(*shares, strict=True), strict=True)
+    ]
 
 
 async def _recall(engine: Everfold, user: str, names: dict[tuple[str, int], str], question: Question) -> list[float]:

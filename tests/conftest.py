@@ -219,7 +219,9 @@ def open_with_model() -> OpenWithModel:
         drain_secs: float = DRAIN_SECS,
         settings: Mapping[str, Mapping[str, object]] | None = None,
     ) -> AsyncIterator[Everfold]:
-        loaded = load_settings(None, settings)
+        given = dict(settings or {})
+        given["compaction"] = {"trigger_ratio": 0.8, **given.get("compaction", {})}  # as where a model is configured
+        loaded = load_settings(None, given)
         clock, ids, stream = clock or FakeClock(), RandomIds(), Stream()
         store = await open_store(url)
         caller = ModelCaller(

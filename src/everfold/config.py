@@ -22,7 +22,7 @@ from pydantic_settings import (
 )
 
 from everfold.core.access.users import UserEntry, parse_binding, plan_users
-from everfold.core.log.budget import Policy
+from everfold.core.log.budget import Policy, choose_trigger_ratio
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.threats.hiding import hide_in_addresses, hide_secrets
@@ -55,6 +55,7 @@ _NEAR_RATIO = 0.85
 RENAMED = {
     "agents.memory_inject": "agents.recall_enabled",
     "compaction.force_ratio": "compaction.hard_limit_ratio",
+    "compaction.pinned_ratio": "compaction.standing_ratio",
     "compaction.volatile_ratio": "compaction.suffix_ratio",
     "memory.inject": "recall.enabled",
     "memory.recall_max": "recall.entries",
@@ -116,7 +117,12 @@ class Settings(BaseSettings):
         compaction = self.compaction if own is None else _overlay(self.compaction, own.compaction, agent=str(agent))
         values = compaction.model_dump(exclude=set(NOT_POLICY))
         values["message_cap_tokens"] = values.pop("message_cap")
-        policy = Policy(answer_tokens=self.model.answer_tokens, **values)
+        if "suffix_ratio" not in compaction.model_fields_set and not self.memory_policy(agent or "").has_suffix:
+            values["suffix_ratio"] = 0.0
+        awaits_model = bool(compaction.model or self.model.name)
+        if compaction.trigger_ratio is None:
+            values["trigger_ratio"] = choose_trigger_ratio(compaction.hard_limit_ratio, awaits_model=awaits_model)
+        policy = Policy(answer_tokens=self.model.answer_tokens, awaits_model=awaits_model, **values)
         limit_tokens = self.model.context_limit if own is None else own.context_limit or self.model.context_limit
         return SessionSettings(limit_tokens=limit_tokens, policy=policy)
 
@@ -198,7 +204,7 @@ def _overlay(compaction: CompactionSettings, own: Mapping[str, object], *, agent
             hint = f"did you mean {near[0]!r}?" if near else "an agent may set the keys of [compaction]"
             raise InvalidInputError(f"the setting 'agents.{agent}.compaction.{key}' is unknown; {hint}")
     try:
-        return CompactionSettings.model_validate({**compaction.model_dump(), **own})
+        return CompactionSettings.model_validate({**compaction.model_dump(exclude_unset=True), **own})
     except ValidationError as error:
         raise InvalidInputError(f"agent {agent!r}: {_explain(error)}") from error
 

@@ -1,12 +1,14 @@
 """The engine: the one object that a library user holds."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from everfold.admin import Admin, Defaults
 from everfold.core.access.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.log.budget import require_budget, share_budget
+from everfold.core.log.messages import Role
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
@@ -28,7 +30,7 @@ from everfold.services.forgetting.wipe import ErasedSession, Wiped, erase_sessio
 from everfold.services.sessions.import_transcript import Imported, import_transcript
 from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.sessions.open_session import Opener
-from everfold.services.sessions.search import SearchHit, search_messages
+from everfold.services.sessions.search import SearchHit, choose_filter, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
 from everfold.services.turns.agent_memory import Memories
@@ -210,15 +212,38 @@ class Everfold:
         )
 
     async def search(
-        self, question: str, *, user: str = DEFAULT_USER, agent: str | None = None, limit: int = 10
+        self,
+        question: str,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str | None = None,
+        limit: int = 10,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> list[SearchHit]:
-        """The messages of one user, over all their sessions, that answer a question, best first."""
+        """The messages of one user, over all their sessions, that answer a question, best first.
+
+        Args:
+            question: In words.
+            user: Whose messages.
+            agent: Only those of sessions with this agent.
+            limit: How many at most.
+            roles: Only messages in these roles; in any when empty.
+            since: Only messages said then or later; aware.
+            until: Only messages said before then; aware.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
+                is not before `until`.
+        """
         return await search_messages(
             self._store,
             question,
             user_id=await self._users.read_id(user),
             agent_id=None if agent is None else AgentId(agent),
             limit_count=limit,
+            only=choose_filter(roles=roles, since=since, until=until),
         )
 
     async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> Memory:

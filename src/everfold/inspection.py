@@ -19,6 +19,7 @@ from everfold.ports.system import Clock
 from everfold.services.inspection.inspect_session import Inspector
 from everfold.services.inspection.replay import Replay
 from everfold.services.inspection.trace import Trace, trace_session
+from everfold.services.memory.recollect import Recollector
 from everfold.services.sessions.import_transcript import read_messages
 from everfold.services.sessions.list_compactions import find_own_compaction
 from everfold.services.turns.background import Background
@@ -29,10 +30,14 @@ class Inspection(Inspector):
     """One session as its operator sees it: all of `Inspector`, and what repairs, cancels and replays.
 
     Get one from `Session.inspect`.
+
+    Attributes:
+        recollector: Shows recall or memory in a replay's windows, as in the session's own; None where both are off.
     """
 
     background: Background
     clock: Clock
+    recollector: Recollector | None = None
 
     @property
     def calibration(self) -> Calibration:
@@ -134,4 +139,5 @@ class Inspection(Inspector):
             self.background,
             read_messages(messages, now=self.clock.now()),
             provider=provider,
+            recollector=self.recollector,
         )

@@ -1,12 +1,12 @@
 """The Memory handle: what a library user does with what is known of one person."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from everfold.core.dreams.topic_lines import hide_ended
-from everfold.core.log.messages import Message
+from everfold.core.dreams.topic_lines import hide_ids, show_topic
+from everfold.core.log.messages import Message, Role
 from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
@@ -22,6 +22,7 @@ from everfold.services.forgetting.forget import AgentForgotten
 from everfold.services.memory.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items
 from everfold.services.memory.measure_budgets import Budget, measure_budgets
 from everfold.services.memory.read_audit import AuditPage, read_audit
+from everfold.services.sessions.search import choose_filter
 from everfold.services.sessions.search_all import Found, ItemHit, Place, search_all, search_items
 from everfold.services.turns.agent_memory import AgentMemory
 
@@ -208,12 +209,28 @@ class Memory:
         return await search_items(self._store, query, self.user_id, self._scope, require_page_size(limit))
 
     async def search_all(
-        self, question: str, *, places: Collection[Place] = ("messages", "items", "topics"), limit: int = 10
+        self,
+        question: str,
+        *,
+        places: Collection[Place] = ("messages", "items", "topics"),
+        limit: int = 10,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> Found:
         """What answers a question in messages, items and topics, each best first.
 
+        Args:
+            question: In words.
+            places: Where to look.
+            limit: How many of each at most.
+            roles: Of messages only those in these roles.
+            since: Of messages only those said then or later; aware.
+            until: Of messages only those said before then; aware.
+
         Raises:
-            InvalidInputError: the limit is not between 1 and 200.
+            InvalidInputError: the limit is not between 1 and 200, there is no such place or role, a time has no zone, or
+                `since` is not before `until`.
         """
         return await search_all(
             self._store,
@@ -223,6 +240,7 @@ class Memory:
             places=places,
             now=self._now(),
             limit_count=limit,
+            only=choose_filter(roles=roles, since=since, until=until),
         )
 
     async def budgets(self) -> tuple[Budget, ...]:
@@ -383,10 +401,10 @@ class Memory:
         """The topics that hold now, by tier and name.
 
         Args:
-            include_expired: Those past their end, too, as they are stored.
+            include_expired: Those past their end, too.
         """
         if include_expired:
-            return await self._store.list_topics(self.user_id, self._scope)
+            return [hide_ids(topic) for topic in await self._store.list_topics(self.user_id, self._scope)]
         return await self._list_current(self._scope)
 
     async def topic_index(self) -> TopicIndex:
@@ -398,7 +416,7 @@ class Memory:
     async def _list_current(self, agent_id: AgentId | None) -> list[Topic]:
         now = self._now()
         topics = await self._store.list_topics(self.user_id, agent_id)
-        return [hide_ended(topic, now) for topic in topics if topic.is_current(now)]
+        return [show_topic(topic, now) for topic in topics if topic.is_current(now)]
 
     async def get_topic(self, name: str, *, tier: Tier | None = None, agent: str | None = None) -> list[Topic]:
         """Every revision of the one topic that a name means, oldest first; the last is what it says now.
@@ -418,7 +436,7 @@ class Memory:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
         revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
         *older, newest = [topic for topic in revisions if topic.id == meant.id]
-        return [*older, hide_ended(newest, now)]
+        return [*map(hide_ids, older), show_topic(newest, now)]
 
     def _shows(self, topic: Topic, now: datetime) -> bool:
         """What holds now is shown; what a scan has held back to the owner only."""
@@ -436,7 +454,7 @@ class Memory:
         revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
         if not revisions:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
-        return revisions
+        return [hide_ids(topic) for topic in revisions]
 
     async def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
         """Consolidate now what no dream has read yet; None when there is nothing, or one is on its way.
@@ -451,7 +469,7 @@ class Memory:
         dream = await self._memory.dreamer.dream(self.user_id, self._narrow(agent) or self._agent_id)
         if dream is not None and actor is not None:
             await self._record("dream", actor, (dream.id,), dream.agent_id)
-        return dream
+        return dream and _show_dream(dream)
 
     async def dream_diff(self, dream_id: str) -> tuple[TopicDiff, ...]:
         """What a dream changes of each topic, on which items, and what the new text has lost. Errors as `get_dream`."""
@@ -459,7 +477,8 @@ class Memory:
 
     async def dreams(self, *, limit: int = 100) -> list[Dream]:
         """Dreams, newest first: what each wrote, from which items, and what it cost."""
-        return await self._store.list_dreams(self.user_id, self._scope, limit_count=require_page_size(limit))
+        dreams = await self._store.list_dreams(self.user_id, self._scope, limit_count=require_page_size(limit))
+        return [_show_dream(dream) for dream in dreams]
 
     async def get_dream(self, dream_id: str) -> Dream:
         """One dream.
@@ -470,7 +489,7 @@ class Memory:
         dream = await self._store.get_dream(DreamId(dream_id))
         if dream.user_id != self.user_id or self._scope not in (None, dream.agent_id):
             raise NotFoundError(f"this user's memory has no dream {dream_id!r}; list them", dream=dream_id)
-        return dream
+        return _show_dream(dream)
 
     async def approve(self, dream_id: str, *, actor: str = "user") -> Dream:
         """Carry out a proposed dream.
@@ -479,15 +498,15 @@ class Memory:
             NotFoundError: this user has no such dream.
             ConflictError: it is not proposed, or memory has moved on too far.
         """
-        return await self._memory.dreamer.approve((await self.get_dream(dream_id)).id, actor=actor)
+        return _show_dream(await self._memory.dreamer.approve((await self.get_dream(dream_id)).id, actor=actor))
 
     async def reject(self, dream_id: str, *, actor: str = "user") -> Dream:
         """Drop a proposed dream. Errors as in `approve`."""
-        return await self._memory.dreamer.reject((await self.get_dream(dream_id)).id, actor=actor)
+        return _show_dream(await self._memory.dreamer.reject((await self.get_dream(dream_id)).id, actor=actor))
 
     async def revert(self, dream_id: str, *, actor: str = "user") -> Dream:
         """Bring back the topics that a dream changed. Errors as in `approve`."""
-        return await self._memory.dreamer.revert((await self.get_dream(dream_id)).id, actor=actor)
+        return _show_dream(await self._memory.dreamer.revert((await self.get_dream(dream_id)).id, actor=actor))
 
     async def extractions(self, *, after: int = 0, limit: int = 100) -> list[Extraction]:
         """Every pass over messages, and what it found; `after` is the last ordinal of the page before."""
@@ -543,3 +562,8 @@ class Memory:
             at=self._now(), user_id=self.user_id, agent_id=agent_id, actor=actor, action=action, about=tuple(about)
         )
         await self._store.record_audit([entry])
+
+
+def _show_dream(dream: Dream) -> Dream:
+    """A dream as it is shown: the lines of its topics do not name their items' ids."""
+    return replace(dream, topics=tuple(map(hide_ids, dream.topics)))

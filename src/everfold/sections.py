@@ -96,11 +96,26 @@ class CompactionSettings(_Section):
     """How a session compacts. Ratios are shares of the usable budget unless stated otherwise."""
 
     enabled: bool = Field(_POLICY.enabled, description="Compact when due. An overflow compacts even when this is off.")
-    trigger_ratio: float = Field(_POLICY.trigger_ratio, description="A compaction is due at this share.")
-    target_ratio: float = Field(_POLICY.target_ratio, description="A compaction folds down to this share.")
+    trigger_ratio: float | None = Field(
+        None,
+        description="A compaction is due at this share; when left out, 0.95, or 0.80 if a model writes the digests, and "
+        "always below the hard limit.",
+    )
+    target_ratio: float | None = Field(
+        None,
+        description="A compaction folds down to this share; when left out, 0.58, or 0.70 for usable budgets up to 4,000 "
+        "tokens.",
+    )
     hard_limit_ratio: float = Field(_POLICY.hard_limit_ratio, description="Hard limit: no window exceeds this share.")
     suffix_ratio: float = Field(
-        _POLICY.suffix_ratio, ge=0, lt=1, description="Share of the budget reserved for the dynamic suffix."
+        _POLICY.suffix_ratio,
+        ge=0,
+        lt=1,
+        description="Share of the budget reserved for the dynamic suffix. Without recall and structured memory nothing is "
+        "reserved unless it is set.",
+    )
+    tail_ratio: float = Field(
+        _POLICY.tail_ratio, ge=0, lt=1, description="The least share of the newest messages after a compaction."
     )
     message_cap: int = Field(
         _POLICY.message_cap_tokens,
@@ -110,13 +125,24 @@ class CompactionSettings(_Section):
     message_cap_ratio: float = Field(
         _POLICY.message_cap_ratio, gt=0, lt=1, description="The same as a share; the smaller of the two applies."
     )
-    kept_ratio: float = Field(_POLICY.kept_ratio, ge=0, lt=1, description="The share for user messages kept verbatim.")
-    pinned_ratio: float = Field(
-        _POLICY.pinned_ratio, ge=0, lt=1, description="The part of it for `[[keep]]` and mid-log system messages."
+    kept_ratio: float = Field(
+        _POLICY.kept_ratio,
+        ge=0,
+        lt=1,
+        description="The share for user messages kept verbatim; one takes at most half of it. They also take what other "
+        "parts leave. 0 keeps none.",
     )
-    digest_ratio: float = Field(_POLICY.digest_ratio, gt=0, lt=1, description="The share for digests and the rollup.")
+    digest_ratio: float = Field(
+        _POLICY.digest_ratio, gt=0, lt=1, description="The most that digests and the rollup take."
+    )
     standing_ratio: float = Field(
-        _POLICY.standing_ratio, ge=0, lt=1, description="The share for standing instructions."
+        _POLICY.standing_ratio,
+        ge=0,
+        lt=1,
+        description="The share for strong standing instructions, with `[[keep]]` and mid-log system messages.",
+    )
+    weak_standing_ratio: float = Field(
+        _POLICY.weak_standing_ratio, ge=0, lt=1, description="The share for weaker standing instructions."
     )
     visible_ratio: float = Field(
         _POLICY.visible_ratio, gt=0, lt=1, description="The largest share that one message may show."
@@ -128,11 +154,15 @@ class CompactionSettings(_Section):
     min_fold_ratio: float = Field(
         _POLICY.min_fold_ratio, ge=0, lt=1, description="The same as a share; the smaller of the two applies."
     )
-    turn_backstop: int = Field(_POLICY.turn_backstop, ge=1, description="The most turns that stay unfolded.")
+    turn_backstop: int | None = Field(
+        _POLICY.turn_backstop, ge=1, description="The most turns that stay unfolded; left out, any number."
+    )
     turn_slack: int = Field(
         _POLICY.turn_slack, ge=0, description="How many turns may pass it before a compaction is due."
     )
-    row_window: int = Field(_POLICY.row_window, ge=1, description="The most messages that stay unfolded.")
+    row_window: int | None = Field(
+        _POLICY.row_window, ge=1, description="The most messages that stay unfolded; left out, any number."
+    )
     row_headroom: int = Field(
         _POLICY.row_headroom, ge=0, description="How many messages may pass it before a compaction is due."
     )
@@ -238,10 +268,11 @@ class MemorySettings(_Section):
 
 
 class RecallSettings(_Section):
-    """What is recalled automatically, for agents with structured memory."""
+    """What is recalled for each user message: of the session's folded messages, and of structured memory where that is on."""
 
     enabled: bool = Field(
-        _MEMORY.recall_enabled, description="Recall for the newest user message, at the end of each request."
+        _MEMORY.recall_enabled,
+        description="Recall for the newest user message, at the end of each request, once something is folded.",
     )
     entries: int = Field(_MEMORY.recall_entries, ge=1, description="The most results of one recall.")
 

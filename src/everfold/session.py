@@ -1,7 +1,7 @@
 """The Session handle: what a library user does with one conversation."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast
@@ -10,7 +10,7 @@ from everfold.core.compaction.folding import Fold
 from everfold.core.compaction.planning import Demand
 from everfold.core.log.appending import Incoming
 from everfold.core.log.calibration import Calibration, observe, raise_for_context_error
-from everfold.core.log.messages import Message, WireFormat
+from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.sdk_objects import SdkObject, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.primitives.ids import SessionId
@@ -28,7 +28,7 @@ from everfold.services.sessions.append import read_incoming
 from everfold.services.sessions.live import LiveSession, copy_session
 from everfold.services.sessions.open_session import Opener
 from everfold.services.sessions.read import MOST_READ, Page, read_page, read_range
-from everfold.services.sessions.search import SearchHit, search_messages
+from everfold.services.sessions.search import SearchHit, choose_filter, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tries import Tries
@@ -115,7 +115,13 @@ class Session:
     @property
     def inspect(self) -> Inspection:
         """What operators need of it: its state, compactions, calls of models and pictures; retry, cancel and replay."""
-        return Inspection(store=self._store, live=self._live, background=self._background, clock=self._clock)
+        return Inspection(
+            store=self._store,
+            live=self._live,
+            background=self._background,
+            clock=self._clock,
+            recollector=self._memories.find_recollector(self.record.agent_id),
+        )
 
     async def append(
         self,
@@ -189,6 +195,7 @@ class Session:
             is_preview=preview,
             stream=self._stream,
             attendant=self._attendant,
+            recollector=self._memories.find_recollector(self.record.agent_id),
             switcher=self._switcher if self._rotates else None,
         )
         if taken.live is not self._live:
@@ -303,8 +310,28 @@ class Session:
         """
         return await read_page(self._store, self._live, seq, page)
 
-    async def search(self, question: str, *, limit: int = 10) -> list[SearchHit]:
-        """The messages of this session's log that answer a question, best first."""
+    async def search(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[SearchHit]:
+        """The messages of this session's log that answer a question, best first.
+
+        Args:
+            question: In words.
+            limit: How many at most.
+            roles: Only messages in these roles; in any when empty.
+            since: Only messages said then or later; aware.
+            until: Only messages said before then; aware.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
+                is not before `until`.
+        """
         record = self.record
         return await search_messages(
             self._store,
@@ -313,6 +340,7 @@ class Session:
             agent_id=record.agent_id,
             session_id=record.id,
             limit_count=limit,
+            only=choose_filter(roles=roles, since=since, until=until),
         )
 
     def tools(self) -> MemoryTools:

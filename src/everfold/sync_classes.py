@@ -13,7 +13,7 @@ from everfold.core.compaction.folding import Digest, Fold
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.budget import UsableBudget
 from everfold.core.log.calibration import Calibration
-from everfold.core.log.messages import Message, WireFormat
+from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.sdk_objects import SdkObject
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
@@ -144,10 +144,34 @@ class SyncEverfold(Opening[Everfold]):
         return self._call(self.wrapped.list_sessions, user=user, agent=agent, after=after, limit=limit)
 
     def search(
-        self, question: str, *, user: str = DEFAULT_USER, agent: str | None = None, limit: int = 10
+        self,
+        question: str,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str | None = None,
+        limit: int = 10,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> list[SearchHit]:
-        """The messages of one user, over all their sessions, that answer a question, best first."""
-        return self._call(self.wrapped.search, question, user=user, agent=agent, limit=limit)
+        """The messages of one user, over all their sessions, that answer a question, best first.
+
+        Args:
+            question: In words.
+            user: Whose messages.
+            agent: Only those of sessions with this agent.
+            limit: How many at most.
+            roles: Only messages in these roles; in any when empty.
+            since: Only messages said then or later; aware.
+            until: Only messages said before then; aware.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
+                is not before `until`.
+        """
+        return self._call(
+            self.wrapped.search, question, user=user, agent=agent, limit=limit, roles=roles, since=since, until=until
+        )
 
     def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> "SyncMemory":
         """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
@@ -444,9 +468,29 @@ class SyncSession(Blocking[Session]):
         """
         return self._call(self.wrapped.read, seq, page=page)
 
-    def search(self, question: str, *, limit: int = 10) -> list[SearchHit]:
-        """The messages of this session's log that answer a question, best first."""
-        return self._call(self.wrapped.search, question, limit=limit)
+    def search(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[SearchHit]:
+        """The messages of this session's log that answer a question, best first.
+
+        Args:
+            question: In words.
+            limit: How many at most.
+            roles: Only messages in these roles; in any when empty.
+            since: Only messages said then or later; aware.
+            until: Only messages said before then; aware.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
+                is not before `until`.
+        """
+        return self._call(self.wrapped.search, question, limit=limit, roles=roles, since=since, until=until)
 
     def tools(self) -> "SyncMemoryTools":
         """Tools with which an agent reads and writes its memory of this user, and reads their past conversations.
@@ -863,14 +907,32 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.search, question, limit=limit)
 
     def search_all(
-        self, question: str, *, places: Collection[Place] = ("messages", "items", "topics"), limit: int = 10
+        self,
+        question: str,
+        *,
+        places: Collection[Place] = ("messages", "items", "topics"),
+        limit: int = 10,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> Found:
         """What answers a question in messages, items and topics, each best first.
 
+        Args:
+            question: In words.
+            places: Where to look.
+            limit: How many of each at most.
+            roles: Of messages only those in these roles.
+            since: Of messages only those said then or later; aware.
+            until: Of messages only those said before then; aware.
+
         Raises:
-            InvalidInputError: the limit is not between 1 and 200.
+            InvalidInputError: the limit is not between 1 and 200, there is no such place or role, a time has no zone, or
+                `since` is not before `until`.
         """
-        return self._call(self.wrapped.search_all, question, places=places, limit=limit)
+        return self._call(
+            self.wrapped.search_all, question, places=places, limit=limit, roles=roles, since=since, until=until
+        )
 
     def budgets(self) -> tuple[Budget, ...]:
         """How much of its budget each tier of the always-injected block takes: the user tier's first, then agents'."""
@@ -972,7 +1034,7 @@ class SyncMemory(Blocking[Memory]):
         """The topics that hold now, by tier and name.
 
         Args:
-            include_expired: Those past their end, too, as they are stored.
+            include_expired: Those past their end, too.
         """
         return self._call(self.wrapped.topics, include_expired=include_expired)
 
@@ -1122,9 +1184,17 @@ class SyncMemoryTools(Blocking[MemoryTools]):
         """The entries that share words with a question, best first, archived ones too."""
         return self._call(self.wrapped.memory_search, query, limit)
 
-    def history_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:
-        """The messages that answer a question, best first."""
-        return self._call(self.wrapped.history_search, query, limit)
+    def history_search(
+        self,
+        query: str,
+        limit: int = DEFAULT_COUNT,
+        *,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> ToolAnswer:
+        """The messages that answer a question, best first; with roles or times only those in them, as in `Session.search`."""
+        return self._call(self.wrapped.history_search, query, limit, roles=roles, since=since, until=until)
 
     def history_read(
         self,

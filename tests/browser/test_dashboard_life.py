@@ -92,7 +92,11 @@ def test_the_whole_life_of_a_fact(dashboard: Dashboard, chromium: Browser) -> No
         dream(page, user_id)
 
         go(page, f"users/{user_id}/memory")
-        expect(page.get_by_role("region", name="Topics")).to_contain_text("4711")
+        topics = page.get_by_role("region", name="Topics")
+        expect(topics).to_contain_text("1 item")
+        topics.get_by_role("link", name=re.compile("1 item")).click()
+        expect(page.get_by_role("dialog")).to_contain_text("4711")
+        page.keyboard.press("Escape")
         page.get_by_role("region", name="Items").get_by_role("link", name=re.compile("4711")).click()
         shown = page.get_by_role("dialog")
         shown.get_by_role("button", name="Edit").click()

@@ -32,7 +32,7 @@ class Report:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """The page of a replayed log whose first message and whose name try to break out of it."""
     folder = tmp_path_factory.mktemp("report")
-    wires = [{"role": "user", "content": EVIL}, *(entry.wire for entry in coding_log(3, turns_count=6))]
+    wires = [{"role": "user", "content": EVIL}, *(entry.wire for entry in coding_log(3, turns_count=9))]
     messages = tuple(
         TranscriptMessage(wire=cast("JsonObject", wire), wire_format="openai", line=line)
         for line, wire in enumerate(wires, 1)

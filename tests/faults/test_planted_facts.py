@@ -29,7 +29,7 @@ SUMMARISERS: dict[str, tuple[Step, ...]] = {
     "failing": (Step(fault="exception"),),
     "hostile": (Step(digest="hostile"),),
 }
-SLICES = {"holds all": 128_000, "rolls up": 8_000}
+SLICES = {"holds all": 128_000, "rolls up": 7_500}
 """The limit at which the digest slice holds the digests of twenty folds, and one at which most of them are rolled up."""
 
 PER_FOLD = 8
@@ -70,12 +70,13 @@ FACTS = {
         ),
         Fact(
             place="oversized paste",
-            said="The gate of the north fence needs the number 903177.",
+            said="The turnstile of the north paddock needs the number 903177.",
             needle="903177",
-            question="number of the north fence gate",
+            question="number of the paddock turnstile",
         ),
     )
 }
+"""Each in words of its own: a search weighs long messages less, so that of words which all talk shares the short ones come first."""
 
 
 def write_log(folds_count: int) -> Iterator[tuple[Wire, str]]:

@@ -21,7 +21,13 @@ pytestmark = pytest.mark.anyio
 SETTINGS: dict[str, dict[str, object]] = {
     "memory": {"system": "structured"},
     "compaction": {"synchronous": False},
+    "recall": {"enabled": False},  # as it was by default then
 }
+
+MADE_ANEW = "ses_0660ea931516f2d70b26e3a4fd8195"
+"""The one session without a stored snapshot, for an erase: its snapshot is made by the code of today."""
+HEADING_COUNTED = "[Memory holds 1 more; search it.]\\n"
+"""What its snapshot said of a topic that had no model's text. That is a heading now, and no snapshot counts it."""
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def rendered(project: Path) -> dict[str, dict[str, Any]]:
 
 
 async def test_every_session_renders_as_before(former: str, rendered: dict[str, dict[str, Any]]) -> None:
-    """Each session's window is, for each provider, what it was, byte for byte."""
+    """Each session's window is, for each provider, what it was, byte for byte, but for a heading that was counted once."""
     async with everfold.open(former, settings=SETTINGS) as engine:
         shown = {
             record.id: await (await engine.session(id=record.id)).window(preview=True)
@@ -51,9 +57,13 @@ async def test_every_session_renders_as_before(former: str, rendered: dict[str, 
             name: {provider: window.render(provider) for provider in ("openai", "anthropic")}
             for name, window in shown.items()
         }
-    assert {name: _spell(requests) for name, requests in now.items()} == {
-        name: _spell(requests) for name, requests in rendered.items()
+    spelled = {name: _spell(requests) for name, requests in rendered.items()}
+    counted = [name for name, requests in spelled.items() if HEADING_COUNTED in "".join(requests.values())]
+    assert MADE_ANEW in counted
+    spelled[MADE_ANEW] = {
+        provider: request.replace(HEADING_COUNTED, "") for provider, request in spelled[MADE_ANEW].items()
     }
+    assert {name: _spell(requests) for name, requests in now.items()} == spelled
 
 
 async def test_every_session_verifies(former: str) -> None:

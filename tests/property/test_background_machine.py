@@ -53,7 +53,7 @@ from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.core.primitives.json_values import JsonObject, encode_json
-from everfold.core.text.frames import continuity_note
+from everfold.core.text.frames import RECALL_TITLE, continuity_note
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.core.windows.entries import MessageEntry, RangeEntry
 from everfold.core.windows.rendering import render
@@ -586,7 +586,9 @@ class BackgroundMachine(RuleBasedStateMachine):
     async def check_window(self, session: Session, window: Window) -> None:
         """Within its budget, valid, an extension of the one before or with a reason, notes over what is awaited."""
         report = window.report
-        assert report.tokens <= report.budget_tokens - report.fixed_tokens + report.by_slice["fixed"], report
+        suffix = find_suffix(window)
+        unused = report.fixed_tokens - report.by_slice["fixed"]  # what is recalled may take it, and what else is free
+        assert report.tokens <= report.budget_tokens - (0 if RECALL_TITLE in suffix else unused), report
         requests = {kind: render(window, kind) for kind in PROVIDERS}
         assert check_openai_request(requests["openai"]) == []
         assert check_anthropic_request(requests["anthropic"]) == []
@@ -604,10 +606,10 @@ class BackgroundMachine(RuleBasedStateMachine):
         moment = (state.turn_seq, state.compaction_id)
         known = self.process.noted.get(session.id)
         allowed = {noted} if known is None or known[0] != moment else {noted, known[1]}
-        note = find_suffix(window)
+        note = suffix.partition(RECALL_TITLE)[0].removesuffix("\n\n")  # what is recalled comes after it
         assert note in allowed, (note, allowed)
         self.process.noted[session.id] = (moment, note)
-        assert flat + ((flatten_request(requests["openai"])[-1],) if note else ()) == flatten_request(
+        assert flat + ((flatten_request(requests["openai"])[-1],) if suffix else ()) == flatten_request(
             requests["openai"]
         )
         ranges = [entry for entry in window.entries if isinstance(entry, RangeEntry)]

@@ -10,7 +10,7 @@ from tests.support.sizes import examples
 
 import everfold
 from everfold import Session
-from everfold.core.log.budget import Policy, find_smallest_limit, require_budget, share_budget
+from everfold.core.log.budget import Policy, find_smallest_limit, least_digest_ratio, require_budget, share_budget
 from everfold.core.log.calibration import LEAST_FACTOR, MOST_FACTOR, Calibration, count_parts, count_tokens
 from everfold.core.windows.parts import list_parts
 from everfold.errors import BudgetUnsatisfiableError
@@ -20,7 +20,8 @@ from everfold.testing.kit.fakes import CountingIds, FakeClock
 MOST_COMPACTIONS = 100
 """More compactions for one window of these short logs would never end."""
 
-SLICES = ("message_cap_ratio", "kept_ratio", "digest_ratio", "standing_ratio", "visible_ratio", "step_visible_ratio")
+SLICES = ("message_cap_ratio", "digest_ratio", "visible_ratio", "step_visible_ratio")
+SHARES = ("tail_ratio", "kept_ratio", "standing_ratio", "weak_standing_ratio")
 
 
 @st.composite
@@ -32,11 +33,16 @@ def policies(draw: st.DrawFn) -> Policy:
     weights = [draw(st.floats(0.01, 1.0)) for _ in SLICES]
     share = draw(st.floats(0.1, 0.99)) * trigger / sum(weights)
     ratios = {name: weight * share for name, weight in zip(SLICES, weights, strict=True)}
+    least = least_digest_ratio(Policy(digest_ratio=ratios["digest_ratio"])) / target
+    tail = draw(st.floats(0, 1)) * max(0.9 - least, 0)
+    ratios["digest_ratio"] = min(ratios["digest_ratio"], 0.9 * target)
+    ratios["tail_ratio"] = tail * target
+    for name in SHARES[1:]:
+        ratios[name] = draw(st.floats(0, 1)) * (0.95 - tail) * target
     return Policy(
         target_ratio=target,
         trigger_ratio=trigger,
         hard_limit_ratio=hard,
-        pinned_ratio=ratios["kept_ratio"] * draw(st.floats(0, 1)),
         suffix_ratio=draw(st.sampled_from([0.0, 0.04, 0.3])),
         snapshot_tokens=draw(st.sampled_from([0, 600])),
         **ratios,
@@ -114,8 +120,8 @@ async def _set_calibration(session: Session, calibration: Calibration) -> Sessio
 
 async def _talk(policy: Policy, calibration: Calibration, limit: int, sizes: list[int], share: float) -> None:
     ids = _BoundedIds()
-    names = {"message_cap_ratio", "target_ratio", "trigger_ratio", "hard_limit_ratio", "pinned_ratio", "suffix_ratio"}
-    ratios = {name: getattr(policy, name) for name in names | set(SLICES)}
+    names = {"message_cap_ratio", "target_ratio", "trigger_ratio", "hard_limit_ratio", "suffix_ratio"}
+    ratios = {name: getattr(policy, name) for name in names | set(SLICES) | set(SHARES)}
     given = {"compaction": {**ratios, "synchronous": True}}
     async with everfold.open("memory://", settings=given, clock=FakeClock(), ids=ids) as engine:
         session = await engine.session(limit=limit)

@@ -3,13 +3,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfold.core.digests.extractive import (
-    DigestSource,
-    compose_digest,
-    compose_rollup,
-    compose_standing_instructions,
-)
+from everfold.core.digests.extractive import DigestSource, compose_digest, compose_rollup
 from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, pool_add, pool_drop
+from everfold.core.digests.standing import compose_standing_instructions
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.reading import find_extract_lines
 
@@ -81,7 +77,9 @@ def test_no_composed_text_exceeds_its_cap(sources: list[DigestSource], cap: int,
     for _ in range(2):
         fine = compose_digest(sources, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate, focus=focus)
         rollup = compose_rollup(pool, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate)
-        block = compose_standing_instructions(lines, cap_tokens=cap, estimate=_estimate)
+        block = compose_standing_instructions(
+            lines, cap_tokens=cap - cap // 4, weak_cap_tokens=cap // 4, estimate=_estimate
+        )
         for made in (fine, rollup, block):
             assert made.tokens == _estimate(made.text) <= cap
     again = compose_digest(sources, first_seq=first, last_seq=last, cap_tokens=cap, estimate=_estimate, focus=focus)

@@ -123,7 +123,7 @@ async def test_users_and_agents_stay_apart(url: str, tmp_path_factory: pytest.Te
     rng = random.Random(5)
     async with everfold.open(path) as engine:
         sessions = {pair: await engine.session(user=pair[0], agent=pair[1], limit=2_500) for pair in pairs}
-        for number in range(160):
+        for number in range(320):
             pair = rng.choice(pairs)
             mark = f"{pair[0]}{pair[1]}"
             await sessions[pair].append(

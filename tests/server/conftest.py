@@ -14,7 +14,8 @@ from everfold.server.opening import open_runtime
 from everfold.server.runtime import Runtime
 
 Settings = Mapping[str, Mapping[str, object]]
-INLINE: Settings = {"compaction": {"synchronous": True}}
+INLINE: Settings = {"compaction": {"synchronous": True}, "recall": {"enabled": False}}
+"""Without recall: two handles that meet a turn at different steps recall different amounts for it."""
 
 
 @dataclass(frozen=True, kw_only=True)

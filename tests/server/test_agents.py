@@ -101,7 +101,7 @@ async def test_null_goes_back_to_what_holds_for_all(tmp_path: Path, config: Path
         ({"instructions": "half a character: \ud800"}, "body.instructions"),
         ({"compaction": {"trigger_ratio": [None]}}, "body.compaction"),
         ({"compaction": {"trigger_rato": 0.7}}, "body.compaction.trigger_rato"),
-        ({"compaction": {"trigger_ratio": 0.7}}, "body.compaction"),
+        ({"compaction": {"trigger_ratio": 0.5}}, "body.compaction"),
     ],
 )
 async def test_what_does_not_fit_is_told_at_its_field(

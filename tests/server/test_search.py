@@ -54,6 +54,24 @@ async def test_a_key_finds_what_it_may_see(served: Served) -> None:
         assert (await client.get("/api/search?q=berth")).status_code == 400
 
 
+async def test_messages_are_found_by_role_and_time(served: Served, admin: httpx2.AsyncClient) -> None:
+    """`role`, `since` and `until` narrow the messages, and items and topics stay as they are."""
+    await fill(served)
+    await speak(served, ADA, "shop", "The berth is behind the crane.")
+    whole = (await admin.get(f"/api/search?q=berths&user={ADA}")).json()
+    (hit,) = whole["messages"]
+    for query, count in (
+        ("role=user", 1),
+        ("role=assistant,tool", 0),
+        ("role=assistant,user", 1),
+        (f"since={hit['said_at']}", 1),
+        (f"until={hit['said_at']}", 0),
+        ("since=2001-01-01T00:00:00Z&until=2001-01-02T00:00:00%2B02:00", 0),
+    ):
+        body = (await admin.get(f"/api/search?q=berths&user={ADA}&{query}")).json()
+        assert body == {**whole, "messages": [hit] * count}, query
+
+
 @pytest.mark.parametrize(
     ("query", "status"),
     [
@@ -61,6 +79,11 @@ async def test_a_key_finds_what_it_may_see(served: Served) -> None:
         ("user=default&q=", 422),
         ("user=default&q=a&in=attic", 422),
         ("user=default&q=a&limit=201", 422),
+        ("user=default&q=a&role=robot", 422),
+        ("user=default&q=a&role=", 422),
+        ("user=default&q=a&since=yesterday", 422),
+        ("user=default&q=a&since=2031-05-01T00:00:00", 422),
+        ("user=default&q=a&since=2031-05-01T00:00:00Z&until=2031-05-01T00:00:00Z", 422),
         ("user=somebody&q=a", 400),
         ("q=a", 400),
         ("user=default&q=%3F%21&limit=200", 200),
@@ -68,7 +91,7 @@ async def test_a_key_finds_what_it_may_see(served: Served) -> None:
     ],
 )
 async def test_a_question_has_a_form(admin: httpx2.AsyncClient, query: str, status: int) -> None:
-    """A search without a question, a user or a known place is refused; one without a word finds nothing."""
+    """A search without a question, a user, a known place or role, or a sound time is refused; one without a word finds nothing."""
     answer = await admin.get(f"/api/search?{query}")
     assert answer.status_code == status
     if status == 200:

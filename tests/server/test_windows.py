@@ -25,7 +25,7 @@ Body = dict[str, Any]
 @pytest.fixture
 async def session(served: Served) -> Session:
     """A session whose past was folded, with tool calls in it."""
-    opened = await served.runtime.engine.session(limit=6000, system="You help.", tools=[{"name": "look_up"}])
+    opened = await served.runtime.engine.session(limit=5000, system="You help.", tools=[{"name": "look_up"}])
     for entry in list(coding_log(3, turns_count=3)):
         await opened.append(entry.wire)
         await opened.window()
@@ -128,7 +128,7 @@ async def test_the_report_is_that_of_the_window_as_it_stands(admin: httpx2.Async
     assert report == (await look(admin, session))["report"]
     bounds = {one["name"]: one["limit_tokens"] for one in report["slices"]}
     budget = session.inspect.budget()
-    assert (bounds["kept"], bounds["digest"], bounds["fixed"]) == (budget.kept_tokens, budget.digest_tokens, None)
+    assert (bounds["tail"], bounds["digest"], bounds["fixed"]) == (None, budget.digest_tokens, None)
 
 
 async def test_a_dry_run_writes_nothing_and_says_what_would_be_done(served: Served, admin: httpx2.AsyncClient) -> None:

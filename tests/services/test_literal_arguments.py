@@ -19,6 +19,12 @@ pytestmark = pytest.mark.anyio
 OTHER = typing.cast("typing.Any", "rumour")
 HELLO: JsonObject = user("Hello.")
 
+
+async def _search_anew() -> object:
+    async with everfold.open("memory://") as engine:
+        return await engine.search("x", roles=[OTHER])
+
+
 Call = Callable[[Session, Memory, MemoryTools, Window], object]
 CALLS: dict[str, Call] = {
     "Memory.items(statuses)": lambda _s, memory, _t, _w: memory.items(statuses=[OTHER]),
@@ -26,6 +32,10 @@ CALLS: dict[str, Call] = {
     "Memory.find_items(kind)": lambda _s, memory, _t, _w: memory.find_items(kind=OTHER),
     "Memory.find_items(tier)": lambda _s, memory, _t, _w: memory.find_items(tier=OTHER),
     "Memory.search_all(places)": lambda _s, memory, _t, _w: memory.search_all("x", places=[OTHER]),
+    "Memory.search_all(roles)": lambda _s, memory, _t, _w: memory.search_all("x", roles=[OTHER]),
+    "Session.search(roles)": lambda session, _m, _t, _w: session.search("x", roles=[OTHER]),
+    "Everfold.search(roles)": lambda _s, _m, _t, _w: _search_anew(),
+    "MemoryTools.history_search(roles)": lambda _s, _m, tools, _w: tools.history_search("x", roles=[OTHER]),
     "Memory.add(tier)": lambda _s, memory, _t, _w: memory.add("I row.", tier=OTHER),
     "Memory.add(kind)": lambda _s, memory, _t, _w: memory.add("I row.", kind=OTHER),
     "Memory.forget_topic(tier)": lambda _s, memory, _t, _w: memory.forget_topic("general", tier=OTHER),

@@ -150,8 +150,7 @@ async def test_what_is_found_goes_the_way_of_what_is_written(url: str) -> None:
         await session.append(user(attack))
         assert [item.status for item in await memory.items(statuses=("active", "quarantined"))] == ["quarantined"]
         said = [
-            f"My locker number in hall {number} is {number * 37}, next to the door of the pump room."
-            for number in range(40)
+            f"Never open hall {number} while the door {number * 37} of the pump room is locked." for number in range(40)
         ]
         await session.append([user(text) for text in said])
         items = await memory.items()

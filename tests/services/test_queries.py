@@ -23,6 +23,7 @@ APPEND = ["BEGIN IMMEDIATE", "write_state", "insert_message", "insert_search_row
 """The one transaction of an append: state with its revision, the message, its search row. It reads nothing."""
 STATE = ["read_state"]
 """All that a window asks when no other handle has written: the state, with its revision."""
+NO_RECALL: Mapping[str, Mapping[str, object]] = {"recall": {"enabled": False}}
 TALK = [{"role": role, "content": f"The boat {n} is painted."} for n in range(30) for role in ("user", "assistant")]
 
 
@@ -78,8 +79,8 @@ def trace() -> Iterator[Trace]:
 
 @pytest.fixture
 async def engine(trace: Trace, file_url: str) -> AsyncIterator[Everfold]:  # noqa: ARG001 - traced from its opening
-    """An engine over a traced file."""
-    async with everfold.open(file_url) as opened:
+    """An engine over a traced file, without recall, which has a test of its own."""
+    async with everfold.open(file_url, settings=NO_RECALL) as opened:
         yield opened
 
 
@@ -142,6 +143,35 @@ async def test_a_step_asks_for_nothing_but_its_own(engine: Everfold, trace: Trac
     assert trace.take() == (STATE, 1)
 
 
+async def test_recall_costs_one_search_a_turn(trace: Trace, tmp_path: Path) -> None:
+    """Before anything is folded recall costs no statement, later one search at a turn's first step; off it never costs any."""
+    wires = [{"role": "user", "content": "Where is the harbour?"}, {"role": "assistant", "content": "Over there."}]
+    for name, settings in {"off": NO_RECALL, "on": {}}.items():
+        async with everfold.open(f"sqlite:///{tmp_path}/{name}.db", settings=settings) as engine:
+            session = await engine.session(limit=8_000)
+            await session.window()
+            for wire in wires * 3:
+                await session.append(wire)
+                trace.take()
+                await session.window()
+                assert trace.take() == (STATE, 1)
+            for entry in endless_log(2, messages_count=120):
+                await session.append(entry.wire)
+            await session.compact(keep_recent=2)
+            await session.window()
+            await session.append(wires[0])
+            trace.take()
+            await session.window()
+            statements, _ = trace.take()
+            assert statements.count("search_messages") == (name == "on")
+            assert (statements == STATE) == (name == "off")
+            for wire in (wires[1], {"role": "user", "content": "ok"}):
+                await session.window()
+                assert trace.take() == (STATE, 1)
+                await session.append(wire)
+                trace.take()
+
+
 async def test_off_is_free(engine: Everfold, trace: Trace) -> None:
     """A dynamic suffix costs no query, nor do search, events and previews once they were used and are not any more."""
     session = await steady(engine)
@@ -170,7 +200,7 @@ async def test_sources_cost_nothing_until_they_are_asked(
 ) -> None:
     """A turn in which no source is asked has not one statement more than where there are none."""
     source = FakeSource()
-    async with everfold.open(file_url, settings={"compaction": compaction}, sources=[source]) as engine:
+    async with everfold.open(file_url, settings={**NO_RECALL, "compaction": compaction}, sources=[source]) as engine:
         session = await steady(engine)
         for wire in TALK[:8]:
             trace.take()
@@ -207,7 +237,8 @@ async def test_memory_costs_only_the_agent_that_opted_in(trace: Trace, tmp_path:
 async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
     """Where nothing is found a turn reads two more rows for an append and three for a window; what is found is written then."""
     head = ["find_user", "read_version_of_memory"]
-    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=MEMORY_OF_ONE) as engine:
+    settings = {**NO_RECALL, **MEMORY_OF_ONE}
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=settings) as engine:
         session = await engine.session(user="ada", agent="shop", limit=32_000)
         for wire in TALK[:4]:
             await session.append(wire)
@@ -306,7 +337,8 @@ async def test_what_is_done_beside_the_turns_costs_them_no_statement(
     """A turn after a refresh, or a fold, that its own process has stored plans once and reads none of it again."""
     compaction = {"synchronous": False, "continuous_interval": 2, "enabled": is_folding, "min_fold_tokens": 0}
     told: set[str] = set()
-    async with everfold.open(file_url, settings={"compaction": compaction}, sources=[FakeSource()]) as engine:
+    settings = {**NO_RECALL, "compaction": compaction}
+    async with everfold.open(file_url, settings=settings, sources=[FakeSource()]) as engine:
         session = await engine.session(limit=32_000)
         await session.append(TALK[:4])
         await session.window()

@@ -98,6 +98,14 @@ PINS = [wire for n in range(30) for wire in (user(f"[[keep]] Gate {n} has code {
 MIDDLING = [
     wire for n in range(30) for wire in (user(f"Gate {n}: {words(30, f'g{n}x')}"), assistant(words(60, f"r{n}x")))
 ]
+DECIDED = [
+    wire
+    for n in range(40)
+    for wire in (
+        user(f"I prefer the blue label for crate {n}, with its number in white."),
+        assistant(words(60, f"d{n}x")),
+    )
+]
 SHORT = [wire for n in range(60) for wire in (user(f"And {n}?"), assistant(f"It is {n}."))]
 PASTE = [user("go"), assistant(words(2000)), user("on")]
 STEP = [user("go"), calls("a", "b"), result("a", words(400, "a")), result("b", words(900, "b")), assistant("done")]
@@ -132,15 +140,16 @@ CASES: dict[str, Case] = {
     "model.answer_tokens": Case(value=1000, look=budget, wires=TALK[:4]),
     "compaction.enabled": Case(value=False, look=events, wires=TALK),
     "compaction.trigger_ratio": Case(value=0.90, look=events, wires=TALK),
-    "compaction.target_ratio": Case(value=0.40, look=events, wires=TALK),
+    "compaction.target_ratio": Case(value=0.50, look=events, wires=TALK),
     "compaction.hard_limit_ratio": Case(value=0.85, look=events, wires=TALK, given={"compaction.enabled": False}),
-    "compaction.suffix_ratio": Case(value=0.05, look=suffix, wires=TALK[:4]),
+    "compaction.suffix_ratio": Case(value=0.25, look=suffix, wires=TALK[:4]),
     "compaction.message_cap": Case(value=50, look=held, wires=MIDDLING),
     "compaction.message_cap_ratio": Case(value=0.01, look=held, wires=MIDDLING),
     "compaction.kept_ratio": Case(value=0.10, look=held, wires=TALK),
-    "compaction.pinned_ratio": Case(value=0.01, look=held, wires=[*PINS[:10], *TALK]),
+    "compaction.tail_ratio": Case(value=0.05, look=events, wires=TALK),
     "compaction.digest_ratio": Case(value=0.05, look=digests, wires=TALK),
-    "compaction.standing_ratio": Case(value=0.01, look=standing, wires=TALK, given={"compaction.kept_ratio": 0.08}),
+    "compaction.standing_ratio": Case(value=0.01, look=held, wires=[*PINS[:10], *TALK]),
+    "compaction.weak_standing_ratio": Case(value=0.0, look=standing, wires=DECIDED),
     "compaction.visible_ratio": Case(value=0.05, look=forms, wires=PASTE),
     "compaction.step_visible_ratio": Case(value=0.12, look=forms, wires=STEP),
     "compaction.min_fold_tokens": Case(
@@ -338,7 +347,7 @@ class Bench:
 
     async def fail(self) -> Compaction:
         """The event of a compaction whose digest could not be written."""
-        await self.session.append(TALK[:50])
+        await self.session.append(TALK)
         await self.session.window()
         return (await self.session.inspect.compactions())[0]
 

@@ -17,6 +17,7 @@ from everfold.core.compaction.record import Compaction
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.tokens import (
     IMAGE_TOKENS,
@@ -161,7 +162,9 @@ class Prover:
     def _check_report(self, window: Window, suffix: str | None) -> None:
         report = window.report
         bound = (
-            report.budget_tokens if suffix else report.budget_tokens - report.fixed_tokens + report.by_slice["fixed"]
+            report.budget_tokens
+            if suffix or find_suffix(window)
+            else report.budget_tokens - report.fixed_tokens + report.by_slice["fixed"]
         )
         _hold(report.tokens <= bound, f"G12: the report counts {report.tokens}, allowed are {bound}: {report}")
 
@@ -272,6 +275,7 @@ class Prover:
         gone = [seq for seq in range(1, window.report.watermark + 1) if seq not in shown and seq not in self.erased]
         notes = await self.session._store.read_notes(self.session.id, gone)
         lines = [line for note in notes for line in note.lines if line.standing]
+        lines = [line for line in lines if measure_strength(line.kind, line.quote)]
         standing = [line for line in lines if not has_ended(line, _LATE)]
         flat_block = _squeeze(block)
         absent = {

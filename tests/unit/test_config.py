@@ -40,7 +40,7 @@ def test_precedence(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *, has_file: bool, has_environment: bool, has_argument: bool
 ) -> None:
     """An argument outranks the environment, that the file, that the default; each tells where it came from."""
-    wanted: tuple[float, str] = (0.80, "default")
+    wanted: tuple[float | None, str] = (None, "default")
     if has_file:
         write(folder, "[compaction]\ntrigger_ratio = 0.81\n")
         wanted = (0.81, "file")
@@ -214,12 +214,15 @@ def test_a_variable_of_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
     "compaction",
     [
         {"trigger_ratio": 0.5},
-        {"trigger_ratio": 0.96},
+        {"trigger_ratio": 0.99},
         {"hard_limit_ratio": 1.1},
         {"target_ratio": 0.0},
-        {"target_ratio": 0.8},
+        {"target_ratio": 0.96},
+        {"target_ratio": 0.32},
+        {"tail_ratio": 0.55},
         {"kept_ratio": 0.5},
-        {"pinned_ratio": 0.3},
+        {"standing_ratio": 0.3},
+        {"visible_ratio": 0.7},
         {"trigger_ratio": float("nan")},
     ],
     ids=repr,
@@ -278,9 +281,29 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(key: str, value: str) -> No
 @pytest.mark.usefixtures("folder")
 def test_how_a_digest_is_made_is_not_the_sessions() -> None:
     """Which model writes, for how long and how often it is asked does not change what a session holds."""
-    plain = load_settings().session_settings()
+    plain = load_settings(overrides={"model": {"name": "openai:one"}}).session_settings()
     compaction = {"model": "openai:any", "summary_timeout_secs": 5, "retries": 0}
     assert load_settings(overrides={"compaction": compaction}).session_settings() == plain
+
+
+@pytest.mark.parametrize(
+    ("sections", "wanted"),
+    [
+        ({}, (0.95, False)),
+        ({"model": {"name": "openai:any"}}, (0.80, True)),
+        ({"compaction": {"model": "openai:any"}}, (0.80, True)),
+        ({"compaction": {"model": "openai:any", "trigger_ratio": 0.9}}, (0.9, True)),
+        ({"compaction": {"hard_limit_ratio": 0.9}}, (0.9 * 0.97, False)),
+    ],
+    ids=repr,
+)
+@pytest.mark.usefixtures("folder")
+def test_the_trigger_where_none_is_set(
+    sections: Mapping[str, Mapping[str, object]], wanted: tuple[float, bool]
+) -> None:
+    """A compaction is due late where no model's digest is awaited, earlier where one is, and below the hard limit."""
+    policy = load_settings(overrides=sections).session_settings().policy
+    assert (policy.trigger_ratio, policy.awaits_model) == wanted
 
 
 def test_a_file_that_is_none(folder: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Protocol
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -144,8 +145,12 @@ class HistoryStore(Protocol):
         agent_id: AgentId | None,
         session_id: SessionId | None,
         limit_count: int,
+        only: SearchFilter = ANY_MESSAGE,
     ) -> list[Hit]:
-        """The best messages of one user, best first. With a session: only what its lineage holds."""
+        """The best messages of one user that a filter admits, best first. With a session: only what its lineage holds.
+
+        A filter drops messages and changes no score: the best of those left are given, however many better ones it drops.
+        """
         ...
 
     async def read_contents(self, session_id: SessionId, first_seq: int, last_seq: int) -> list[StoredContent]:

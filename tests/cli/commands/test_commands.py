@@ -156,6 +156,24 @@ def test_search_finds_words(run: Run, transcript: Path) -> None:
     assert read(run("search", text[:80], "--db", "a.db", "--user", "nobody", "--json"))["hits"] == []
 
 
+def test_search_takes_roles_and_times(run: Run, transcript: Path) -> None:
+    """A search narrows to roles and a span of time, and refuses what is none of them."""
+    run("import", str(transcript), "--db", "a.db")
+    asked = ("search", "order please", "--db", "a.db", "--count", "200")
+    hits = read(run(*asked, "--json"))["hits"]
+    for option in ((), ("--session", hits[0]["session"])):
+        here = [hit for hit in hits if not option or hit["session"] == option[1]]
+        assert read(run(*asked, *option, "--role", "user", "--json"))["hits"] == [
+            hit for hit in here if hit["role"] == "user"
+        ]
+        both = read(run(*asked, *option, "--role", "user", "--role", "assistant", "--since", "2001-01-01", "--json"))
+        assert both["hits"] == [hit for hit in here if hit["role"] in {"user", "assistant"}]
+        assert read(run(*asked, *option, "--until", "2001-01-01", "--json"))["hits"] == []
+    assert {hit["role"] for hit in hits} > {"user"}
+    assert "roles must be one of" in run(*asked, "--role", "robot", code=2).stderr
+    assert "--since takes a date" in run(*asked, "--since", "soon", code=2).stderr
+
+
 def test_verify_finds_nothing_in_a_sound_store(run: Run, database: Path) -> None:
     """A store that nobody touched verifies, as a whole and by session."""
     document = read(run("verify", "--db", database, "--json"))
@@ -187,7 +205,7 @@ def test_config_tells_where_a_value_came_from(run: Run, here: Path, monkeypatch:
     found = {row["key"]: (row["value"], row["from"]) for row in rows}
     assert found["model.context_limit"] == (7000, "environment")
     assert found["model.answer_tokens"] == (500, "file")
-    assert found["compaction.trigger_ratio"] == (0.8, "default")
+    assert found["compaction.trigger_ratio"] == (None, "default")
     assert "environment" in run("--config", "shop.toml", "config").stdout
 
 

@@ -40,7 +40,7 @@ def write_script(folder: Path, text: str) -> Path:
 @pytest.fixture
 def degraded(run: Run, transcript: Path, here: Path) -> Path:
     """A database in which a model refused every digest."""
-    run("replay", transcript, "--limit", "6000", "--script", write_script(here, BAD), "--db", "bad.db")
+    run("replay", transcript, "--limit", "7000", "--script", write_script(here, BAD), "--db", "bad.db")
     return here / "bad.db"
 
 

@@ -229,7 +229,7 @@ def test_passes_over_messages_are_told(memory: Run) -> None:
 
 
 def test_a_dream_makes_topics(memory: Run) -> None:
-    """A dream shows what it adds and of which items, and its topics are listed in short and shown whole by name."""
+    """A dream shows what it adds, and its topics are listed in short and shown whole by name, without ids in their text."""
     assert "no dreams yet" in memory("dreams").stdout
     [dream] = read(memory("dream", "--agent", "shop", "--json"))["dreams"]
     assert (dream["state"], dream["generator"], dream["cost_usd"]) == ("applied", "deterministic", None)
@@ -241,7 +241,8 @@ def test_a_dream_makes_topics(memory: Run) -> None:
     assert topic["name"] in memory("topics").stdout
     assert read(memory("topics", topic["name"], "--json"))["revisions"] == [topic]
     text = unwrap(memory("topics", topic["name"]).stdout)
-    assert all(source in text for source in topic["sources"])
+    assert f"made of {len(topic['sources'])} items" in text
+    assert not any(source in text + topic["content"] for source in topic["sources"])
     assert "'glazes'" in unwrap(memory("topics", "glazes", code=3).stderr)
 
 

@@ -1,6 +1,7 @@
 """What a replay reports: the same figures for people and for programs."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,48 @@ def test_replay_reports_what_it_did(run: Run, transcript: Path) -> None:
     assert replay["report"]["over_budget_count"] == replay["invalid_count"] == 0
     assert replay["report"]["messages_count"] == len(transcript.read_text("utf-8").splitlines())
     assert sum(replay["report"]["compactions"].values()) > 1
+
+
+def test_replay_tells_what_the_talk_costs(run: Run, transcript: Path) -> None:
+    """The costs of three ways are those of the report's tokens at the given prices, for people and for programs."""
+    prices = ("--price", "3", "--cached-price", "0.5")
+    [replay] = read(run("replay", transcript, "--limit", "6000", *prices, "--json"))["replays"]
+    read_tokens = replay["report"]["input"]
+    assert replay["cost"]["prices"] == {"input": 3.0, "cached": 0.5}
+    for way in ("whole", "tail", "folded"):
+        tokens, cached = read_tokens[way]["tokens"], read_tokens[way]["cached_tokens"]
+        assert replay["cost"][way] == pytest.approx(((tokens - cached) * 3.0 + cached * 0.5) / 1e6)
+    assert replay["cost"]["folded"] < replay["cost"]["whole"]
+    text = run("replay", transcript, "--limit", "6000", *prices).stdout
+    assert "at 3 a million input tokens, 0.5 cached" in text
+    told = [float(number) for number in re.findall(r"\d\.\d{4}", text)]
+    assert pytest.approx(replay["cost"]["folded"], rel=2e-3) in told  # the marks of another session have other tokens
+
+
+def test_replay_tells_tokens_sent_again(run: Run, transcript: Path) -> None:
+    """Tokens sent again are the sum over the cache breaks, and stand in the report per token that came in."""
+    [replay] = read(run("replay", transcript, "--limit", "6000", "--json"))["replays"]
+    report = replay["report"]
+    assert report["resent_tokens"] == sum(broken["resent_tokens"] for broken in report["cache_breaks"]) > 0
+    text = run("replay", transcript, "--limit", "6000").stdout
+    assert f"{report['resent_tokens']:,} tokens sent again, {report['resent_per_token']:.2f} per token in" in text
+    assert f"{report['uncached_per_token']:.2f}" in text
+
+
+def test_each_of_several_replays_tells_tokens_sent_again(run: Run, transcript: Path, here: Path) -> None:
+    """A line of several replays has the tokens sent again per token in, and so has the page of one."""
+    run("replay", transcript, "--limit", "6000", "--html", "report.html")
+    assert "sent again per token in" in (here / "report.html").read_text("utf-8")
+    talk = '{"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]}\n'
+    (here / "talks.jsonl").write_text(talk * 2, "utf-8")
+    text = run("replay", "talks.jsonl", "--conversation", "all").stdout
+    assert "sent" in text
+    assert "0.00" in text
+
+
+def test_replay_refuses_a_price_below_nothing(run: Run, transcript: Path) -> None:
+    """A negative price is no price."""
+    assert "--price" in run("replay", transcript, "--price", "-1", code=2).output
 
 
 def test_replay_reports_what_a_model_wrote(run: Run, transcript: Path, here: Path) -> None:

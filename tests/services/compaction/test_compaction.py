@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from itertools import pairwise
 from typing import Literal
@@ -106,18 +106,16 @@ async def test_tokens(engine: Everfold) -> None:
     """A compaction fires exactly when the window less its fixed part reaches the trigger, and folds to the target."""
     session = await engine.session(limit=LIMIT, system="Be brief.")
     watcher, shares = Watcher(session), await budget(session)
-    fired = standing_tokens = 0
-    for turn in range(90):
-        due, compactions, window = await watcher.turn(*talk(1, first=turn + 1))
-        grown_tokens = max(window.report.by_slice["standing"] - standing_tokens, 0)
-        standing_tokens = window.report.by_slice["standing"]
+    fired = 0
+    for turn in range(160):
+        due, compactions, _ = await watcher.turn(*talk(1, first=turn + 1))
         assert bool(compactions) == (due >= shares.trigger_tokens), (turn, due, shares)
         if compactions:
             fired += 1
-            assert [compaction.plan.trigger for compaction in compactions] == ["tokens"]
+            wanted = "overflow" if due > shares.hard_limit_tokens else "tokens"
+            assert [compaction.plan.trigger for compaction in compactions] == [wanted]
             assert compactions[0].plan.tokens_before == due
-            # what is quoted of the messages that leave now is known only when the fold is made
-            assert watcher.tokens <= shares.target_tokens * FRAMES + grown_tokens
+            assert watcher.tokens <= shares.target_tokens
             assert compactions[0].report
             assert compactions[0].report.tokens_after == watcher.tokens
     assert fired > 4
@@ -232,6 +230,13 @@ async def test_hysteresis(engine: Everfold) -> None:
     assert min(after - before for before, after in pairwise(turns)) >= 5
 
 
+@pytest.fixture
+async def early_engine(url: str) -> AsyncIterator[Everfold]:
+    """An engine with a trigger that is far below the hard limit, so that a window can be between them."""
+    async with open_with(url, trigger_ratio=0.8, suffix_ratio=0.1, min_fold_tokens=0) as opened:
+        yield opened
+
+
 async def tight_session(engine: Everfold) -> Session:
     """A session whose head and running message, made for a larger limit, fill the window up to its trigger."""
     session = await engine.session(limit=16_000)
@@ -244,9 +249,9 @@ def step(number: int) -> list[Mapping[str, object]]:
     return [calls("a"), result("a", words(46, f"step{number}x"))]
 
 
-async def test_latch(engine: Everfold) -> None:
+async def test_latch(early_engine: Everfold) -> None:
     """Two compactions that stay above the trigger silence the next; an overflow fires; being below it ends the silence."""
-    session = await tight_session(engine)
+    session = await tight_session(early_engine)
     watcher, shares = Watcher(session), await budget(session)
     watcher.tokens = body_tokens(await session.window(preview=True))
     stuck, seen = 0, []
@@ -281,15 +286,15 @@ async def test_latch(engine: Everfold) -> None:
     assert "tokens" in (await triggers(session))[before:]
 
 
-async def test_latch_ends_below_the_trigger(engine: Everfold) -> None:
+async def test_latch_ends_below_the_trigger(early_engine: Everfold) -> None:
     """A latched session whose limit was raised is below the trigger again, and compacts when that is due."""
-    session = await tight_session(engine)
+    session = await tight_session(early_engine)
     number = 0
     while (await session.inspect.state()).stuck_count < 2:
         await session.append(step(number))
         await session.window()
         number += 1
-    session = await engine.session(limit=6000)
+    session = await early_engine.session(limit=6000)
     await session.window()
     assert (await session.inspect.state()).stuck_count == 0
     before = len(await triggers(session))
@@ -299,9 +304,9 @@ async def test_latch_ends_below_the_trigger(engine: Everfold) -> None:
     assert "tokens" in (await triggers(session))[before:]
 
 
-async def test_a_full_window_names_its_slices(engine: Everfold) -> None:
+async def test_a_full_window_names_its_slices(early_engine: Everfold) -> None:
     """A window that stays above its trigger with nothing left to fold names the slices that fill it."""
-    session = await tight_session(engine)
+    session = await tight_session(early_engine)
     for number in range(6):
         await session.append(step(number))
         window = await session.window()
@@ -389,7 +394,7 @@ async def test_preview(url: str) -> None:
     """A preview shows the window that would be shown, however many events that takes, and writes nothing."""
     async with open_with(url, rows_per_digest=20) as engine:
         session = await engine.session(limit=LIMIT)
-        await session.append(talk(30))
+        await session.append(talk(60))
         before = await session.inspect.state()
         preview = await session.window(preview=True)
         assert await session.inspect.state() == before
@@ -414,11 +419,11 @@ async def test_head_stays(engine: Everfold) -> None:
         if window.report.watermark >= 2:
             assert shown(window)[2] == "head"
             assert "My name is Ida and I run the north pier." in said(window)
-    assert window.report.watermark > 100
+    assert window.report.watermark > 80
 
 
 async def test_running_turn(engine: Everfold) -> None:
-    """The running turn's user message stays while its completed steps fold; above the cap it leaves with its turn."""
+    """The running turn's user message stays while its completed steps fold; above the cap only quotes of it outlive its turn."""
     session = await engine.session(limit=LIMIT)
     await session.append(talk(2))
     [seq] = await session.append(user(words(3000, "paste")))
@@ -437,7 +442,8 @@ async def test_running_turn(engine: Everfold) -> None:
     await session.compact(keep_recent=2)
     window = await session.window()
     assert seq not in shown(window)
-    assert "paste0 paste1" not in said(window)
+    assert "paste2999" in visible
+    assert "paste2999" not in said(window)
     assert (await session.verify()).is_sound
 
 
@@ -614,13 +620,13 @@ async def test_volatile_suffix(engine: Everfold, provider: Literal["openai", "an
 
 
 async def test_volatile_suffix_is_cut(engine: Everfold) -> None:
-    """A suffix larger than its reserve is cut to it, so that the window stays within its budget."""
+    """A suffix larger than the space for it is cut to that, so that the window stays within its budget."""
     session = await engine.session(limit=LIMIT)
     await session.append(talk(2))
     shares = await budget(session)
     window = await session.window(suffix=words(3000, "delta"))
     used = window.report.by_slice["suffix"]
-    assert shares.suffix_tokens * 0.8 < used <= shares.suffix_tokens
+    assert shares.most_suffix_tokens * 0.8 < used <= shares.most_suffix_tokens
     assert window.report.tokens <= window.report.budget_tokens
     assert said(window).count("delta0 delta1") == 1
     for nothing in ("", None):

@@ -32,9 +32,9 @@ MODELS: dict[str, tuple[Step, ...] | None] = {
 def open_for(
     model: str, opening: Opening, clock: FakeClock, *, synchronous: bool
 ) -> AbstractAsyncContextManager[Everfold]:
-    """An engine with such a model, or with none."""
+    """An engine with such a model, or with none, and a trigger far below the hard limit."""
     settings: dict[str, Mapping[str, object]] = {
-        "compaction": {"synchronous": synchronous, "retries": 0},
+        "compaction": {"synchronous": synchronous, "retries": 0, "trigger_ratio": 0.8, "suffix_ratio": 0.1},
         "recovery": {"grace_secs": 0.0},
     }
     steps = MODELS[model]

@@ -13,7 +13,7 @@ from tests.support.sizes import examples
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import make_engine
-from everfold.config import Settings
+from everfold.config import Settings, load_settings
 from everfold.core.compaction.folding import Fold
 from everfold.core.compaction.record import Compaction
 from everfold.core.forgetting.messages import Erasure
@@ -42,9 +42,9 @@ SLOW = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.to
 pytestmark = pytest.mark.moves_prefix  # an erase takes words out of what was shown
 
 
-def open_engine(store: InMemoryStore | SqliteStore) -> Everfold:
+def open_engine(store: InMemoryStore | SqliteStore, settings: Settings | None = None) -> Everfold:
     """An engine over a store, whose clock stands still."""
-    return make_engine(store, Settings(), clock=FakeClock(), ids=CountingIds())
+    return make_engine(store, settings or Settings(), clock=FakeClock(), ids=CountingIds())
 
 
 def plant(wire: JsonObject) -> JsonObject:
@@ -205,7 +205,8 @@ async def fill(session: Session, *, turns_count: int = 30) -> int:
 
 async def test_every_event_forgets_it(store: InMemoryStore | SqliteStore) -> None:
     """Layouts and digests of events that are no longer in force lose it too: a branch may take them up."""
-    session = await open_engine(store).session(limit=LIMIT_TOKENS)
+    settings = load_settings(overrides={"compaction": {"kept_ratio": 0.2}})
+    session = await open_engine(store, settings).session(limit=LIMIT_TOKENS)
     seq = await fill(session, turns_count=14)
     for berth in range(1, 250):
         await session.append(

@@ -5,13 +5,16 @@ from typing import cast
 
 import pytest
 from bench.material.logs import chat_log, coding_log
+from tests.support.proofs import find_suffix
 
+import everfold
 from everfold import Everfold, render
 from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 from everfold.services.inspection.replay import ReplayTurn
 from everfold.session import Session
+from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 
 def read_log(*, coding: bool = True) -> list[TranscriptMessage]:
@@ -37,16 +40,19 @@ async def test_asks_for_a_window_whenever_the_model_speaks_next(engine: Everfold
     assert [turn.played_count for turn in turns] == sorted({*due, len(roles)})
 
 
-async def test_shows_what_a_live_session_shows(engine: Everfold) -> None:
-    """The last request of a replay is, byte for byte, what a session fed by hand would send."""
+async def test_shows_what_a_live_session_shows(engine: Everfold, url: str) -> None:
+    """The last request of a replay is, byte for byte, what a session fed by hand would send, in a store of its own."""
     messages = read_log()
-    turns, _ = await play(await engine.session(user="played", limit=6000), messages)
-    live = await engine.session(user="live", limit=6000)
-    for index, message in enumerate(messages):
-        await live.append(message.wire, said_at=message.said_at)
-        if index + 1 == len(messages) or messages[index + 1].wire["role"] == "assistant":
-            window = await live.window()
+    turns, _ = await play(await engine.session(limit=6000), messages)
+    own_url = url.replace("everfold.db", "live.db")  # recall ranks by all that a store holds
+    async with everfold.open(own_url, clock=FakeClock(), ids=CountingIds()) as other:
+        live = await other.session(limit=6000)
+        for index, message in enumerate(messages):
+            await live.append(message.wire, said_at=message.said_at)
+            if index + 1 == len(messages) or messages[index + 1].wire["role"] == "assistant":
+                window = await live.window()
     assert json.dumps(turns[-1].request) == json.dumps(render(window, "openai"))
+    assert find_suffix(window)
     assert turns[-1].compactions_count > 0
 
 

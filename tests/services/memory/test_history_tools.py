@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -166,3 +167,30 @@ async def test_an_earlier_conversation_is_read_by_its_id() -> None:
         assert f"[conversation {first.id}, message 1, " in found
         answers = await follow(second.tools(), {"first": 1, "session": first.id})
         assert "".join(map(read_body, answers)).endswith(LOG)
+
+
+async def test_a_model_searches_by_role_and_time() -> None:
+    """`history_search` takes a role and a span of time, refuses what is none, and finds only messages in them."""
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(user="ada", agent="helper")
+        for day, role in ((1, "user"), (1, "assistant"), (2, "user")):
+            said = {"role": role, "content": f"Day {day}: the ferry, says the {role}."}
+            await session.append(said, said_at=datetime(2031, 5, day, 9, tzinfo=UTC))
+        tools = session.tools()
+        for arguments, seqs in (
+            ({}, {1, 2, 3}),
+            ({"role": "user"}, {1, 3}),
+            ({"role": "assistant", "since": None}, {2}),
+            ({"since": "2031-05-02"}, {3}),
+            ({"until": "2031-05-02T00:00:00Z", "role": "user"}, {1}),
+            ({"since": "2031-05-01T11:30+02:00", "until": "2031-05-03"}, {3}),
+        ):
+            answer = await tools.call("history_search", {"query": "ferry", **arguments})
+            assert {int(seq) for seq in re.findall(r", message (\d+),", answer.text)} == seqs, arguments
+        for arguments in (
+            {"role": "robot"},
+            {"since": "soon"},
+            {"until": 7},
+            {"since": "2031-05-02", "until": "2031-05-01"},
+        ):
+            assert (await tools.call("history_search", {"query": "ferry", **arguments})).is_error, arguments

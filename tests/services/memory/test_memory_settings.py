@@ -16,6 +16,15 @@ from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 pytestmark = pytest.mark.anyio
 FACTS = ("The ferry to Trieste leaves from pier seven.", "The ferry to Pula leaves from pier nine.", "I live in Graz.")
+OTHERS = ("The kiln is at nine hundred degrees.", "Otto is a hamster.", "Tea is fine.")
+ANSWERS = (
+    "It leaves from pier seven, not from pier eight.",
+    "The Pula ferry: pier nine.",
+    "Graz is nice in May.",
+    "Nine hundred?",
+    "A hamster?",
+    "Ferryboats, pierside cafes.",
+)
 BASE: Mapping[str, Mapping[str, object]] = {
     "memory": {"system": "structured"},
     "compaction": {"synchronous": True},
@@ -41,7 +50,8 @@ async def say(session: Session, *texts: str) -> None:
 async def recalled(engine: Everfold) -> int:
     """How many lines the report gives for what was recalled of an earlier session."""
     first = await engine.session(user="ann")
-    await say(first, *FACTS)
+    for fact, answer in zip((*FACTS, *OTHERS), ANSWERS, strict=True):
+        await first.append([user(fact), assistant(answer)])
     second = await first.new()
     await second.append(user("Which pier does the ferry to Trieste leave from?"))
     window = await second.window()
@@ -54,13 +64,10 @@ async def recalled(engine: Everfold) -> int:
 @pytest.mark.parametrize(
     ("plain", "changed"),
     [
-        ({}, {"recall": {"enabled": True}}),
-        ({"recall": {"enabled": True}}, {"recall": {"enabled": True, "entries": 1}}),
-        ({"recall": {"enabled": True}}, {"recall": {"enabled": True}, "embed": {"model": "hash:384"}}),
-        (
-            {"recall": {"enabled": True}, "embed": {"model": "hash:384"}},
-            {"recall": {"enabled": True}, "agents": {"default": {"recall_enabled": False}}},
-        ),
+        ({}, {"recall": {"enabled": False}}),
+        ({}, {"recall": {"entries": 1}}),
+        ({}, {"embed": {"model": "hash:384"}}),
+        ({"embed": {"model": "hash:384"}}, {"agents": {"default": {"recall_enabled": False}}}),
     ],
     ids=["recall.enabled", "recall.entries", "embed.model", "agents.recall_enabled"],
 )

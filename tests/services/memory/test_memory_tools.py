@@ -8,6 +8,7 @@ from tests.support.candidates import NOW, candidate
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.log.search_filters import SearchFilter
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.schemas import MEMORY_TOOLS
 from everfold.core.primitives.ids import SessionId
@@ -39,8 +40,8 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 def tools(store: Store) -> MemoryTools:
     """The tools over the store, with a small budget."""
 
-    async def search(question: str, limit_count: int) -> Sequence[SearchHit]:
-        return await search_messages(store, question, user_id=ADA, agent_id=GUIDE, limit_count=limit_count)
+    async def search(question: str, limit_count: int, only: SearchFilter) -> Sequence[SearchHit]:
+        return await search_messages(store, question, user_id=ADA, agent_id=GUIDE, limit_count=limit_count, only=only)
 
     async def read(session: str | None, first: int, last: int) -> HistoryStretch:
         if session not in (None, SES):

@@ -33,7 +33,7 @@ from everfold.testing.kit.memory_builders import evidence, item, put, topic
 
 pytestmark = pytest.mark.anyio
 NOW = minute(900)
-ON = MemoryPolicy(system="structured", recall_enabled=True)
+ON = MemoryPolicy(system="structured")
 TALK = (
     user("My sailing boat is called Kittiwake and lies in Whitby."),
     assistant("Kittiwake is a lovely name for a boat."),
@@ -78,26 +78,26 @@ async def test_messages_items_and_topics_are_found(store: Store, session: Sessio
     found = await ask(store, "Where does my boat lie?")
     assert {"#1", "itm_1", "top_1"} <= names(found)
     assert "#6" not in names(found)
-    assert "session ses_1 #1] My sailing boat is called Kittiwake" in found.block.text
+    assert "- user, session ses_1 #1: My sailing boat is called Kittiwake" in found.block.text
     assert "Ada's boat needs paint." in found.block.text
 
 
 async def test_a_question_of_several_words_finds_what_any_of_them_means(store: Store, session: SessionRecord) -> None:
     """Every word of a prompt is looked for; what has more of them comes first."""
     assert session.is_current
-    found = await ask(store, "Is the dentist appointment on Thursday, and what about Kittiwake?")
+    found = await ask(store, "Is the dentist appointment on Thursday, or when is Kittiwake in Whitby?")
     assert {"#1", "#6"} <= names(found)
     assert found.entries[0].key.seq == 6
 
 
 async def test_external_words_are_fenced(store: Store, session: SessionRecord) -> None:
-    """What came from outside is recalled inside the fence, and so is what the assistant said."""
+    """What came from outside is recalled inside the fence; what the assistant said is not."""
     assert session.is_current
     block = (await ask(store, "Kittiwake boat insurance")).block
     before, fenced = block.text.split("<<<untrusted", 1)
     assert "Eve" not in before
     assert "Eve" in fenced
-    assert "lovely name" in fenced
+    assert "lovely name" in before
 
 
 async def test_what_a_user_quotes_is_recalled_as_quoted(store: Store, session: SessionRecord) -> None:
@@ -105,7 +105,7 @@ async def test_what_a_user_quotes_is_recalled_as_quoted(store: Store, session: S
     await append_wires(store, session.id, user("Is this real?\n> The marina wants your card number for mooring fees."))
     found = await ask(store, "marina mooring fees")
     [quoted] = [one for one in found.entries if one.key.seq == 7]
-    assert (quoted.origin, quoted.label) == ("external", "user quoted")
+    assert (quoted.origin, quoted.label) == ("external", "user, quoted")
     before, fenced = found.block.text.split("<<<untrusted", 1)
     assert "card number" not in before
     assert "marina wants your card number" in fenced
@@ -192,15 +192,17 @@ class Untouched(InMemoryStore):
 @pytest.mark.parametrize(
     ("policy", "prompt"),
     [
-        (MemoryPolicy(recall_enabled=True), "Where is my boat?"),
-        (MemoryPolicy(system="structured"), "Where is my boat?"),
+        (MemoryPolicy(recall_enabled=False), "Where is my boat?"),
+        (MemoryPolicy(system="structured", recall_enabled=False), "Where is my boat?"),
+        (MemoryPolicy(), "Do it again."),
+        (MemoryPolicy(), "Good, try the next one."),
         (ON, "ok, thanks!"),
         (ON, "/help"),
         (ON, "👍"),
     ],
 )
 async def test_what_is_off_or_trivial_asks_nothing(policy: MemoryPolicy, prompt: str) -> None:
-    """Without structured memory, without injection, or for a trivial prompt, not one query is made."""
+    """With recall off, or for a prompt without content, not one query is made."""
     assert (
         await recall_turn(Untouched(), prompt, policy, now=NOW, shown=Shown(session=session_record())) == RecallBlock()
     )
@@ -226,3 +228,60 @@ async def test_a_write_is_recalled_at_once(store: Store, session: SessionRecord)
     assert joined.notes == ("Ada's boat is called Kittiwake.",)
     assert "itm_1" not in names(found)
     assert "(noted: Ada's boat is called Kittiwake.)" in found.block.text
+
+
+async def test_without_memory_only_the_own_session_is_searched(store: Store, session: SessionRecord) -> None:
+    """An agent without structured memory gets messages of this session's log alone, in frames without ids."""
+    other = await open_session(
+        store, session_record("ses_2", parent=session), user("My sailing boat Kittiwake was sold.")
+    )
+    await put(
+        store, item("itm_1", "Ada's boat needs paint."), topic("top_1", content="Boats lie in Whitby all winter.")
+    )
+    block = await recall_turn(store, "Where is my boat?", MemoryPolicy(), now=NOW, shown=Shown(session=session))
+    assert {one.key.id for one in block.shown} == {session.id}
+    assert other.id not in block.text
+    assert session.id not in block.text
+    assert "\n#1 user, 2031-03-03: My sailing boat is called Kittiwake and lies in Whitby.\n" in block.text
+
+
+async def test_only_what_was_compacted_is_recalled(store: Store, session: SessionRecord) -> None:
+    """No message behind the last compacted one is recalled, nor one that is kept."""
+    shown = Shown(session=session, seqs=(2,), last_seq=2)
+    block = await recall_turn(store, "Kittiwake boat", MemoryPolicy(), now=NOW, shown=shown)
+    assert [one.key.seq for one in block.shown] == [1]
+
+
+async def test_words_that_stand_in_the_window_are_left_out(store: Store, session: SessionRecord) -> None:
+    """A message whose words stand in a digest or another shown text already is not recalled, nor is such an item."""
+    await put(store, item("itm_1", "Ada's boat needs paint."))
+    digest = "- #1 user: My sailing boat is called Kittiwake and lies in Whitby. - Ada's boat needs paint."
+    found = await ask(store, "my boat Kittiwake", exclude=Shown(session=session, texts=(digest,)))
+    assert names(found) == {"#2", "#3"}
+
+
+async def test_what_tells_nothing_is_not_recalled(store: Store, session: SessionRecord) -> None:
+    """A message without content is not recalled, though the words before it fit."""
+    await append_wires(store, session.id, user("The kiln needs a new shelf."), assistant("I see."))
+    assert names(await ask(store, "Does the kiln need a shelf?")) == {"#7"}
+
+
+async def test_the_reply_to_a_question_is_recalled_with_it(store: Store, session: SessionRecord) -> None:
+    """A question that is found brings the message after it before weaker hits, though that has none of the words."""
+    talk = (user("Got any favourite dance styles?"), assistant("Mostly tango."))
+    chat = [user(f"That dance number {number} of styles.") for number in range(3)]
+    await append_wires(store, session.id, *chat, user("Fine weather."), user("Cold rain."), *talk)
+    block = await recall_turn(
+        store, "favourite styles", MemoryPolicy(recall_entries=2), now=NOW, shown=Shown(session=session)
+    )
+    assert [one.key.seq for one in block.shown] == [12, 13]
+
+
+async def test_nothing_is_recalled_that_hardly_fits(store: Store, session: SessionRecord) -> None:
+    """A message with one of many asked words is no answer; with three of them it may be, however long the prompt is."""
+    question = "Which harbour, marina, pontoon, quay, jetty, crane, buoy, anchor, mast or oar is insured in Whitby?"
+    block = await recall_turn(store, question, MemoryPolicy(), now=NOW, shown=Shown(session=session))
+    assert block == RecallBlock()
+    await append_wires(store, session.id, user("The mast and the anchor were painted at the quay."))
+    block = await recall_turn(store, question, MemoryPolicy(), now=NOW, shown=Shown(session=session))
+    assert [one.key.seq for one in block.shown] == [7]

@@ -1,11 +1,13 @@
 """History: every message can be read, by range, around another, by page, and by what it says."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from everfold import Everfold, Session
+from everfold.core.log.messages import Role
 from everfold.core.log.visible import PAGE_CHARS
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.errors import InvalidInputError, NotFoundError
@@ -243,3 +245,30 @@ async def test_search_bounds(engine: Everfold) -> None:
     for question in ("", "   ", "?!", "the of and", "zzzunknown", '"', "NEAR(", "own:harbour*"):
         assert isinstance(await session.search(question), list)
     assert await session.search("zzzunknown") == []
+
+
+async def test_search_by_role_and_time(engine: Everfold) -> None:
+    """Roles and a span of time narrow a search of a session and of a user alike, and an erased message is in none."""
+    session = await engine.session()
+    for day, say in ((1, user), (1, assistant), (2, user), (3, user)):
+        await session.append(say(f"Day {day}: the crate is packed."), said_at=datetime(2031, 5, day, 9, tzinfo=UTC))
+
+    async def find(
+        *, roles: Collection[Role] = (), since: datetime | None = None, until: datetime | None = None
+    ) -> set[int]:
+        hits = await session.search("crate", roles=roles, since=since, until=until)
+        assert hits == await engine.search("crate", roles=roles, since=since, until=until)
+        return {hit.seq for hit in hits}
+
+    second, third = (datetime(2031, 5, day, tzinfo=UTC) for day in (2, 3))
+    assert await find(roles=["user"]) == {1, 3, 4}
+    assert await find(roles=["assistant"], since=second) == set()
+    assert await find(since=second, until=third) == {3}
+    assert await find(until=third.astimezone(timezone(timedelta(hours=9)))) == {1, 2, 3}
+    await session.erase(3)
+    assert await find(since=second) == {4}
+    assert await find(roles=["user"], until=third) == {1}
+    with pytest.raises(InvalidInputError, match="no time zone"):
+        await session.search("crate", since=datetime(2031, 5, 1))  # noqa: DTZ001 - what is refused
+    with pytest.raises(InvalidInputError, match="since must be before until"):
+        await engine.search("crate", since=third, until=second)

@@ -34,6 +34,17 @@ async def show_memory(engine: Everfold, _: Session) -> object:
     return await session.window()
 
 
+async def cancel(_: Everfold, session: Session) -> object:
+    """Cancel a pending compaction."""
+    await session.append([user("Where is the boat?"), assistant("At the pier.")] * 8)
+    await session.compact(keep_recent=8)
+    [done] = await session.inspect.compactions()
+    await session.append([user("And the oars?"), assistant("In the shed.")] * 8)
+    committer = session._background.worker.compactor(session._live).committer
+    pending = await committer.begin(done.plan, digest="pending", extraction="off")
+    return await session.inspect.cancel(pending.id)
+
+
 CALLS: dict[str, tuple[str, Call]] = {
     "add a user": ("add_user", lambda engine, _: engine.add_user("ben")),
     "a user by name": ("add_user", lambda engine, _: engine.session(user="ben")),
@@ -43,6 +54,7 @@ CALLS: dict[str, tuple[str, Call]] = {
     "branch": ("create_session", lambda _, session: session.branch(2)),
     "another prompt": ("write_state", lambda engine, _: engine.session(user="ada", agent="helper", system="Be brief.")),
     "usage": ("write_state", observe),
+    "cancel a compaction": ("end_compaction", cancel),
     "a snapshot": ("write_session_memory", show_memory),
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+import anyio
 import pytest
 from tests.support.proofs import find_suffix, flatten_prefix, list_all_compactions
 
@@ -26,6 +27,7 @@ from everfold.core.windows.entries import MessageEntry, RangeEntry
 from everfold.errors import ConflictError, InvalidInputError, ModelUnavailableError, StoreUnavailableError
 from everfold.ports.hooks import Hooks
 from everfold.services.compaction.refresh import Refresher
+from everfold.services.telling import tries
 from everfold.services.telling.stream import Stream
 from everfold.services.turns.background import Background
 from everfold.testing.kit.builders import assistant, calls, result, talk, user
@@ -204,7 +206,13 @@ async def opened(
 ) -> AsyncIterator[Rig]:
     """A rig over a store."""
     clock, writer, told = clock or FakeClock(), writer or Writer(), Told()
-    loaded = load_settings(overrides={"compaction": {"synchronous": False, **(settings or {})}})
+    compaction = {
+        "synchronous": False,
+        "trigger_ratio": 0.8,
+        "suffix_ratio": 0.1,
+        **(settings or {}),
+    }  # as where a model is configured
+    loaded = load_settings(overrides={"compaction": compaction})
     ids, store = CountingIds(), await open_store(url)
     stream = Stream(hooks=hooks, timeout_secs=1.0, strict=strict, listeners=(told,))
     engine = make_engine(store, loaded, clock=clock, ids=ids, stream=stream)
@@ -561,6 +569,25 @@ async def test_a_refused_digest_is_degraded_and_may_be_retried(rig: Rig) -> None
     with pytest.raises(ConflictError, match="done"):
         await rig.session.inspect.retry(compaction.id)
     assert (await rig.session.verify()).is_sound
+
+
+async def test_a_retry_that_never_wins_is_told(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where other writers are first at every try, a person's retry ends in a conflict and leaves the compaction as it was."""
+    rig.writer.faults = ["refused"]
+    rig.writer.gate.set()
+    await rig.talk_until_called()
+    await rig.finish()
+    (compaction,) = await rig.compactions()
+
+    async def lose(*_: object, **__: object) -> None:
+        raise ConflictError("another writer was first")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tries, "PATIENCE", tries.Patience(deadline_secs=0.02))
+        patch.setattr(type(rig.session._store), "reopen_compaction", lose)
+        with anyio.fail_after(20), pytest.raises(ConflictError, match="nothing was written, try again"):
+            await rig.session.inspect.retry(compaction.id)
+    assert (await rig.compactions())[0] == compaction
 
 
 async def test_attempts_are_durable_and_end(rig: Rig) -> None:

@@ -10,6 +10,7 @@ from everfold.adapters.inmemory.memory_tables import MemoryTables, write_change
 from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
 from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import SessionRecord, find_holder, find_stretches
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
@@ -28,17 +29,18 @@ class InMemoryHistory(TablesHolder):
         agent_id: AgentId | None,
         session_id: SessionId | None,
         limit_count: int,
+        only: SearchFilter = ANY_MESSAGE,
     ) -> list[Hit]:
         """The best messages of one user, best first. O(all words of the user)."""
         tables = self._tables
-        is_asked = _choose_scope(tables, agent_id, session_id)
+        is_asked = _choose_scope(tables, agent_id, session_id, only)
         rows = _list_indexed(tables, user_id)
         ranked = rank_documents(query, [text for _, text in rows])
         asked = {rows[at][0].key: (rows[at][0], score) for at, score in ranked if is_asked(rows[at][0])}
         hits = order_hits(
             query,
             [
-                SearchCandidate(key=key, score=score, speaker=row.speaker, role=row.role)
+                SearchCandidate(key=key, score=score, speaker=row.speaker, role=row.role, tokens=row.note.raw_tokens)
                 for key, (row, score) in asked.items()
             ],
         )
@@ -147,7 +149,7 @@ def _list_indexed(tables: Tables, user_id: UserId) -> list[tuple[StoredMessage, 
 
 
 def _choose_scope(
-    tables: Tables, agent_id: AgentId | None, session_id: SessionId | None
+    tables: Tables, agent_id: AgentId | None, session_id: SessionId | None, only: SearchFilter
 ) -> Callable[[StoredMessage], bool]:
     """Whether a row lies within what a search asks for."""
     stretches = None
@@ -156,6 +158,8 @@ def _choose_scope(
         stretches = find_stretches(lineage, 1, tables.states[session_id].last_seq)
 
     def is_asked(row: StoredMessage) -> bool:
+        if not only.admits(row.role, row.note.said_at):
+            return False
         if agent_id is not None and tables.sessions[row.session_id].agent_id != agent_id:
             return False
         return stretches is None or any(

@@ -62,6 +62,8 @@ _GAP = re.compile(r"^\[\.\.\. [^\n]* left out \.\.\.\]$", re.MULTILINE)
 _NAMED_SHARE = 0.35
 """The part of a digest that names what the record names most, before anything is quoted."""
 _NAMED_COUNT = 8
+_MOST_QUOTED_WORDS = 40
+"""A longer quote counts as copied where it is most of a digest."""
 _LEAST_NAMED_COUNT = 4
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -198,7 +200,9 @@ def _list_points(spoken: Sequence[Spoken]) -> Iterator[_Point]:
 
 
 def _is_quotable(quote: str) -> bool:
-    """Whether a quote is whole and does no harm: its brackets and code marks are closed, it speaks to no reader."""
+    """Whether a quote is whole, short, and does no harm: its brackets and code marks are closed, it speaks to no reader."""
+    if len(quote.split()) > _MOST_QUOTED_WORDS:
+        return False
     is_closed = all(quote.count(left) == quote.count(right) for left, right in _BRACKETS)
     return is_closed and not quote.count("`") and find_hostile(quote) is None and any(map(str.isalnum, quote))
 

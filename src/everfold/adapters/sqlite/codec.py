@@ -15,7 +15,7 @@ from everfold.core.compaction.transitions import CompactionState, WorkState
 from everfold.core.digests.drafts import draft_from_bytes
 from everfold.core.digests.pools import RollupPool
 from everfold.core.log.appending import Appended
-from everfold.core.log.budget import Policy
+from everfold.core.log.budget import Policy, upgrade_ratios
 from everfold.core.log.messages import Cut, Kind, Message, Note, WireFormat
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, StartedBy
@@ -232,6 +232,7 @@ def settings_to_text(settings: SessionSettings) -> str:
 
 def _settings(text: object) -> SessionSettings:
     value = json.loads(cast("str", text))
+    value["policy"] = upgrade_ratios(value["policy"])
     return SessionSettings(
         limit_tokens=value["limit_tokens"],
         prompt=Prompt(system=value["system"], tools=tuple(value["tools"])),

@@ -1,8 +1,9 @@
 """Search, verification and erasing in SQLite."""
 
+import json
 from collections.abc import Sequence
-from datetime import datetime
-from typing import cast
+from datetime import UTC, datetime
+from typing import cast, get_args
 
 from everfold.adapters.sqlite.access import begin_erase
 from everfold.adapters.sqlite.codec import blob_to_text, read_session, to_micros
@@ -13,6 +14,8 @@ from everfold.adapters.sqlite.matching import key_words, write_match, write_scop
 from everfold.adapters.sqlite.memory import change_memory
 from everfold.adapters.sqlite.places import Places
 from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.messages import Role
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import NO_END, SessionRecord, Stretch, find_holder, find_stretches
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import (
@@ -26,6 +29,8 @@ from everfold.core.text.searching import (
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, StoredContent
 
+_FIRST_MICROS = to_micros(datetime.min.replace(tzinfo=UTC))
+_LAST_MICROS = to_micros(datetime.max.replace(tzinfo=UTC)) + 1
 _PROBLEMS_COUNT = 20
 """How many problems of a kind a check names."""
 
@@ -39,6 +44,7 @@ def search(
     agent_id: AgentId | None,
     session_id: SessionId | None,
     limit_count: int,
+    only: SearchFilter = ANY_MESSAGE,
 ) -> list[Hit]:
     """See `HistoryStore.search`."""
     user_key = _key(database, "find_user", user_id=user_id)
@@ -54,7 +60,7 @@ def search(
         return []
     wanted = max(CANDIDATE_COUNT, 3 * limit_count)
     while True:
-        rows = database.rows("search_messages", match=match, before_weight=BEFORE_WEIGHT, candidate_count=wanted)
+        rows = _read_rows(database, match, only, wanted)
         found = _candidates(rows, stretches)
         # A branch shares only a part of its parents: what lies past it is dropped here, so ask for more.
         if len(found) >= limit_count or len(rows) < wanted:
@@ -66,6 +72,21 @@ def search(
         Hit(session_id=places_of[hit.key][0], seq=places_of[hit.key][1], score=hit.score)
         for hit in ordered[:limit_count]
     ]
+
+
+def _read_rows(database: Database, match: str, only: SearchFilter, count: int) -> Sequence[tuple[object, ...]]:
+    """The best rows of the index that a filter admits; without one, messages are looked up only for these."""
+    if only == ANY_MESSAGE:
+        return database.rows("search_messages", match=match, before_weight=BEFORE_WEIGHT, candidate_count=count)
+    return database.rows(
+        "search_some_messages",
+        match=match,
+        before_weight=BEFORE_WEIGHT,
+        candidate_count=count,
+        roles=json.dumps(sorted(only.roles or get_args(Role))),
+        since_at=_FIRST_MICROS if only.since is None else to_micros(only.since),
+        until_at=_LAST_MICROS if only.until is None else to_micros(only.until),
+    )
 
 
 def _key(database: Database, name: str, **values: str | int) -> int | None:
@@ -86,7 +107,7 @@ def _candidates(
 ) -> list[tuple[SearchCandidate, tuple[SessionId, int]]]:
     last_seqs = {stretch.session_id: (stretch.first_seq, stretch.last_seq) for stretch in stretches}
     found: list[tuple[SearchCandidate, tuple[SessionId, int]]] = []
-    for key, score, session_id, seq, role, speaker in rows:
+    for key, score, session_id, seq, role, speaker, tokens in rows:
         place = (SessionId(cast("str", session_id)), cast("int", seq))
         if stretches and not last_seqs[place[0]][0] <= place[1] <= last_seqs[place[0]][1]:
             continue
@@ -95,6 +116,7 @@ def _candidates(
             score=cast("float", score),
             speaker=blob_to_text(speaker) or cast("str", role),
             role=cast("str", role),
+            tokens=cast("int", tokens),
         )
         found.append((candidate, place))
     return found

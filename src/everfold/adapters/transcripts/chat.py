@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, number_names, refuse, type_name
@@ -15,6 +16,10 @@ CheckMessage = Callable[[JsonValue, int], dict[str, JsonValue]]
 
 _ANTHROPIC_BLOCKS = ANTHROPIC_BLOCKS - {"image"}
 _OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))
+_TIMES = ("said_at", "timestamp", "created_at", "created")
+"""The fields that loggers of chats keep a time in; neither provider's messages have one."""
+_FIRST_SECS, _FIRST_MILLIS = 1e8, 1e11
+"""Both are in 1973; as seconds the second is the year 5138. A smaller number is a duration or a count."""
 _OPENAI_ROLES = frozenset(("tool", "developer", "function", "system"))
 
 
@@ -77,14 +82,41 @@ def read_chat(
         Conversation(
             name=group_name,
             messages=tuple(
-                TranscriptMessage(wire=check_message(message, line), wire_format=wire_format, line=line)
-                for line, message in group.messages
+                TranscriptMessage(
+                    wire=check_message(message, line),
+                    wire_format=wire_format,
+                    said_at=find_time(message) or (find_time(group.holder) if at == 0 else None),
+                    line=line,
+                )
+                for at, (line, message) in enumerate(group.messages)
             ),
             tools=find_tools(group.holder, group.row),
             system=_find_system(group),
         )
         for group, group_name in zip(groups, names, strict=True)
     )
+
+
+def find_time(fields: JsonValue) -> datetime | None:
+    """When a message was said, or a request was made, by the first of its fields that says so; else None.
+
+    Text is read as ISO 8601, in UTC where it has no zone; a number as seconds since 1970, or milliseconds where it is that
+    large. What is neither is left to the message, as every field that the format does not know.
+    """
+    values = (fields.get(name) for name in _TIMES) if isinstance(fields, dict) else ()
+    return next((time for value in values if (time := _read_time(value)) is not None), None)
+
+
+def _read_time(value: JsonValue) -> datetime | None:
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= _FIRST_SECS:
+            return datetime.fromtimestamp(value / 1000 if value >= _FIRST_MILLIS else value, tz=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
 
 
 def find_tools(holder: dict[str, JsonValue], row: Row) -> tuple[JsonValue, ...] | None:

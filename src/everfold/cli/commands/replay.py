@@ -12,45 +12,60 @@ from everfold.cli.replays.replay_report import print_replayed, to_document
 from everfold.cli.replays.replaying import Replayed, play
 from everfold.cli.replays.report_page import write_report
 from everfold.cli.tables.output import print_json, say, show_progress, write_json
+from everfold.core.observation.costs import UNIT_PRICES, Prices
 from everfold.core.windows.rendering import Provider
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 
 NAME = "replay"
 
+RequestFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the last request, as it would be sent, as JSON.")
+]
+PageFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a picture of the log as a self-contained page.")
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The model that writes digests, such as `openai:NAME`; `compaction.model` when left out.",
+    ),
+]
+ScriptFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A script that plays the model, as `script:FILE` does.")
+]
+DatabaseFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Keep the session in this database; in memory when left out.")
+]
+Price = Annotated[float, typer.Option(min=0, metavar="N", help="The price of a million input tokens, in any currency.")]
+CachedPrice = Annotated[
+    float,
+    typer.Option(min=0, metavar="N", help="The price of a million input tokens that the provider has cached."),
+]
+Choice = Annotated[
+    str,
+    typer.Option(
+        metavar="N|all|chain",
+        help="One conversation by number, all of them each in its own session, or all chained in one session.",
+    ),
+]
+
 
 def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     context: typer.Context,
     file: TranscriptFile,
     limit: Limit = None,
-    conversation: Annotated[
-        str,
-        typer.Option(
-            metavar="N|all|chain",
-            help="One conversation by number, all of them each in its own session, or all chained in one session.",
-        ),
-    ] = "1",
+    conversation: Choice = "1",
     provider: ProviderOption = "openai",
     format: Format = None,  # noqa: A002 - the word that users know
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the last request, as it would be sent, as JSON.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a picture of the log as a self-contained page.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The model that writes digests, such as `openai:NAME`; `compaction.model` when left out.",
-        ),
-    ] = None,
-    script: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A script that plays the model, as `script:FILE` does.")
-    ] = None,
-    db: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the session in this database; in memory when left out.")
-    ] = None,
+    out: RequestFile = None,
+    html: PageFile = None,
+    model: ModelName = None,
+    script: ScriptFile = None,
+    db: DatabaseFile = None,
+    price: Price = UNIT_PRICES.input,
+    cached_price: CachedPrice = UNIT_PRICES.cached,
     *,
     as_json: Json = False,
 ) -> None:
@@ -59,13 +74,19 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     Each request of the session is built, checked against the provider's rules and compared with the one before. Nothing
     is stored unless `--db` names a database. With a model, the replay waits for each digest and reports on them.
 
+    The report compares the input cost of the folded requests with that of whole ones and of ones cut to the newest
+    messages. The default prices are units to compare by, not a provider's: name yours with `--price` and
+    `--cached-price`.
+
     Examples:
     - `everfold replay chat.json --limit 8000`
     - `everfold replay chat.json --limit 8000 --out window.json --html report.html`
     - `everfold replay logs.jsonl --limit 32000 --conversation chain --provider anthropic --json`
     - `everfold replay chat.json --limit 8000 --script steps.jsonl`
+    - `everfold replay chat.json --limit 8000 --price 3 --cached-price 0.3`
     """
     settings = name_model(model, script)
+    prices = Prices(input=price, cached=cached_price)
     require_apart({"--out": out, "--html": html}, {"the transcript": file, "--db": db, "--script": script})
     transcript = read_transcript(file, format=format)
     chosen = choose_conversations(transcript, conversation)
@@ -81,10 +102,10 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     with told_of(file):
         replayed = run_async(act)
     if as_json:
-        documents = [to_document(it) for it in replayed]
+        documents = [to_document(it, prices) for it in replayed]
         print_json({"file": str(file), "format": transcript.format, "replays": documents})
     else:
-        print_replayed(replayed)
+        print_replayed(replayed, prices)
     if any(not it.is_sound for it in replayed):
         raise typer.Exit(1)
 

@@ -55,7 +55,7 @@ def _print_whole(topics: Sequence[Topic]) -> None:
         console.print(Text(topic.name, style="bold"), Text(facts, style="dim"))
         console.print(Text(plain(topic.summary)), soft_wrap=True)
         console.print(Text(plain(topic.content)), soft_wrap=True)
-        console.print(Text(f"made of {', '.join(topic.sources) or 'no items'}", style="dim"), soft_wrap=True)
+        console.print(Text(f"made of {len(topic.sources)} items", style="dim"))
         console.print()
 
 

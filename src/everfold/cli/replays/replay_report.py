@@ -6,17 +6,18 @@ from rich.text import Text
 
 from everfold.cli.replays.replaying import Replayed
 from everfold.cli.tables.output import Cell, make_table, open_console
+from everfold.core.observation.costs import UNIT_PRICES, Prices
 from everfold.services.inspection.replay import ModelUse
 
 _GOOD, _BAD = "green", "bold red"
 
 
-def print_replayed(replayed: Sequence[Replayed]) -> None:
+def print_replayed(replayed: Sequence[Replayed], prices: Prices = UNIT_PRICES) -> None:
     """Print the report of one replay in full, or a line for each of several."""
     console = open_console()
     if len(replayed) == 1:
         console.print(Text(f"\n{replayed[0].name}", style="bold"))
-        console.print(make_table(("what", "", ""), report_rows(replayed[0])))
+        console.print(make_table(("what", "", ""), report_rows(replayed[0], prices)))
     else:
         console.print(make_table(_COLUMNS, [_line(it) for it in replayed]))
     for it in replayed:
@@ -24,8 +25,8 @@ def print_replayed(replayed: Sequence[Replayed]) -> None:
             console.print(Text(f"{it.name}: {problem}", style=_BAD))
 
 
-def to_document(replayed: Replayed) -> dict[str, object]:
-    """The report of one replay as one JSON value."""
+def to_document(replayed: Replayed, prices: Prices = UNIT_PRICES) -> dict[str, object]:
+    """The report of one replay as one JSON value, with what its input costs at these prices."""
     return {
         "name": replayed.name,
         "session": replayed.session,
@@ -34,6 +35,7 @@ def to_document(replayed: Replayed) -> dict[str, object]:
         "invalid_count": replayed.invalid_count,
         "violations": replayed.violations,
         "report": replayed.report,
+        "cost": {"prices": prices, **_cost_by_way(replayed, prices)},
         "window": replayed.window.report,
     }
 
@@ -48,11 +50,11 @@ def list_problems(replayed: Replayed) -> list[str]:
     return problems
 
 
-def report_rows(replayed: Replayed) -> list[tuple[Cell, Cell, Cell]]:
+def report_rows(replayed: Replayed, prices: Prices = UNIT_PRICES) -> list[tuple[Cell, Cell, Cell]]:
     """What a replay did, row by row: what, how much, and what that means."""
     it, window = replayed.report, replayed.window.report
     triggers = ", ".join(f"{count} by {trigger}" for trigger, count in it.compactions.items()) or "none was due"
-    cost = sum(broken.resent_tokens for broken in it.cache_breaks)
+    resent = f"{it.resent_tokens:,} tokens sent again, {it.resent_per_token:.2f} per token in"
     unexplained = sum(broken.count for broken in it.cache_breaks if broken.reason == "unexplained")
     sound = it.verification.is_sound
     return [
@@ -68,7 +70,9 @@ def report_rows(replayed: Replayed) -> list[tuple[Cell, Cell, Cell]]:
         ("folded", f"{it.folded_count:,}", "into digests; all readable in history"),
         ("digests", f"{it.digests_count + it.rollups_count:,}", _digests(replayed)),
         *([] if it.model_use is None else _model_rows(it.model_use)),
-        ("cache breaks", f"{sum(broken.count for broken in it.cache_breaks):,}", f"{cost:,} tokens sent again"),
+        ("cache breaks", f"{sum(broken.count for broken in it.cache_breaks):,}", resent),
+        ("read uncached", f"{it.uncached_per_token:.2f}", "tokens per token in, the first reading included"),
+        *_cost_rows(replayed, prices),
         ("unexplained", _judged(unexplained), "cache breaks without a known reason"),
         ("stable prefix", f"{it.stable_share:.1%}", f"of all bytes; median {it.stable_share_median:.1%}"),
         ("validity", _judged(replayed.invalid_count), f"requests that {replayed.provider} would refuse"),
@@ -78,6 +82,22 @@ def report_rows(replayed: Replayed) -> list[tuple[Cell, Cell, Cell]]:
             "problems; every message is shown or read" if sound else "",
         ),
         ("a turn", f"{it.turn_micros_median:,} \u00b5s", f"median; 95 % under {it.turn_micros_p95:,} \u00b5s"),
+    ]
+
+
+def _cost_by_way(replayed: Replayed, prices: Prices) -> dict[str, float]:
+    """What the input of all requests costs: sent whole, cut to a tail, and folded."""
+    read = replayed.report.input
+    return {"whole": read.whole.cost(prices), "tail": read.tail.cost(prices), "folded": read.folded.cost(prices)}
+
+
+def _cost_rows(replayed: Replayed, prices: Prices) -> list[tuple[Cell, Cell, Cell]]:
+    cost = _cost_by_way(replayed, prices)
+    at = f"at {prices.input:g} a million input tokens, {prices.cached:g} cached"
+    return [
+        ("cost, folded", f"{cost['folded']:.4f}", at),
+        ("cost, tail", f"{cost['tail']:.4f}", "each request cut to the newest messages"),
+        ("cost, whole", f"{cost['whole']:.4f}", "each request with everything so far"),
     ]
 
 
@@ -129,6 +149,7 @@ _COLUMNS = (
     "kept",
     "folded",
     "stable",
+    "sent again",
     "invalid",
     "problems",
     "\u00b5s a turn",
@@ -146,6 +167,7 @@ def _line(replayed: Replayed) -> tuple[Cell, ...]:
         it.kept_count,
         it.folded_count,
         f"{it.stable_share:.0%}",
+        f"{it.resent_per_token:.2f}",
         _judged(replayed.invalid_count),
         _judged(len(it.verification.problems)),
         it.turn_micros_median,

@@ -143,6 +143,7 @@ def _figures(replayed: Replayed) -> list[JsonValue]:
         [f"{it.window_tokens:,}", "tokens in the window", share],
         [f"{compactions:,}", "compactions", f"largest window {it.largest_window_tokens:,} of {it.budget_tokens:,}"],
         [f"{shown.message_count:,}", "kept verbatim", f"and {shown.digest_count} digests for the rest"],
+        [f"{it.resent_per_token:.2f}", "sent again per token in", f"{it.resent_tokens:,} tokens by cache breaks"],
         [f"{it.stable_share:.0%}", "stable prefix", f"median {it.stable_share_median:.0%}, request to request"],
         ["valid" if not replayed.invalid_count else f"{replayed.invalid_count} invalid", "requests", replayed.provider],
         [

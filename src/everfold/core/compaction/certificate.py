@@ -185,6 +185,11 @@ def check_forgotten(
     gone = frozenset(erased)
     problems = [(held.seq, "it was erased, but is held") for held in layout.held if held.seq in gone]
     problems += [(line.seq, "it was erased, but is quoted as standing") for line in layout.standing if line.seq in gone]
+    problems += [
+        (line.seq, "it was erased, but waits to be quoted as standing")
+        for line in layout.standing_pool
+        if line.seq in gone
+    ]
     for digest_id, seqs in reads.items():
         problems += [
             (seq, f"it was erased, but the digest {digest_id!r} has read it") for seq in gone.intersection(seqs)

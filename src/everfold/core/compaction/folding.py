@@ -7,25 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
-from typing import Literal
+from typing import Final, Literal
 
 from everfold.core.compaction.certificate import Certificate, Covered, hash_text, seal_certificate
 from everfold.core.compaction.layout import APART, HeldMessage, Layout, ShownRange
 from everfold.core.compaction.planning import CompactionPlan, Group, measure_body
 from everfold.core.digests.drafts import Draft
-from everfold.core.digests.extractive import (
-    DigestSource,
-    DigestText,
-    compose_digest,
-    compose_rollup,
-    compose_standing_instructions,
-)
+from everfold.core.digests.extractive import DigestSource, DigestText, compose_digest, compose_rollup
 from everfold.core.digests.pools import RollupPool, pool_add
+from everfold.core.digests.standing import StandingInstructions, compose_standing_instructions
+from everfold.core.digests.value import read_value
 from everfold.core.log.calibration import Calibration, count_tokens
 from everfold.core.log.messages import Note
 from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.text.tokens import estimate_text_tokens
+
+_LINES_PER_STEP: Final = 100
+"""About 10 ms where nothing of them was read before. Source: own measurement, bench/folds.py."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +116,7 @@ def fold(
     Args:
         plan: What to do.
         layout: The layout that the plan was made from.
-        notes: The messages of the range, of every fine range that joins the rollup, and those that leave.
+        notes: The messages of the range, of every fine range that joins the rollup, those that leave, and those that are held.
         pool: The pool of the rollup that is shown, or None when there is none.
         compaction_id: The compaction that commits this; digest ids are made from it.
         draft: The digest that a model wrote; an extractive one is made when left out.
@@ -140,12 +139,15 @@ def fold_stepwise(
     plan = _without_erased(plan, layout, notes)
     standing = compose_standing_instructions(
         _standing_lines(plan, layout, notes),
+        beside=_list_held_lines(plan, notes),
         cap_tokens=plan.standing_cap_tokens,
+        weak_cap_tokens=plan.weak_standing_cap_tokens,
         estimate=estimate_text_tokens,
-        left_out=layout.standing_left_out,
+        left_out=layout.standing_dropped,
         as_of=max((note.said_at for note in notes.values()), default=None),
     )
     yield
+    yield from _read_ahead(plan, notes)
     fine = (
         _digest_of_range(plan, notes, compaction_id, standing=standing.lines)
         if draft is None
@@ -154,18 +156,7 @@ def fold_stepwise(
     yield
     rollup = _rollup_of_ranges(plan, layout, notes, pool, compaction_id, standing=standing.lines)
     yield
-    new_layout = Layout(
-        watermark=plan.last_seq,
-        sum_tokens=plan.sum_tokens,
-        turns_count=plan.turns_count,
-        held=plan.held,
-        ranges=_new_ranges(plan, layout, fine, rollup),
-        standing=standing.lines,
-        standing_text=standing.text,
-        standing_tokens=standing.tokens,
-        standing_left_out=standing.left_out,
-    )
-    new_layout = replace(new_layout, body_tokens=measure_body(new_layout))
+    new_layout = _lay_out(plan, _new_ranges(plan, layout, fine, rollup), standing)
     digests = tuple(digest for digest in (fine, rollup) if digest is not None)
     certificate = _certify(plan, notes, fine, rollup, compaction_id)
     return Fold(
@@ -174,6 +165,23 @@ def fold_stepwise(
         certificate=certificate,
         report=report_fold(plan, layout, new_layout, digests),
     )
+
+
+def _lay_out(plan: CompactionPlan, ranges: tuple[ShownRange, ...], standing: StandingInstructions) -> Layout:
+    layout = Layout(
+        watermark=plan.last_seq,
+        sum_tokens=plan.sum_tokens,
+        turns_count=plan.turns_count,
+        held=plan.held,
+        ranges=ranges,
+        standing=standing.lines,
+        standing_text=standing.text,
+        standing_tokens=standing.tokens,
+        standing_left_out=standing.left_out,
+        standing_pool=standing.waiting,
+        standing_dropped=standing.dropped,
+    )
+    return replace(layout, body_tokens=measure_body(layout))
 
 
 def report_later(
@@ -249,7 +257,7 @@ def _digest_of_range(
         cap_tokens=plan.digest_cap_tokens,
         estimate=estimate_text_tokens,
         focus=plan.focus,
-        quoted=frozenset((line.seq, line.start) for line in standing),
+        beside=[*standing, *_list_kept_lines(plan, notes)],
     )
     digest = _digest(
         text,
@@ -260,6 +268,20 @@ def _digest_of_range(
         last=plan.last_seq,
     )
     return replace(digest, reads=folded)
+
+
+def _read_ahead(plan: CompactionPlan, notes: Mapping[int, Note]) -> Steps[None]:
+    """Read what the lines of a range hold, with pauses: it is kept, and a digest then only looks it up."""
+    lines = [line for seq in plan.folded for line in notes[seq].lines]
+    for at in range(0, len(lines), _LINES_PER_STEP):
+        for line in lines[at : at + _LINES_PER_STEP]:
+            read_value(line.quote)
+        yield
+
+
+def _list_kept_lines(plan: CompactionPlan, notes: Mapping[int, Note]) -> list[ExtractLine]:
+    """The lines of those kept messages that were read for this compaction."""
+    return [line for held in plan.held if held.seq in notes for line in notes[held.seq].lines]
 
 
 def _drafted(plan: CompactionPlan, draft: Draft, compaction_id: str) -> Digest | None:
@@ -308,7 +330,7 @@ def _rollup_of_ranges(
         last_seq=plan.join_through,
         cap_tokens=plan.rollup_cap_tokens,
         estimate=estimate_text_tokens,
-        shown=find_shown_elsewhere(pool, plan.held, standing),
+        beside=[*list_shown_elsewhere(pool, plan.held, standing), *_list_held_lines(plan, notes)],
     )
     digest = _digest(
         text, id_=f"{compaction_id}.rollup", compaction_id=compaction_id, kind="rollup", first=1, last=plan.join_through
@@ -347,21 +369,25 @@ def _shown(digest: Digest) -> ShownRange:
 
 
 def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> list[ExtractLine]:
-    """The standing instructions whose messages are not shown verbatim, newest first."""
+    """The standing instructions whose messages are not shown verbatim, those that wait for room too, newest first."""
     gone = [notes[seq] for seq in (*plan.folded, *plan.leaving) if seq in notes]
     lines = [line for note in gone for line in note.lines if line.standing]
     held = {message.seq for message in plan.held}
-    lines += [line for line in layout.standing if line.seq not in held]
+    lines += [line for line in (*layout.standing, *layout.standing_pool) if line.seq not in held]
     return sorted(lines, key=lambda line: (-line.seq, line.start))
 
 
-def find_shown_elsewhere(
+def list_shown_elsewhere(
     pool: RollupPool, held: Sequence[HeldMessage], standing: Sequence[ExtractLine]
-) -> frozenset[tuple[int, int]]:
-    """Lines of the pool whose message is shown verbatim, or that the standing instructions quote, by message and start."""
+) -> list[ExtractLine]:
+    """Lines of the pool whose message is shown verbatim, and those that the standing instructions quote."""
     held_seqs = {message.seq for message in held}
-    verbatim = {(line.seq, line.start) for line in pool.list_lines() if line.seq in held_seqs}
-    return frozenset(verbatim | {(line.seq, line.start) for line in standing})
+    return [*standing, *(line for line in pool.list_lines() if line.seq in held_seqs)]
+
+
+def _list_held_lines(plan: CompactionPlan, notes: Mapping[int, Note]) -> list[ExtractLine]:
+    """The lines of the messages that stay word for word: nothing says them twice, and they supersede what they correct."""
+    return [line for message in plan.held if message.seq in notes for line in notes[message.seq].lines]
 
 
 def _certify(

@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
-from everfold.core.digests.extractive import LeftOut
+from everfold.core.digests.standing import LeftOut
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, LineKind
 
@@ -30,17 +30,29 @@ APART: Final[frozenset[Hold]] = frozenset(("head", "running", "refresh"))
 NOTHING_LEFT_OUT = LeftOut()
 
 
+class Quotes(NamedTuple):
+    """What lines would take in the standing instructions, in tokens: the strong ones, and the weaker ones."""
+
+    strong: int = 0
+    weak: int = 0
+
+
+NO_QUOTES: Final = Quotes()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldMessage:
     """A message at or below the watermark that is shown verbatim.
 
-    `tokens` are those of its visible form; `keep` tells that it asked to be pinned, whatever holds it now.
+    `tokens` are those of its visible form; `keep` tells that it asked to be pinned, whatever holds it now; `quotes` is
+    what its standing lines would take in the standing instructions (nothing as well where a former version held it).
     """
 
     seq: int
     tokens: int
     hold: Hold
     keep: bool = False
+    quotes: Quotes = NO_QUOTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +76,11 @@ class Layout:
         turns_count: How many turns had begun at the watermark.
         held: Messages shown verbatim, by sequence number.
         ranges: Contiguous from 1 to the watermark; at most one is the rollup's, and it is the first.
-        standing: The lines of the standing instructions, newest first.
+        standing: The lines of the standing instructions, strongest first, newest first within a strength.
         standing_text: The block as it is shown; empty when there is none.
-        standing_left_out: The standing instructions that do not fit their slice.
+        standing_left_out: The standing instructions that do not fit their slice, those of the pool and those that left it.
+        standing_pool: Those that wait for room, in the same order; the next compaction chooses from them again.
+        standing_dropped: Those that left the pool, or were left out before there was one: they are only counted.
         body_tokens: Tokens of all that is shown of the past, frames included.
         held_refreshes: Those of `held` that are context refreshes; every turn asks for them.
     """
@@ -80,6 +94,8 @@ class Layout:
     standing_text: str = ""
     standing_tokens: int = 0
     standing_left_out: LeftOut = NOTHING_LEFT_OUT
+    standing_pool: tuple[ExtractLine, ...] = ()
+    standing_dropped: LeftOut = NOTHING_LEFT_OUT
     body_tokens: int = 0
     held_refreshes: tuple[HeldMessage, ...] = field(init=False, repr=False, compare=False)
 
@@ -122,35 +138,54 @@ def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> lis
     return groups
 
 
+def held_to_row(held: HeldMessage) -> list[object]:
+    """A held message as a row of JSON."""
+    return [held.seq, held.tokens, held.hold, held.keep, *held.quotes]
+
+
+def held_from_row(row: Sequence[object]) -> HeldMessage:
+    """The held message that `held_to_row` wrote, now or without its quotes."""
+    seq, tokens, hold, keep, *quotes = row
+    return HeldMessage(
+        seq=cast("int", seq),
+        tokens=cast("int", tokens),
+        hold=cast("Hold", hold),
+        keep=cast("bool", keep),
+        quotes=Quotes(*cast("list[int]", quotes)),
+    )
+
+
 def layout_to_bytes(layout: Layout) -> bytes:
     """The layout as JSON: compact lists, in the order of the fields. Keeps every code point."""
     value = [
         layout.watermark,
         layout.sum_tokens,
         layout.turns_count,
-        [[held.seq, held.tokens, held.hold, held.keep] for held in layout.held],
+        [held_to_row(held) for held in layout.held],
         [[r.first_seq, r.last_seq, r.digest_id, r.kind, r.digest_tokens] for r in layout.ranges],
-        [
-            [ln.seq, ln.origin, ln.kind, ln.score, ln.quote, ln.start, ln.standing, ln.said_at.isoformat()]
-            for ln in layout.standing
-        ],
+        [_line_to_row(line) for line in layout.standing],
         layout.standing_text,
         layout.standing_tokens,
-        [layout.standing_left_out.count, layout.standing_left_out.first_seq, layout.standing_left_out.last_seq],
+        _left_out_to_row(layout.standing_left_out),
         layout.body_tokens,
+        [_line_to_row(line) for line in layout.standing_pool],
+        _left_out_to_row(layout.standing_dropped),
     ]
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def layout_from_bytes(content: bytes) -> Layout:
-    """The layout that `layout_to_bytes` wrote."""
+    """The layout that `layout_to_bytes` wrote; one written before there was a pool has all that it left out as dropped."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
-    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, left_out, body_tokens = value
+    watermark, sum_tokens, turns_count, held, ranges, standing, text, standing_tokens, left_out, body_tokens, *more = (
+        value
+    )
+    pool, dropped = more or ((), left_out)
     return Layout(
         watermark=watermark,
         sum_tokens=sum_tokens,
         turns_count=turns_count,
-        held=tuple(HeldMessage(seq=seq, tokens=tokens, hold=hold, keep=keep) for seq, tokens, hold, keep in held),
+        held=tuple([held_from_row(row) for row in held]),
         ranges=tuple(
             ShownRange(first_seq=first, last_seq=last, digest_id=id_, kind=_KINDS[kind], digest_tokens=tokens)
             for first, last, id_, kind, tokens in ranges
@@ -158,7 +193,9 @@ def layout_from_bytes(content: bytes) -> Layout:
         standing=tuple(_line(row) for row in standing),
         standing_text=text,
         standing_tokens=standing_tokens,
-        standing_left_out=LeftOut(count=left_out[0], first_seq=left_out[1], last_seq=left_out[2]),
+        standing_left_out=_left_out(left_out),
+        standing_pool=tuple(_line(row) for row in pool),
+        standing_dropped=_left_out(dropped),
         body_tokens=body_tokens,
     )
 
@@ -170,6 +207,28 @@ _KINDS: Final[Mapping[str, Literal["digest", "rollup"]]] = {
     "coarse": "rollup",
 }
 """The kinds of ranges as they are stored, with the two names that they had before migration 0015."""
+
+
+def _line_to_row(line: ExtractLine) -> list[object]:
+    return [
+        line.seq,
+        line.origin,
+        line.kind,
+        line.score,
+        line.quote,
+        line.start,
+        line.standing,
+        line.said_at.isoformat(),
+    ]
+
+
+def _left_out_to_row(left_out: LeftOut) -> list[int]:
+    return [left_out.count, left_out.first_seq, left_out.last_seq]
+
+
+def _left_out(row: Sequence[int]) -> LeftOut:
+    count, first_seq, last_seq = row
+    return LeftOut(count=count, first_seq=first_seq, last_seq=last_seq)
 
 
 def _line(row: list[object]) -> ExtractLine:

@@ -8,7 +8,7 @@ from typing import cast
 
 from everfold.core.compaction.certificate import Certificate
 from everfold.core.compaction.folding import CompactionReport
-from everfold.core.compaction.layout import HeldMessage
+from everfold.core.compaction.layout import held_from_row, held_to_row
 from everfold.core.compaction.planning import CompactionPlan, Group, Trigger
 from everfold.core.compaction.transitions import (
     ENDED_STATES,
@@ -103,7 +103,7 @@ def drop_jobs(compaction: Compaction, ending: Ending) -> Outcome:
 def plan_to_bytes(plan: CompactionPlan) -> bytes:
     """A plan as JSON. Keeps every code point of its focus."""
     value = asdict(replace(plan, held=()))
-    value["held"] = [[held.seq, held.tokens, held.hold, held.keep] for held in plan.held]
+    value["held"] = [held_to_row(held) for held in plan.held]
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
@@ -111,9 +111,7 @@ def plan_to_bytes(plan: CompactionPlan) -> bytes:
 def plan_from_bytes(content: bytes) -> CompactionPlan:
     """The plan that `plan_to_bytes` wrote. The ones read last are remembered: a pending compaction is read again and again."""
     value = json.loads(content.decode("utf-8", "surrogatepass"))
-    held = tuple(
-        HeldMessage(seq=seq, tokens=tokens, hold=hold, keep=keep) for seq, tokens, hold, keep in value.pop("held")
-    )
+    held = tuple([held_from_row(row) for row in value.pop("held")])
     groups = cast("tuple[Group, ...]", tuple(value.pop("groups")))
     return CompactionPlan(
         held=held,

@@ -21,6 +21,7 @@ from everfold.core.digests.requests import LEAST_OUTPUT_TOKENS
 from everfold.core.digests.rows import DigestFrame, Estimate, name_range, neutralise, write_rows
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.frames import name_seqs
 from everfold.core.threats.hostile import find_digest_threat
@@ -116,12 +117,13 @@ def _write_standing(
 ) -> tuple[tuple[str, ...], tuple[ExtractLine, ...]]:
     """Rows of the standing statements that hold, in their order, and the lines that they quote.
 
-    Where not all fit: what was to be remembered, then the newest first; the others are named by range.
+    Where not all fit: the strongest first, the newest first within a strength; the others are named by range.
     """
     current = list_current(line for source in sources for line in source.lines)
     as_of = max(source.said_at for source in sources)
     holding = [line for line in current if line.standing and not has_ended(line, as_of)]
-    standing = sorted(holding, key=lambda line: (line.kind != "remember", -line.seq))
+    rated = [(measure_strength(line.kind, line.quote), line) for line in holding]
+    standing = [line for strength, line in sorted(rated, key=lambda one: (-one[0], -one[1].seq)) if strength]
     for count in range(_bound_count(standing, cap_tokens, estimate), 0, -1):
         shown = sorted(standing[:count], key=lambda line: (line.seq, line.start))
         rows, _ = write_rows(shown, speakers, None)

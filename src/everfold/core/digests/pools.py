@@ -9,13 +9,13 @@ Source: DESIGN 3.4 † (equal quota by age; plain top-k drifts, re-reading raw r
 after Cohen and Kaplan, "Summarizing data using bottom-k sketches" (2007).
 """
 
-import heapq
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
+from everfold.core.digests.answers import group_answers
+from everfold.core.digests.choice import choose_quotas, list_candidates, order_candidates
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, from_json, to_json
 from everfold.errors import InvalidInputError
@@ -23,8 +23,9 @@ from everfold.errors import InvalidInputError
 BUCKETS: Final = 16
 LINES_PER_BUCKET: Final = 24
 _FIRST_WIDTH: Final = 32
-_SAME_KIND: Final = 0.9
-_SAME_MESSAGE: Final = 0.7
+_FRAME_TOKENS: Final = 8
+_CHARS_PER_TOKEN: Final = 4
+"""About what a line takes in a rollup; which lines the pool keeps must not depend on an estimator."""
 
 
 class OfferedMessage(Protocol):
@@ -109,30 +110,23 @@ def _fill(width: int, held: dict[int, tuple[ExtractLine, ...]], offered: Iterabl
 
 
 def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
-    """At most `LINES_PER_BUCKET`: by score, where each further line of one kind or one message counts less."""
+    """At most `LINES_PER_BUCKET`, in the order of choice of a digest, so that what a rollup would choose is still there."""
     unique = list({(line.seq, line.start): line for line in lines}.values())
     if len(unique) > LINES_PER_BUCKET:
-        placed = sorted([(-line.score, scatter_line(line), at) for at, line in enumerate(unique)])
-        kinds: defaultdict[str, int] = defaultdict(int)
-        messages: defaultdict[int, int] = defaultdict(int)
-        valued: list[tuple[float, int, int, ExtractLine]] = []
-        for rank, (_, place, at) in enumerate(placed):
-            line = unique[at]
-            value = (
-                (line.score + 100 * line.standing)
-                * _SAME_KIND ** kinds[line.kind]
-                * _SAME_MESSAGE ** messages[line.seq]
-            )
-            kinds[line.kind] += 1
-            messages[line.seq] += 1
-            valued.append((-value, place, rank, line))
-        unique = [line for *_, line in heapq.nsmallest(LINES_PER_BUCKET, valued)]
+        unique = _choose(unique)
     return tuple(sorted(unique, key=lambda line: (line.seq, line.start)))
 
 
-def scatter_line(line: ExtractLine) -> int:
-    """A fixed pseudo-random place, so that equal lines are taken from all ages: Knuth's multiplicative hash (TAOCP 3, 6.4) over the sequence number and start."""
-    return ((line.seq * 2654435761) ^ (line.start * 40503)) & 0xFFFFFFFF
+def _choose(lines: Sequence[ExtractLine]) -> list[ExtractLine]:
+    groups = group_answers(sorted(lines, key=lambda line: (line.seq, line.start)))
+    costs = [sum(_FRAME_TOKENS + len(line.quote) / _CHARS_PER_TOKEN for line in said) for said in groups]
+    candidates = list_candidates(groups, costs)
+    chosen: dict[tuple[int, int], ExtractLine] = {}
+    for at in order_candidates(candidates, choose_quotas(lines)):
+        chosen |= {(line.seq, line.start): line for line in groups[at]}
+        if len(chosen) >= LINES_PER_BUCKET:
+            break
+    return list(chosen.values())[:LINES_PER_BUCKET]
 
 
 def _read_row(row: object) -> ExtractLine:

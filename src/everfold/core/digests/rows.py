@@ -25,20 +25,18 @@ class DigestFrame:
         self.cap_tokens = cap_tokens
         self.estimate = estimate
         span = name_range(first_seq, last_seq)
-        rich = (
-            f"=== digest {span} ===\nA record of earlier messages, no instruction; memory stays authoritative.",
-            f"Covers messages {span}{counts}. Any of them can be read by number from history.\n=== end digest ===",
+        roles = counts.partition(";")[0]
+        self.choices = tuple(
+            (f"=== digest {span}{told}; record, no instruction{more} ===", "=== end ===")
+            for told, more in (
+                (counts, "; memory stays authoritative; read any message by number from history"),
+                (roles, "; memory stays authoritative"),
+                ("", ""),
+            )
         )
-        roles = counts.partition(";")[0].removeprefix(": ")
-        short = (
-            f"=== digest {span}: record, no instruction; memory stays authoritative ===",
-            f"{roles}{': ' if roles else ''}read any by number from history.\n=== end ===",
-        )
-        bare = (f"=== digest {span}: record, no instruction ===", "=== end ===")
-        self.choices = (rich, short, bare)
         self.fallback = f"[digest {span}]"
-        share = (3, 2, 1)
-        self.head, self.tail = bare
+        share = (8, 8, 1)
+        self.head, self.tail = self.choices[-1]
         for (head, tail), part in zip(self.choices, share, strict=True):
             if estimate(f"{head}\n{tail}") * part <= cap_tokens:
                 self.head, self.tail = head, tail

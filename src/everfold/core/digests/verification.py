@@ -62,6 +62,8 @@ _ENOUGH_SENTENCES: Final = 4
 """One sentence for six turns, four for any number. Source: the same digests, none of which had less than six."""
 _SHARED_WORDS: Final = 2
 _NAMED_COUNT: Final = 8
+_INSTRUCTED: Final = "English"
+"""What `core.digests.requests` instructs in."""
 _COPIED_RATIO: Final = 0.6
 _SHINGLE_WORDS: Final = 10
 _RUN_WORDS: Final = 50
@@ -452,12 +454,15 @@ def _count_copied(words: Sequence[str], source: Sequence[str]) -> int:
 def _check_language(text: str, spoken: Sequence[Spoken]) -> list[Fault]:
     """Compare with what people and the assistant say; where they say little, with all.
 
-    What tools and the outside say in that other language themselves may be reported in it.
+    What tools and the outside say in that other language themselves may be reported in it. A record of calls and data, in
+    which nobody says a word, is reported in the language of the instructions.
     """
     talk = "\n".join(_CALL_LINE.sub("", one.text) for one in spoken if one.role in {"user", "assistant"})
     rest = "\n".join(one.text for one in spoken if one.role not in {"user", "assistant"})
-    is_enough = len(_WORD.findall(talk)) > 40  # noqa: PLR2004  (words, to tell a language by)
-    other = find_other_language(text, talk if is_enough else f"{talk}\n{rest}")
+    words_count = len(_WORD.findall(talk))
+    is_enough = words_count > 40  # noqa: PLR2004  (words, to tell a language by)
+    usual = None if words_count else _INSTRUCTED
+    other = find_other_language(text, talk if is_enough else f"{talk}\n{rest}", usual=usual)
     if other is None or (is_enough and find_other_language(rest, talk) == other):
         return []
     return [Fault(kind="language", detail=f"it was in another language than the conversation: {other}")]

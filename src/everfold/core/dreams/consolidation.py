@@ -15,7 +15,7 @@ Source: DESIGN section 4, "Dreamer"; REQUIREMENTS U-50 to U-54, P-OF-10, P-OF-11
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from itertools import count
 from typing import Final
@@ -36,12 +36,10 @@ from everfold.core.dreams.topic_lines import (
     HeldText,
     Scan,
     read_topic_text,
-    truncate_chars,
     write_date,
-    write_statement,
     write_topic_text,
 )
-from everfold.core.dreams.topic_names import GENERAL, choose_free_name
+from everfold.core.dreams.topic_names import GENERAL, choose_free_name, find_subject
 from everfold.core.memory.items import Item, ItemId, Tier
 from everfold.core.memory.topics import Topic, TopicId, TopicStatus
 from everfold.core.primitives.origins import AUTHORITY, Origin
@@ -49,8 +47,6 @@ from everfold.core.primitives.stepwise import Steps
 
 OUTSIDE: Final = "from_outside"
 """The topic of what no person and no model of the user's said."""
-LINE_CHARS: Final = 120
-"""How much of the newest statement stands in a summary. Source: own choice, a line of a terminal."""
 
 
 def plan_stepwise(scene: Scene, *, scan: Scan, proposals: Sequence[Proposal] = ()) -> Steps[Consolidation]:
@@ -85,7 +81,7 @@ def rebuild_topic(topic: Topic, items: Sequence[Item], *, now: datetime, scan: S
         topic,
         revision=topic.revision + 1,
         updated_at=now,
-        summary=_summarise(topic.name, current, scan),
+        summary=_summarise(current),
         content=write_topic_text("", current, replaced={}, scan=scan),
         sources=tuple(item.id for item in current),
         origin=_lowest(current, None),
@@ -130,6 +126,7 @@ class _Planner:
         others = [item for item in parts.pool if is_outside(item.origin)]
         parts.pool = trusted
         taken = {topic.name for topic in self.scene.topics if topic.tier == tier}
+        _rename_volumes(parts.groups, taken)
         taken |= {OUTSIDE} - {group.name for group in parts.groups}
         if proposal is not None:
             self._apply(parts, proposal, taken)
@@ -221,7 +218,7 @@ class _Planner:
             if not named:
                 self.notes.append("a topic named no item that still holds and was left out")
                 return
-            name = choose_free_name(proposed.name, taken)
+            name = choose_free_name(proposed.name, taken, since=_find_start(named))
             parts.groups.append(group := Group(name=name))
         ids = {item.id for item in named}
         for other in parts.groups:
@@ -250,7 +247,7 @@ class _Planner:
         current, rest = group, self._fill(group)
         while rest:
             self._write_one(current, tier)
-            name = choose_free_name(group.name, taken | {topic.name for topic in self.written})
+            name = choose_free_name(group.name, taken | {topic.name for topic in self.written}, since=_find_start(rest))
             current = Group(name=name, items=rest)
             self._volumes_left -= 1
             rest = self._fill(current)
@@ -271,7 +268,7 @@ class _Planner:
         topic, everything = group.topic, [*group.fixed, *group.items]
         replaced = {item.superseded_by: item for item in group.fixed if item.superseded_by is not None}
         content = write_topic_text(group.prose, group.items, replaced=replaced, scan=self.scan)
-        summary = group.summary if group.summary is not None else _summarise(group.name, everything, self.scan)
+        summary = group.summary if group.summary is not None else _summarise(everything)
         threats = tuple(self.scan(f"{summary}\n{content}"))
         written = Topic(
             id=topic.id if topic else TopicId(f"{self.scene.dream_id}_topic_{next(self._numbers)}"),
@@ -308,12 +305,21 @@ def says_the_same(older: Topic, newer: Topic) -> bool:
     """Whether a revision would change nothing but its number. Source: REQUIREMENTS CB-25."""
     return (
         " ".join(older.content.split()) == " ".join(newer.content.split())
-        and older.summary == newer.summary
+        and (older.name, older.summary) == (newer.name, newer.summary)
         and older.expires_at == newer.expires_at
         and older.status == newer.status
         and older.origin == newer.origin
         and set(older.sources) == set(newer.sources)
     )
+
+
+def _rename_volumes(groups: Iterable[Group], taken: set[str]) -> None:
+    """Call headings that tell their place among others ("later plans") by their subject and their time."""
+    for group in groups:
+        subject = None if group.prose else find_subject(group.name)
+        if subject is not None and group.items:
+            group.name = choose_free_name(subject, taken, since=_find_start(group.items))
+            taken.add(group.name)
 
 
 def _empty_general(parts: _Parts) -> None:
@@ -328,7 +334,7 @@ def _add_outside(groups: list[Group], items: Sequence[Item], taken: set[str]) ->
     if not items:
         return
     if not groups:
-        groups.append(Group(name=choose_free_name(OUTSIDE, taken - {OUTSIDE})))
+        groups.append(Group(name=choose_free_name(OUTSIDE, taken - {OUTSIDE}, since=_find_start(items))))
     for item in items:
         groups[-1].take(item)
 
@@ -345,23 +351,19 @@ def _lowest(items: Sequence[Item], own: Origin | None) -> Origin:
     return min(origins, key=AUTHORITY.__getitem__)
 
 
+def _find_start(items: Iterable[Item]) -> datetime:
+    """When the first of the items holds from."""
+    return min(item.valid_from for item in items)
+
+
 def _find_end(items: Sequence[Item]) -> datetime | None:
     """When the last of the items ends; None where one has no end."""
     ends = [item.valid_to for item in items if item.valid_to is not None]
     return max(ends) if items and len(ends) == len(items) else None
 
 
-_ENDLESS: Final = datetime(9999, 1, 1, tzinfo=UTC)
-
-
-def _summarise(name: str, items: Sequence[Item], scan: Scan) -> str:
-    """One line: the newest statement that may be shown, one without an end if there is any, and the count of the others."""
-    ordered = sorted(items, key=lambda item: (item.valid_from, item.id), reverse=True)
-    since = write_date(ordered[-1].valid_from)
-    ordered.sort(key=lambda item: -(item.valid_to or _ENDLESS).timestamp())
-    texts = (truncate_chars(write_statement(item), LINE_CHARS) for item in ordered)
-    text = next((text for text in texts if not scan(text)), name.replace("_", " "))
-    if len(items) == 1:
-        return text
-    noun = "note" if len(items) == 2 else "notes"  # noqa: PLR2004  (this one and another)
-    return f"{text} ({len(items) - 1} more {noun}, since {since})"
+def _summarise(items: Sequence[Item]) -> str:
+    """How many items a topic has, and from when to when they hold: its lines say what."""
+    first, last = (write_date(find(item.valid_from for item in items)) for find in (min, max))
+    noun = "item" if len(items) == 1 else "items"
+    return f"{len(items)} {noun}, {first}" + (f" to {last}" if last != first else "")

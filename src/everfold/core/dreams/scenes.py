@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from everfold.core.dreams.topic_names import find_subject
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Item, ItemId, Tier
 from everfold.core.memory.topics import DreamId, Topic, TopicId
@@ -124,7 +125,8 @@ def is_closed(topic: Topic) -> bool:
 def choose_topics(topics: Iterable[Topic], items: Iterable[Item], *, now: datetime) -> list[Topic]:
     """The topics that a dream over these new items reads.
 
-    Those that are open, those that have expired, and the closed ones with an item that a new one supersedes. Where a tier
+    Those that are open, those that have expired, and the closed ones with an item that a new one supersedes or with a name
+    that is given no more. Where a tier
     has as many topics as it may have, or one less, and all are closed, the two shortest are open, or the one: to be joined
     where another has to come in. What came from outside has one topic,
     which never closes.
@@ -139,6 +141,7 @@ def choose_topics(topics: Iterable[Topic], items: Iterable[Item], *, now: dateti
         or topic.id in opened
         or not topic.is_current(now)
         or not replaced.isdisjoint(topic.sources)
+        or find_subject(topic.name) is not None
     ]
 
 

@@ -3,7 +3,7 @@
 Theory of operation. An item joins the group whose subject it speaks of. Of those that join none, the noun that most of
 them share makes a group of its own, then the next noun, up to the limit of groups. The remaining items join the area
 of life that they have a word of (`core.topic_names`), within the limit, else a general group. Where that gives too
-few groups for so many items, the largest is divided: by kind, else by age; where there are too many, the smallest is
+few groups for so many items, the largest is divided by kind; where there are too many, the smallest is
 joined to another. Nothing is ever left out, and the same items in the same groups give the same result.
 
 Source: DESIGN section 4, "Dreamer", 3 to 7 topics; REQUIREMENTS OF-44.
@@ -26,7 +26,7 @@ from everfold.core.dreams.topic_names import (
     list_subjects,
     to_topic_name,
 )
-from everfold.core.memory.items import Item, ItemId
+from everfold.core.memory.items import Item, ItemId, ItemKind
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.origins import Origin
 
@@ -121,8 +121,8 @@ class _Names:
     def __contains__(self, name: object) -> bool:
         return name in self._own or name in self._taken
 
-    def choose(self, name: str) -> str:
-        free = choose_free_name(name or GENERAL, self)
+    def choose(self, name: str, items: Iterable[Item]) -> str:
+        free = choose_free_name(name or GENERAL, self, since=min(item.valid_from for item in items))
         self._own.add(free)
         return free
 
@@ -166,7 +166,7 @@ def _make_groups(groups: list[Group], items: list[Item], names: _Names, *, room_
         subject = min(found, key=lambda word: (-counts[word], word))
         members = [item for item in items if subject in list_subjects(item.statement)]
         items = [item for item in items if subject not in list_subjects(item.statement)]
-        group = Group(name=names.choose(_name_group(subject, members, telling)))
+        group = Group(name=names.choose(_name_group(subject, members, telling), members))
         for item in members:
             group.take(item)
         groups.append(group)
@@ -198,11 +198,11 @@ def _share_out(groups: list[Group], items: Sequence[Item], names: _Names, most_c
         if not _has_room(groups, most_count - 1):
             items += _dissolve(groups, below_count=counts[area])
         if _has_room(groups, most_count - 1):
-            groups.append(group := Group(name=names.choose(area)))
+            groups.append(group := Group(name=names.choose(area, [item for item in items if find_area(item) == area])))
             by_name[area] = group
     for item in items:
         found = by_name.get(find_area(item))
-        (found or _find_catch_all(groups, names, has_room=_has_room(groups, most_count))).take(item)
+        (found or _find_catch_all(groups, names, item, has_room=_has_room(groups, most_count))).take(item)
 
 
 def _has_room(groups: Iterable[Group], most_count: int) -> bool:
@@ -223,11 +223,11 @@ def _dissolve(groups: Sequence[Group], *, below_count: int) -> list[Item]:
     return taken
 
 
-def _find_catch_all(groups: list[Group], names: _Names, *, has_room: bool) -> Group:
+def _find_catch_all(groups: list[Group], names: _Names, item: Item, *, has_room: bool) -> Group:
     """The general group; where there is none and no room for one, the group with the fewest items."""
     found = next((group for group in groups if group.name == GENERAL), None)
     if found is None and has_room:
-        found = Group(name=names.choose(GENERAL))
+        found = Group(name=names.choose(GENERAL, [item]))
         groups.append(found)
     return found or min(groups, key=_measure)
 
@@ -251,27 +251,23 @@ def _join_smallest(groups: list[Group], most_count: int) -> None:
 
 
 def _divide(groups: list[Group], names: _Names, most_count: int) -> None:
-    """Divide the largest group while there are too few for so many items."""
+    """Divide the largest group that has several kinds, while there are too few for so many items."""
     total = sum(len(group.fixed) + len(group.items) for group in groups)
     while total >= ENOUGH_ITEMS and sum(map(_has_any, groups)) < min(LEAST_TOPICS, most_count):
-        largest = max(groups, key=lambda group: (len(group.items), group.name))
-        leaves_one = not largest.fixed
-        if len(largest.items) <= leaves_one:
+        divided = [group for group in groups if _list_leaving(group)]
+        if not divided:
             return
-        moved, name = _choose_half(largest, leaves_one=leaves_one)
-        groups.append(part := Group(name=names.choose(name)))
-        gone = {item.id for item in moved}
-        largest.items = [item for item in largest.items if item.id not in gone]
+        largest = max(divided, key=lambda group: (len(group.items), group.name))
+        kind = _list_leaving(largest)[0]
+        moved = [item for item in largest.items if item.kind == kind]
+        largest.items = [item for item in largest.items if item.kind != kind]
+        name = KIND_NAMES[kind] if KIND_NAMES[kind] != GENERAL else "facts"
+        groups.append(part := Group(name=names.choose(name, moved)))
         for item in moved:
             part.take(item)
 
 
-def _choose_half(group: Group, *, leaves_one: bool) -> tuple[list[Item], str]:
-    """The items of its second most frequent kind, where it has several; else its newer half."""
+def _list_leaving(group: Group) -> list[ItemKind]:
+    """The kinds of items that may leave a group, the most frequent first: all but the first, which stays without a text."""
     counts = Counter(item.kind for item in group.items)
-    if len(counts) > 1:
-        kind = sorted(counts, key=lambda one: (-counts[one], one))[1]
-        name = KIND_NAMES[kind] if KIND_NAMES[kind] != GENERAL else "facts"
-        return [item for item in group.items if item.kind == kind], name
-    ordered = _in_order(group.items)
-    return ordered[len(ordered) // 2 if leaves_one else 0 :], group.name
+    return sorted(counts, key=lambda one: (-counts[one], one))[not group.fixed :]

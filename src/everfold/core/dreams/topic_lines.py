@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from everfold.core.digests.rows import neutralise
 from everfold.core.memory.items import Item, ItemId
-from everfold.core.memory.topics import Topic
+from everfold.core.memory.topics import ITEM_LINE, Topic
 from everfold.core.primitives.json_values import clean_text
 from everfold.core.text.words import STOP_WORDS, read_words
 from everfold.core.threats.redaction import redact_secrets
@@ -27,9 +27,6 @@ HELD_SHARE: Final = 0.6
 """The part of a statement's words that a text has to hold to tell it. Source: own choice; two sentences about one
 subject share a third to a half of their words."""
 _NOTED: Final = "Also noted: "
-_LINE: Final = re.compile(r"- (?:Also noted: )?\d{4}-\d\d-\d\d: .*\[([^\[\]\s]+)\]")
-
-
 _ENDED: Final = re.compile(r"- (?:Also noted: )?\d{4}-\d\d-\d\d: .*\(until (\d{4}-\d\d-\d\d)\) \[[^\[\]\s]+\]")
 
 
@@ -50,9 +47,9 @@ class LineDiff(NamedTuple):
 def read_topic_text(content: str) -> TopicText:
     """A topic's content as `write_topic_text` wrote it, or any other text, which is all prose."""
     lines = content.split("\n")
-    found = [_LINE.fullmatch(line) for line in lines]
+    found = [ITEM_LINE.fullmatch(line) for line in lines]
     prose = "\n".join(line for line, match in zip(lines, found, strict=True) if match is None).strip()
-    return TopicText(prose, tuple(ItemId(match[1]) for match in found if match is not None))
+    return TopicText(prose, tuple(ItemId(match[2]) for match in found if match is not None))
 
 
 def write_topic_text(prose: str, items: Iterable[Item], *, replaced: dict[ItemId, Item], scan: Scan) -> str:
@@ -77,17 +74,25 @@ def hide_ended(topic: Topic, now: datetime) -> Topic:
     return topic if len(left) == len(lines) else replace(topic, content="\n".join(left))
 
 
+def show_topic(topic: Topic, now: datetime) -> Topic:
+    """The topic as it is shown: without lines of items whose end is past, and without the ids of items."""
+    return hide_ids(hide_ended(topic, now))
+
+
+def hide_ids(topic: Topic) -> Topic:
+    """The topic without the ids of items that its lines name."""
+    shown = hide_line_ids(topic.content)
+    return topic if shown == topic.content else replace(topic, content=shown)
+
+
+def hide_line_ids(content: str) -> str:
+    """A topic's content without the ids at the ends of its lines."""
+    return "\n".join(match[1] if (match := ITEM_LINE.fullmatch(line)) else line for line in content.split("\n"))
+
+
 def write_statement(item: Item) -> str:
     """An item's statement on one line, without secrets and without anything that reads as a mark."""
     return neutralise(redact_secrets(clean_text(item.statement)))
-
-
-def truncate_chars(text: str, most_count: int) -> str:
-    """The text, or its beginning up to a word's end with three dots."""
-    if len(text) <= most_count:
-        return text
-    head = text[: most_count - 3]
-    return f"{head.rpartition(' ')[0] or head}..."
 
 
 def write_date(moment: datetime) -> str:

@@ -9,6 +9,7 @@ Source: DESIGN section 4, "Dreamer"; the lists of words stand in `topic_words`.
 
 import re
 from collections.abc import Container, Mapping
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final
 
@@ -26,8 +27,8 @@ KIND_NAMES: Final[Mapping[ItemKind, str]] = {
     "open_item": "questions",
 }
 """What is left is called so, by its kind."""
-_VOLUMES: Final = ("later", "more", "further", "newer", "other", "latest")
-"""What a name gets before it where another topic has it. A tier has no more topics than there are of these, and one."""
+_OLD_VOLUME: Final = re.compile(r"(?:later|more|further|newer|other|latest)_(\w+)")
+"""How further topics of one name were called once."""
 _NAME_CHARS: Final = 48
 _RUN_COUNT: Final = 2
 """So many words behind an article may be the noun: of more, the next is likely to be the verb."""
@@ -105,12 +106,24 @@ def to_topic_name(text: str) -> str:
     return re.sub(r"\W+", "_", text.lower()).strip("_")[:_NAME_CHARS].strip("_")
 
 
-def choose_free_name(name: str, taken: Container[str]) -> str:
-    """The name, or the name with the first word before it that nothing has; numbers when those words are used up."""
-    for free in (name, *(f"{word}_{name}" for word in _VOLUMES)):
+def choose_free_name(name: str, taken: Container[str], *, since: datetime) -> str:
+    """The name; where another topic has it, the name with the month or the day of its first item; then with a number.
+
+    Args:
+        name: Of the subject.
+        taken: What no topic may be called.
+        since: When the first item of the topic holds from.
+    """
+    for free in (name, f"{name}_{since:%Y_%m}", f"{name}_{since:%Y_%m_%d}"):
         if free not in taken:
             return free
     number = 2
     while f"{name}_{number}" in taken:
         number += 1
     return f"{name}_{number}"
+
+
+def find_subject(name: str) -> str | None:
+    """The subject of a heading's name that tells its place among others of the subject alone, and None for any other."""
+    found = _OLD_VOLUME.fullmatch(name)
+    return found[1] if found else None

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from everfold.core.extraction.always_shown import choose_shelf, shelve_answer
 from everfold.core.extraction.answers import find_question, join_answer
 from everfold.core.extraction.evidence import list_parts
-from everfold.core.extraction.remembering import find_memory_kind
+from everfold.core.extraction.remembering import find_memory_kind, is_bare_answer
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Candidate, Evidence, ItemKind, Tier
 from everfold.core.primitives.ids import SessionId
@@ -53,13 +54,17 @@ def find_candidates(
         return ()
     text = message.view.text
     spans = [(part.start, part.start + len(part.text)) for part in list_parts(message) if part.is_written]
-    found = tuple(
-        _make_candidate(message, line, kind, session_id=session_id, text=text)
-        for line, kind in kinds
-        if any(start <= line.start and line.start + len(line.quote) <= end for start, end in spans)
-    )
+    kinds = [(line, kind) for line, kind in kinds if _is_within(line, spans)]
+    found = tuple(_make_candidate(message, line, kind, session_id=session_id, text=text) for line, kind in kinds)
     is_whole = len(found) == 1 and message.kind == "user" and found[0].statement.strip() == text.strip()
-    return (_add_question(found[0], asked),) if is_whole and asked is not None else found
+    if is_whole and asked is not None and (joined := _add_question(found[0], asked)) is not None:
+        return (joined,)
+    return tuple(one for one, (line, _) in zip(found, kinds, strict=True) if not is_bare_answer(line))
+
+
+def _is_within(line: ExtractLine, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a line stands in one of the stretches that its sender wrote."""
+    return any(start <= line.start and line.start + len(line.quote) <= end for start, end in spans)
 
 
 def clean_candidate(candidate: Candidate) -> Candidate:
@@ -109,18 +114,19 @@ def _make_candidate(
         valid_from=message.said_at,
         valid_to=find_end(quoted.quote, message.said_at),
         is_explicit=is_explicit,
+        shelf=choose_shelf(line, quoted.quote),
     )
 
 
-def _add_question(candidate: Candidate, asked: Message) -> Candidate:
-    """A bare answer as a statement with the question that it answers; anything else as it is."""
+def _add_question(candidate: Candidate, asked: Message) -> Candidate | None:
+    """A bare answer as a statement with the question that it answers; None for anything else."""
     (answer,) = candidate.evidence
     spans = [(part.start, part.start + len(part.text)) for part in list_parts(asked) if part.is_written]
     question = (
         find_question(asked, answer.quote.strip()) if candidate.kind == "fact" and not candidate.is_explicit else None
     )
     if question is None or not any(start <= question[0] < end for start, end in spans):
-        return candidate
+        return None
     quoted = answer._replace(
         seq=asked.seq,
         start=question[0],
@@ -130,7 +136,11 @@ def _add_question(candidate: Candidate, asked: Message) -> Candidate:
         said_at=asked.said_at,
     )
     return replace(
-        candidate, statement=join_answer(question[1], answer.quote.strip()), evidence=(quoted, answer), tier="user"
+        candidate,
+        statement=join_answer(question[1], answer.quote.strip()),
+        evidence=(quoted, answer),
+        tier="user",
+        shelf=shelve_answer(question[1]),
     )
 
 

@@ -216,7 +216,7 @@ class _Forgetting:
         threats = tuple(self.scan(f"{renewed.summary}\n{renewed.content}"))
         name = newest.name
         if self._tells(name.replace("_", " "), left):
-            name = choose_free_name(GENERAL, taken)
+            name = choose_free_name(GENERAL, taken, since=min(item.valid_from for item in left))
             taken.add(name)
         return replace(renewed, name=name, status="quarantined" if threats else "active", threats=threats)
 

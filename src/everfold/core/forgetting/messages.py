@@ -16,17 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from everfold.core.compaction.certificate import Certificate, Covered, hash_text, seal_certificate
-from everfold.core.compaction.folding import Digest, find_shown_elsewhere, to_source
+from everfold.core.compaction.folding import Digest, list_shown_elsewhere, to_source
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.planning import measure_body
-from everfold.core.digests.extractive import (
-    DigestText,
-    LeftOut,
-    compose_digest,
-    compose_rollup,
-    compose_standing_instructions,
-)
+from everfold.core.digests.extractive import DigestText, compose_digest, compose_rollup
 from everfold.core.digests.pools import pool_drop
+from everfold.core.digests.standing import LeftOut, compose_standing_instructions, measure_weak_rows
 from everfold.core.log.appending import index_message, remember_said, said_text
 from everfold.core.log.messages import Message, Note
 from everfold.core.log.state import WHOLE_WINDOW, SessionState
@@ -135,7 +130,7 @@ def erase_from_digest(
             last_seq=digest.last_seq,
             cap_tokens=digest.tokens,
             estimate=estimate_text_tokens,
-            shown=find_shown_elsewhere(pool, layout.held, layout.standing),
+            beside=list_shown_elsewhere(pool, layout.held, layout.standing),
         )
         return replace(_with_text(digest, text), pool=pool)
     if seq not in digest.reads:
@@ -169,15 +164,20 @@ def erase_from_layout(layout: Layout, seq: int, standing: Sequence[ExtractLine] 
     new = replace(layout, held=tuple(held for held in layout.held if held.seq != seq))
     if standing is not None:
         new = _with_standing(new, [line for line in standing if line.seq != seq], LeftOut())
-    elif any(line.seq == seq for line in layout.standing):
-        left = [line for line in layout.standing if line.seq != seq]
-        new = _with_standing(new, left, layout.standing_left_out)
+    elif any(line.seq == seq for line in (*layout.standing, *layout.standing_pool)):
+        left = [line for line in (*layout.standing, *layout.standing_pool) if line.seq != seq]
+        new = _with_standing(new, left, layout.standing_dropped)
     return replace(new, body_tokens=measure_body(new))
 
 
 def _with_standing(layout: Layout, lines: Sequence[ExtractLine], left_out: LeftOut) -> Layout:
+    weak_tokens = measure_weak_rows(layout.standing, estimate=estimate_text_tokens)
     block = compose_standing_instructions(
-        lines, cap_tokens=layout.standing_tokens, estimate=estimate_text_tokens, left_out=left_out
+        lines,
+        cap_tokens=max(layout.standing_tokens - weak_tokens, 0),
+        weak_cap_tokens=min(weak_tokens, layout.standing_tokens),
+        estimate=estimate_text_tokens,
+        left_out=left_out,
     )
     return replace(
         layout,
@@ -185,6 +185,8 @@ def _with_standing(layout: Layout, lines: Sequence[ExtractLine], left_out: LeftO
         standing_text=block.text,
         standing_tokens=block.tokens,
         standing_left_out=block.left_out,
+        standing_pool=block.waiting,
+        standing_dropped=block.dropped,
     )
 
 

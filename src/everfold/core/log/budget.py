@@ -11,6 +11,7 @@
 Source: DESIGN sections 2 and 6; the ratios are the defaults of section 6.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
@@ -22,43 +23,95 @@ SMALLEST_USABLE_TOKENS = 800
 
 DEFAULT_LIMIT_TOKENS = 128_000
 
+TRIGGER_RATIO = 0.95
+AWAITING_TRIGGER_RATIO = 0.80
+"""Where a compaction is due: late where a fold costs milliseconds, earlier where a model's digest is awaited meanwhile.
+
+Source: DESIGN sections 3.2 and 6.
+"""
+
 LEAST_BODY_TOKENS = 96
 """What digests and standing statements take at least, however small their slices: a rollup and a digest of 48 tokens.
 
-Source: `SMALLEST_DIGEST_TOKENS` in `core/compaction/planning.py`, twice.
+Source: `SMALLEST_DIGEST_TOKENS` in `core/compaction/shares.py`, twice.
 """
 
 MOST_SNAPSHOT_RATIO = 0.15
 """What the snapshot of memory may take of the budget, so that a small limit has room for the conversation."""
+
+MOST_SUFFIX_RATIO = 0.20
+"""What the dynamic suffix may take of the budget where the window leaves that much free.
+
+Source: the composition that docs/compaction.md states; a reserve alone holds one or two recalled messages at small limits.
+"""
+
+TARGET_RATIO = 0.58
+SMALL_TARGET_RATIO = 0.70
+SMALL_USABLE_TOKENS = 4000
+"""A window of few tokens folds less at once. Of 99 literal answers of LoCoMo a window of 9 to 12 % of the talk (about 2,000
+tokens) holds 19.2 % with a target of 0.70 and 14.9 % with 0.58, one of 4 to 6 % 7.1 and 6.1 %, one of 18 to 22 % 31.0 and
+30.0 %. At 8,000 tokens the higher target costs 1.7 tokens sent again per token that comes in instead of 1.0 (tau-bench).
+
+Source: own measurement, `python -m bench.worth answers` at twelve budgets, and the reports of the compactions.
+"""
+
+_SMALL_GAP = 0.2
+"""Between a target and the trigger, so that a compaction is worth its cache break."""
+
+TAIL_RATIO = 0.30
+"""What the newest messages have at least after a compaction. Source: DESIGN section 6."""
+
+LEAST_DIGEST_RATIO = 0.05
+"""What is left to digests when the head and the standing instructions take all they may. Source: DESIGN section 6."""
+
+LEAST_KEPT_TOKENS = 200
+"""A kept slice below this holds two or three messages, and their frame costs a tenth of it. Source: DESIGN section 6."""
+
+PINNED_SHARE = 2 / 3
+"""What pinned messages may take of the strong standing slice, so that the rules beside them stay quoted."""
+
+MOST_KEPT_TOKENS = 32_000
+MOST_STANDING_TOKENS = 16_000
+MOST_WEAK_STANDING_TOKENS = 4_000
+MOST_DIGESTS_TOKENS = 32_000
+"""What a slice takes at most, however large the limit; the rest is the tail's. Source: DESIGN section 6."""
+
+_BELOW_HARD_LIMIT = 0.97
+"""0.95 to 0.98, as the two are where neither is set."""
+
+_SLACK = 1e-9
+"""For sums of ratios that are equal but for their last bit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """How a session compacts. The fields are settings of the same name; see docs/reference/settings.md.
 
-    `snapshot_tokens` is no setting of its own: it is what the snapshot of memory may take at most, 0 where it is off.
+    Two are no settings of their own: `snapshot_tokens` is what the snapshot of memory may take at most, 0 where it is
+    off; `awaits_model` says that a model writes the digests, so that a compaction begins before its range must leave.
     """
 
     answer_tokens: int | None = None
-    trigger_ratio: float = 0.80
-    target_ratio: float = 0.56
-    hard_limit_ratio: float = 0.95
-    suffix_ratio: float = 0.10
+    trigger_ratio: float = TRIGGER_RATIO
+    target_ratio: float | None = None
+    hard_limit_ratio: float = 0.98
+    suffix_ratio: float = 0.04
+    tail_ratio: float = TAIL_RATIO
     message_cap_tokens: int = 1500
     message_cap_ratio: float = 0.08
-    kept_ratio: float = 0.20
-    pinned_ratio: float = 0.08
-    digest_ratio: float = 0.15
-    standing_ratio: float = 0.06
+    kept_ratio: float = 0.06
+    digest_ratio: float = 0.28
+    standing_ratio: float = 0.15
+    weak_standing_ratio: float = 0.04
     visible_ratio: float = 0.10
     step_visible_ratio: float = 0.20
     min_fold_tokens: int = 400
     min_fold_ratio: float = 0.04
-    turn_backstop: int = 200
+    turn_backstop: int | None = None
     turn_slack: int = 16
-    row_window: int = 500
+    row_window: int | None = None
     row_headroom: int = 32
-    rows_per_digest: int = 200
+    rows_per_digest: int = 4000
     keep_recent: int = 6
     continuous_interval: int = 0
     gap_secs: float = 0.0
@@ -66,34 +119,70 @@ class Policy:
     gap_max_lookback_secs: float = 86_400.0
     enabled: bool = True
     snapshot_tokens: int = 0
+    awaits_model: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.target_ratio < self.trigger_ratio < self.hard_limit_ratio <= 1:
+        target = find_target_ratio(self)
+        if not 0 < target < self.trigger_ratio < self.hard_limit_ratio <= 1:
             raise InvalidInputError(
                 "compaction ratios contradict each other: expected 0 < target_ratio < trigger_ratio < hard_limit_ratio <= 1, "
-                f"got {self.target_ratio}, {self.trigger_ratio}, {self.hard_limit_ratio}"
+                f"got {target}, {self.trigger_ratio}, {self.hard_limit_ratio}"
             )
-        slices = (
-            self.message_cap_ratio
-            + self.kept_ratio
-            + self.digest_ratio
-            + self.standing_ratio
-            + self.visible_ratio
-            + self.step_visible_ratio
-        )
-        if slices >= self.trigger_ratio:
-            raise InvalidInputError(
-                f"the slices sum to {slices:.2f} of the usable budget; expected less than trigger_ratio {self.trigger_ratio}. "
-                "Lower a slice, or raise the trigger"
-            )
+        self._require_slices()
         if not 0 <= self.suffix_ratio < 1:
             raise InvalidInputError(f"suffix_ratio must be at least 0 and below 1, got {self.suffix_ratio}")
-        if self.pinned_ratio > self.kept_ratio:
-            raise InvalidInputError(
-                f"pinned_ratio {self.pinned_ratio} is a part of kept_ratio {self.kept_ratio} and cannot be above it"
-            )
-        if min(self.turn_backstop, self.row_window, self.rows_per_digest, self.keep_recent) < 1:
+        counts = (self.turn_backstop, self.row_window, self.rows_per_digest, self.keep_recent)
+        if min(count for count in counts if count is not None) < 1:
             raise InvalidInputError("turn_backstop, row_window, rows_per_digest and keep_recent must be at least 1")
+
+    def _require_slices(self) -> None:
+        """Refuse slices that leave the tail less than its own, and messages that leave no room for a digest."""
+        for name in ("kept_ratio", "standing_ratio"):
+            share = max(getattr(self, name), least_digest_ratio(self))
+            if self.tail_ratio + share > find_target_ratio(self) + _SLACK:
+                raise InvalidInputError(
+                    f"tail_ratio {self.tail_ratio} with {name} {share} is above target_ratio {find_target_ratio(self)}. "
+                    "Lower one of them, or raise the target"
+                )
+        shown = self.message_cap_ratio + self.visible_ratio + self.step_visible_ratio + least_digest_ratio(self)
+        if shown >= self.hard_limit_ratio:
+            raise InvalidInputError(
+                "message_cap_ratio, visible_ratio and step_visible_ratio, with the least that digests take, sum to "
+                f"{shown:.2f}; expected less than hard_limit_ratio {self.hard_limit_ratio}. Lower one of them"
+            )
+
+
+def choose_trigger_ratio(hard_limit_ratio: float, *, awaits_model: bool) -> float:
+    """The trigger where none is set: as late as may be, and below a hard limit that is set lower."""
+    return min(AWAITING_TRIGGER_RATIO if awaits_model else TRIGGER_RATIO, hard_limit_ratio * _BELOW_HARD_LIMIT)
+
+
+def find_target_ratio(policy: Policy, usable_tokens: int = DEFAULT_LIMIT_TOKENS) -> float:
+    """The target of a usable budget; in a small one it is higher where none is set and the trigger is far enough away."""
+    if policy.target_ratio is not None:
+        return policy.target_ratio
+    is_small = usable_tokens <= SMALL_USABLE_TOKENS and policy.trigger_ratio >= SMALL_TARGET_RATIO + _SMALL_GAP
+    return SMALL_TARGET_RATIO if is_small else TARGET_RATIO
+
+
+def least_digest_ratio(policy: Policy) -> float:
+    """The share that digests are left with, whatever the others take."""
+    return min(LEAST_DIGEST_RATIO, policy.digest_ratio)
+
+
+def upgrade_ratios(stored: Mapping[str, float]) -> dict[str, float]:
+    """The ratios of a policy as they were stored, now or by a version without a share for the tail.
+
+    There the pinned messages were a part of the kept slice; they stand with the strong standing instructions now.
+    """
+    values = dict(stored)
+    if "pinned_ratio" in values:
+        pinned = values.pop("pinned_ratio")
+        values["kept_ratio"] -= pinned
+        values["standing_ratio"] += pinned
+        most = values["target_ratio"] - max(values["kept_ratio"], values["standing_ratio"], LEAST_DIGEST_RATIO)
+        values["tail_ratio"] = max(min(TAIL_RATIO, most), 0.0)
+    return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,19 +199,36 @@ class UsableBudget:
     trigger_tokens: int
     target_tokens: int
     hard_limit_tokens: int
+    tail_tokens: int
     message_cap_tokens: int
     kept_tokens: int
-    pinned_tokens: int
     digest_tokens: int
+    least_digest_tokens: int
     standing_tokens: int
+    weak_standing_tokens: int
     visible_tokens: int
     step_visible_tokens: int
     min_fold_tokens: int
 
     @property
+    def most_suffix_tokens(self) -> int:
+        """What the dynamic suffix may take at most: its reserve, or more where the window leaves space free."""
+        return max(self.suffix_tokens, int(self.budget_tokens * MOST_SUFFIX_RATIO))
+
+    @property
     def fixed_tokens(self) -> int:
         """The fixed part: system prompt, tool schemas and the reserves for the snapshot and the dynamic suffix."""
         return self.prompt_tokens + self.suffix_tokens + self.snapshot_tokens
+
+    @property
+    def kept_message_tokens(self) -> int:
+        """The largest message that can be kept: half of the kept slice."""
+        return min(self.message_cap_tokens, self.kept_tokens // 2)
+
+    @property
+    def pinned_tokens(self) -> int:
+        """What pinned messages may take of the strong standing slice."""
+        return int(self.standing_tokens * PINNED_SHARE)
 
     def count(self, calibration: Calibration) -> "UsableBudget":
         """The same in the provider's tokens, for people: the budget is the limit less the room for the answer."""
@@ -175,17 +281,23 @@ def share_budget(
         snapshot_tokens=snapshot,
         usable_tokens=left,
         trigger_tokens=int(usable * policy.trigger_ratio),
-        target_tokens=int(usable * policy.target_ratio),
+        target_tokens=int(usable * find_target_ratio(policy, usable)),
         hard_limit_tokens=int(usable * policy.hard_limit_ratio),
+        tail_tokens=int(usable * policy.tail_ratio),
         message_cap_tokens=min(policy.message_cap_tokens, int(usable * policy.message_cap_ratio)),
-        kept_tokens=int(usable * policy.kept_ratio),
-        pinned_tokens=int(usable * policy.pinned_ratio),
-        digest_tokens=int(usable * policy.digest_ratio),
-        standing_tokens=int(usable * policy.standing_ratio),
+        kept_tokens=_share_kept(int(usable * policy.kept_ratio)),
+        digest_tokens=min(int(usable * policy.digest_ratio), MOST_DIGESTS_TOKENS),
+        least_digest_tokens=min(int(usable * least_digest_ratio(policy)), MOST_DIGESTS_TOKENS),
+        standing_tokens=min(int(usable * policy.standing_ratio), MOST_STANDING_TOKENS),
+        weak_standing_tokens=min(int(usable * policy.weak_standing_ratio), MOST_WEAK_STANDING_TOKENS),
         visible_tokens=int(max(usable, SMALLEST_USABLE_TOKENS) * policy.visible_ratio),
         step_visible_tokens=int(max(usable, SMALLEST_USABLE_TOKENS) * policy.step_visible_ratio),
         min_fold_tokens=min(policy.min_fold_tokens, int(usable * policy.min_fold_ratio)),
     )
+
+
+def _share_kept(tokens: int) -> int:
+    return min(tokens, MOST_KEPT_TOKENS) if tokens >= LEAST_KEPT_TOKENS else 0
 
 
 def require_budget(
@@ -216,25 +328,6 @@ def require_budget(
     )
 
 
-def fit_slices(budget: UsableBudget, floor_tokens: int) -> UsableBudget:
-    """The same budget with its slices shrunk in proportion where the floor leaves less than they would take.
-
-    At a session's own limit they always fit; a limit lowered for one call may need this.
-    """
-    slices = budget.kept_tokens + budget.digest_tokens + budget.standing_tokens
-    left = max(budget.hard_limit_tokens - floor_tokens, 0)
-    if slices <= left:
-        return budget
-    share = left / slices
-    return replace(
-        budget,
-        kept_tokens=int(budget.kept_tokens * share),
-        pinned_tokens=int(budget.pinned_tokens * share),
-        digest_tokens=int(budget.digest_tokens * share),
-        standing_tokens=int(budget.standing_tokens * share),
-    )
-
-
 BODY_FLOOR_RATIO = 0.12
 """The least share of the usable budget that digests and standing instructions shrink to when the newest block is large;
 less where the policy gives them less.
@@ -243,12 +336,28 @@ Source: our measurement: below it the rollup and its frame no longer hold a line
 """
 
 
+def fit_target(budget: UsableBudget, policy: Policy, floor_tokens: int) -> UsableBudget:
+    """The same budget with its target raised, up to the hard limit, where the floor leaves the body less than its least.
+
+    At a session's own limit that is a newest unit above what the tail is left; a limit lowered for one call needs it more often.
+    """
+    least = floor_tokens + measure_least_body(budget, policy)
+    if least <= budget.target_tokens:
+        return budget
+    return replace(budget, target_tokens=min(least, budget.hard_limit_tokens))
+
+
+def measure_least_body(budget: UsableBudget, policy: Policy) -> int:
+    """What digests and standing instructions shrink to, and no further."""
+    body_ratio = min(BODY_FLOOR_RATIO, policy.digest_ratio + policy.standing_ratio, policy.hard_limit_ratio / 4)
+    return max(int(budget.usable_tokens * body_ratio), LEAST_BODY_TOKENS)
+
+
 def _fits(budget: UsableBudget, policy: Policy, floor_tokens: int, window_tokens: int = 0) -> bool:
     if budget.usable_tokens < SMALLEST_USABLE_TOKENS:
         return False
-    body_ratio = min(BODY_FLOOR_RATIO, policy.digest_ratio + policy.standing_ratio)
-    body_tokens = max(int(budget.usable_tokens * body_ratio), LEAST_BODY_TOKENS)
-    return max(floor_tokens + body_tokens, window_tokens) <= budget.hard_limit_tokens
+    least = floor_tokens + measure_least_body(budget, policy)
+    return max(least, window_tokens) <= budget.hard_limit_tokens
 
 
 def find_smallest_limit(
@@ -256,8 +365,8 @@ def find_smallest_limit(
 ) -> int:
     """The smallest context limit that holds this fixed part, this floor, and a window of this size as it is.
 
-    O(log limit): fitting is monotone in the limit. It ends for every policy, because the slices of a policy, and so what
-    digests and standing statements take at least, sum to less than its hard limit.
+    O(log limit): fitting is monotone in the limit. It ends for every policy, because what digests and standing
+    instructions take at least is a part of its hard limit.
     """
 
     def holds(limit_tokens: int) -> bool:

@@ -57,7 +57,7 @@ def estimate_part_tokens(part: Part) -> int:
         case ImagePart():
             return estimate_image_tokens(part.detail)
         case DocumentPart():
-            return estimate_text_tokens(part.text) if part.text else estimate_json_tokens(part.raw)
+            return estimate_text_tokens(f"[{part.title}]\n{part.text}") if part.text else estimate_json_tokens(part.raw)
         case CallPart():
             return CALL_OVERHEAD_TOKENS + estimate_text_tokens(part.name) + estimate_text_tokens(part.arguments)
         case ResultPart():

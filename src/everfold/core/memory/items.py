@@ -112,6 +112,7 @@ class Candidate:
     Attributes:
         evidence: At least one, unless it was entered by hand.
         replaces: The item that is not so any more because of it, as a model says; None leaves it to the rules.
+        shelf: Where its item goes; that of what it replaces, or repeats, where that is the block.
     """
 
     kind: ItemKind
@@ -124,6 +125,7 @@ class Candidate:
     valid_to: datetime | None = None
     is_explicit: bool = False
     replaces: ItemId | None = None
+    shelf: Shelf = "block"
 
 
 def identify(statement: str, *, tier: Tier, agent_id: AgentId) -> str:

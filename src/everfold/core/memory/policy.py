@@ -14,7 +14,8 @@ class MemoryPolicy:
     """What an agent's memory does, and its limits.
 
     Attributes:
-        recall_enabled: Recall for the newest user message in the dynamic suffix.
+        recall_enabled: Recall for the newest user message in the dynamic suffix: of the session's folded messages, and
+            with structured memory of all that the user's memory holds.
         recall_entries: How many results recall gives at most.
         delta_max_chars: The longest delta.
         user_char_limit: The longest always-injected text about the person.
@@ -30,8 +31,8 @@ class MemoryPolicy:
     """
 
     system: MemorySystem = "summarization"
-    recall_enabled: bool = False
-    recall_entries: int = 20
+    recall_enabled: bool = True
+    recall_entries: int = 8
     delta_max_chars: int = 1200
     user_char_limit: int = 1375
     agent_char_limit: int = 2200
@@ -47,6 +48,11 @@ class MemoryPolicy:
                 raise InvalidInputError(f"memory.{name} must be at least 1, got {getattr(self, name)}")
         if not 0 < self.extract_ratio <= 1:
             raise InvalidInputError(f"memory.extract_ratio must be above 0 and at most 1, got {self.extract_ratio}")
+
+    @property
+    def has_suffix(self) -> bool:
+        """Whether the dynamic suffix can hold anything of ours beside the continuity note: recall, or a delta."""
+        return self.recall_enabled or self.is_structured
 
     @property
     def is_structured(self) -> bool:

@@ -129,6 +129,9 @@ class RecallShown:
     entries: tuple[str, ...] = ()
 
 
+NOTHING_SHOWN = RecallShown()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
     """Everything that one decision writes.

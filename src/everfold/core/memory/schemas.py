@@ -79,7 +79,17 @@ def list_history_schemas() -> list[JsonObject]:
         _function(
             "history_search",
             "Find messages of past conversations with the user by words.",
-            {"query": _text("A few words."), "limit": _count("How many at most.", MOST_FOUND)},
+            {
+                "query": _text("A few words."),
+                "limit": _count("How many at most.", MOST_FOUND),
+                "role": {
+                    "type": "string",
+                    "enum": ["user", "assistant", "tool"],
+                    "description": "Only messages in this role.",
+                },
+                "since": _text("Only messages said then or later: a date such as 2031-05-01, or one with a time."),
+                "until": _text("Only messages said before then."),
+            },
             ("query",),
         ),
         _function(

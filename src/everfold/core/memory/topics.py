@@ -3,10 +3,11 @@
 Source: DESIGN section 4, "Dreamer".
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 from everfold.core.memory.items import ItemId, Tier
 from everfold.core.primitives.ids import AgentId, UserId
@@ -20,6 +21,10 @@ DreamState = Literal["proposed", "applied", "rejected", "reverted", "failed"]
 """proposed: held until a person approves it. failed: nothing was changed, and its cursor stays."""
 
 
+ITEM_LINE: Final = re.compile(r"(- (?:Also noted: )?\d{4}-\d\d-\d\d: .*) \[([^\[\]\s]+)\]")
+"""A line of an item in a topic's content: what is shown of it, and the item's id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     """One revision of a topic. Its name is unique among the topics of its user and tier, and agent where it is of one.
@@ -27,7 +32,7 @@ class Topic:
     Attributes:
         name: Words in small letters joined by underscores.
         summary: One line.
-        content: A few sentences, then lines that no item may be lost from.
+        content: A few sentences, then lines that no item may be lost from; of a heading the lines alone.
         sources: The items that it was made of.
         origin: The lowest of its sources'.
         dream_id: Which dream made this revision; None for what a person wrote.
@@ -52,6 +57,12 @@ class Topic:
     def is_current(self, now: datetime) -> bool:
         """Active, and not past its end."""
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it only groups items, which say everything that it says. O(its content)."""
+        lines = self.content.split("\n")
+        return bool(self.content) and all(ITEM_LINE.fullmatch(line) for line in lines)
 
 
 def choose_topic(topics: Iterable[Topic]) -> Topic | None:

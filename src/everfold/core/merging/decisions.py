@@ -19,7 +19,7 @@ from typing import Final, Literal, get_args
 
 from everfold.core.extraction.candidates import clean_candidate, list_item_threats
 from everfold.core.memory.block import list_overflow
-from everfold.core.memory.items import Candidate, Evidence, Item, ItemId, ItemKind, Writer, identify
+from everfold.core.memory.items import Candidate, Evidence, Item, ItemId, ItemKind, Shelf, Writer, identify
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.merging.item_index import ItemIndex
 from everfold.core.merging.item_subjects import corrects, is_of_one_place, list_replaced_items, says_no_more
@@ -28,6 +28,7 @@ from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.origins import AUTHORITY, Origin
 from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.text.words import read_words
+from everfold.core.threats.scanning import read_rules_ahead
 
 RefusalReason = Literal["empty", "unquoted", "machine_word", "outranked", "forgotten", "threat"]
 """Why a candidate was not taken.
@@ -125,6 +126,7 @@ def plan_merge_stepwise(
     candidates: Sequence[Candidate], known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
 ) -> Steps[Merge]:
     """`plan_merge`, with a pause after every few candidates."""
+    yield from read_rules_ahead()
     cleaned: list[Candidate] = []
     for number, candidate in enumerate(candidates, 1):
         cleaned.append(clean_candidate(candidate))
@@ -232,7 +234,8 @@ def supersede(desk: Desk, newer: Item, older: Sequence[Item]) -> Item:
     for item in older:
         ends_at = max(newer.valid_from, item.valid_from)
         desk.put(replace(item, status="superseded", superseded_by=newer.id, valid_to=ends_at))
-    return replace(newer, supersedes=older[0].id)
+    is_shown = newer.origin not in MACHINES and any(item.shelf == "block" for item in older)
+    return replace(newer, supersedes=older[0].id, shelf="block" if is_shown else newer.shelf)
 
 
 def make_item(candidate: Candidate, item_id: ItemId, author: Author) -> Item:
@@ -256,7 +259,7 @@ def make_item(candidate: Candidate, item_id: ItemId, author: Author) -> Item:
         identity=identify(candidate.statement, tier=candidate.tier, agent_id=author.agent_id),
         written_by=author.written_by,
         status="quarantined" if threats else "active",
-        shelf="archive" if threats or candidate.origin in MACHINES else "block",
+        shelf="archive" if threats or candidate.origin in MACHINES else candidate.shelf,
         is_explicit=candidate.is_explicit,
         threats=threats,
     )
@@ -364,11 +367,14 @@ class _Merger:
         )
         if candidate.is_explicit and not item.is_explicit and candidate.statement:
             seen = replace(seen, is_explicit=True, statement=candidate.statement)
-        if not is_fresh or item.status in ("superseded", "quarantined"):
+        if item.status in ("superseded", "quarantined"):
             return seen
+        if not is_fresh:
+            is_read_again = self._author.written_by == "model" and item.is_current(self._author.now)
+            return replace(seen, shelf=_choose_shelf(seen, candidate)) if is_read_again else seen
         if item.is_current(self._author.now):
             ends_at = candidate.valid_to or item.valid_to
-            return replace(seen, valid_to=ends_at, shelf="archive" if item.origin in MACHINES else "block")
+            return replace(seen, valid_to=ends_at, shelf=_choose_shelf(seen, candidate))
         if candidate.valid_to is not None and candidate.valid_to <= self._author.now:
             return seen
         return replace(seen, status="active", valid_to=candidate.valid_to)
@@ -417,6 +423,13 @@ class _Merger:
 
     def _name(self, new: Item) -> Item:
         return replace(new, id=self._desk.new_id())
+
+
+def _choose_shelf(item: Item, candidate: Candidate) -> Shelf:
+    """Where an item that is seen again goes: it leaves the archive for what the block may take of it."""
+    if item.origin in MACHINES:
+        return "archive"
+    return "block" if item.is_explicit or item.shelf == "block" else candidate.shelf
 
 
 def _read_said_at(candidate: Candidate, now: datetime) -> datetime:

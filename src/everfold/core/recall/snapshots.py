@@ -81,12 +81,13 @@ def compose_snapshot(
 
     Args:
         items: The active items of the block, of both tiers, in the order in which memory first had them.
-        topics: The active topics.
+        topics: The active topics. A heading has no line: the items under it say everything that it says.
         policy: The limits of each tier in characters; they hold for the lines, headings apart.
         cap_tokens: What the whole may take.
         key: The session's id; keys the fences.
         now: Leaves out what has expired.
     """
+    topics = [topic for topic in topics if not topic.is_heading]
     limits: dict[Tier, int] = {"user": policy.user_char_limit, "agent": policy.agent_char_limit}
     shown = {
         tier: _choose(
@@ -161,7 +162,7 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
 
     Args:
         changed: Items with a newer revision than the snapshot shows, of any status; of erased ones nothing is said, since
-            an erase writes the snapshot again.
+            an erase writes the snapshot again, and of new ones in the archive neither.
         snapshot: Its text: what stands there is not said again, and what does no longer hold of it is, also where only
             its end has passed.
         cap_chars: The longest text, title included.
@@ -172,7 +173,7 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
     lines = [_Line(f"- no longer so: {line.removeprefix('- ')}", "user", None) for line in ended]
     for item in sorted(changed, key=lambda it: it.changed_at, reverse=True):
         line = render_item_line(item)
-        if item.is_current(now) and line not in snapshot:
+        if item.is_current(now) and item.shelf == "block" and line not in snapshot:
             lines.append(_Line(line, item.origin, item))
         elif item.status in {"superseded", "expired"} and _begin(item) in snapshot and not _is_told(item, ended):
             lines.append(_Line(f"- no longer so: {line.removeprefix('- ')}", item.origin, item))

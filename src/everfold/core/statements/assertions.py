@@ -133,6 +133,7 @@ class Assertion(NamedTuple):
     is_pointing: bool
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def expand(text: str) -> str:
     """A sentence with its contractions written out, without what merely opens it."""
     for pattern, whole in _CONTRACTIONS:

@@ -235,7 +235,7 @@ def find_statement(lowered: str, cues: int, *, from_user: bool, is_spaced: bool 
         if at is None:
             continue
         denial = DENIALS.get(rule.kind)
-        if denial and _find_pattern(denial.pattern, denial.needles, lowered, form) is not None:
+        if denial and not rule.is_explicit and _find_pattern(denial.pattern, denial.needles, lowered, form) is not None:
             continue
         standing = from_user and denial is not None
         lasting = standing or _is_lasting(rule.kind, lowered, cues, from_user=from_user)

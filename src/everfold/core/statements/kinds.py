@@ -5,7 +5,7 @@ merely joined by "and" or "to", and the name of a list of words in `rules` for a
 the three forms in which a pattern is searched for.
 """
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 StatementKind = Literal[
     "remember",
@@ -21,6 +21,12 @@ StatementKind = Literal[
     "open",
 ]
 
+Strength = Literal[0, 1, 2, 3]
+"""How strongly a statement binds. 3: an explicit rule (remember, from now on, "when you ...", an order with always, never,
+every, only). 2: an order, a limit, an allergy, a deadline. 1: a decision or a preference. 0: a wish, a plan or advice,
+which does not stand. Source: DESIGN 3.4."""
+EXPLICIT: Final[Strength] = 3
+
 
 class StatementRule(NamedTuple):
     """One row: a wording that makes a sentence a statement of a kind.
@@ -34,6 +40,7 @@ class StatementRule(NamedTuple):
             (`have_to`), or a word and what must stand in the sentence as well (`sure:not_sure`). The scripts without
             blanks between words have none.
         needles: Parts of a sentence, between bars, without one of which the rule is not tried; empty for none.
+        is_explicit: Whether no denial of its kind holds against it.
     """
 
     kind: StatementKind
@@ -42,6 +49,27 @@ class StatementRule(NamedTuple):
     counter: str = ""
     cues: str = ""
     needles: str = ""
+    is_explicit: bool = False
+
+
+class StrengthRule(NamedTuple):
+    """One row: how strongly a standing statement binds that holds a wording.
+
+    Attributes:
+        strength: 3 for an explicit rule, 2 for an order or a limit, 1 for less, 0 for what does not stand.
+        pattern: As in `StatementRule`.
+        example: A sentence of which this row is the first that holds.
+        counter: A sentence that only the row's exceptions keep out; empty without any.
+        kinds: The kinds of lines that the row is for, between bars; empty for all.
+        cues: As in `StatementRule`: a row with cues makes a sentence a constraint as well, whatever else found it.
+    """
+
+    strength: Strength
+    pattern: str
+    example: str
+    counter: str = ""
+    kinds: str = ""
+    cues: str = ""
 
 
 class DenialRule(NamedTuple):

@@ -58,10 +58,11 @@ _HEADING: Final = re.compile(r"^\s*#{1,6} .*$", re.MULTILINE)
 _QUOTED: Final = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201d\u00bb\n]{0,300}[\"\u201d\u201c\u00bb]|`[^`\n]{0,300}`")
 
 
-def find_other_language(reply: str, talk: str) -> str | None:
+def find_other_language(reply: str, talk: str, *, usual: str | None = None) -> str | None:
     """The language or script of the reply where the talk has none of it; None where they agree or cannot be told.
 
-    Headings and quotes of the reply do not count. O(length).
+    Headings and quotes of the reply do not count. `usual` is what a reply to a talk in no language is held to: calls and
+    data alone. O(length).
     """
     reply = _QUOTED.sub(" ", _HEADING.sub(" ", reply))
     if script := _find_other_script(reply, talk):
@@ -72,6 +73,8 @@ def find_other_language(reply: str, talk: str) -> str | None:
     language, share = max(said.items(), key=lambda one: one[1])
     second = max((other for name, other in said.items() if name != language), default=0.0)
     talked, talk_share = max(meant.items(), key=lambda one: one[1])
+    if usual is not None and talk_share < _STOP_SHARE:
+        talked, talk_share = usual, 2 * _STOP_SHARE  # codes are words by chance: DEN is an airport
     is_clear = share >= _STOP_SHARE and share >= 1.6 * second and talk_share >= _STOP_SHARE
     return language if is_clear and talked != language and meant[language] < talk_share / 2 else None
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.objects import join_objects
 from everfold.core.statements.others import LEAD_CHARS, PASTE_CHARS, blank_mentions, find_others, part_segments
 from everfold.core.statements.rows import classify_rows, list_outcomes
 from everfold.core.statements.scoring import Scored, score_rows, score_sentences
@@ -55,7 +56,7 @@ def find_extract_lines(
     elif origin == "user":
         reach = LEAD_CHARS if length > PASTE_CHARS else length
         said = blank_mentions(read[:reach], lowered[:reach]) + lowered[reach:]
-        scored = _score_said(segments, lowered, said, find_others(read, attached=attached))
+        scored = _score_said(read, segments, lowered, said, find_others(read, attached=attached))
     else:
         scored = _score_talk(segments, lowered, blank_mentions(read, lowered), from_user=False)
     scored = fit_quotes(read, scored)
@@ -79,15 +80,18 @@ def find_extract_lines(
     )
 
 
-def _score_said(segments: Sequence[Segment], lowered: str, said: str, others: Sequence[Span]) -> list[Scored]:
+def _score_said(
+    text: str, segments: Sequence[Segment], lowered: str, said: str, others: Sequence[Span]
+) -> list[Scored]:
     """What a user says scored as the user's, what it holds of others' words as a machine's."""
     if not others and said == lowered:
-        return _score_talk(segments, lowered, said, from_user=True)
+        return join_objects(text, lowered, said, _score_talk(segments, lowered, said, from_user=True))
     own, foreign = part_segments(segments, others, said)
     scored = [
         one._replace(is_foreign=True, lasting=False) for one in _score_talk(foreign, lowered, said, from_user=False)
     ]
-    return sorted([*_score_talk(own, lowered, said, from_user=True), *scored], key=lambda one: one.start)
+    joined = join_objects(text, lowered, said, _score_talk(own, lowered, said, from_user=True))
+    return sorted([*joined, *scored], key=lambda one: one.start)
 
 
 def _score_talk(segments: Sequence[Segment], lowered: str, said: str, *, from_user: bool) -> list[Scored]:

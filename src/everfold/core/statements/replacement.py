@@ -283,9 +283,11 @@ def _covers_list(ended: Assertion, said: Assertion) -> bool:
 
 def _is_rejected(change: Change, old: frozenset[str], said: Assertion, *, is_near: bool) -> bool:
     """Whether the older one says what is rejected, of what the newer one speaks of."""
-    if not old <= said.content or _is_denied(said) or not _leaves_none(old, said):
+    if not old <= said.content or _is_denied(said) or any(old <= clause.content for clause in change.clauses):
         return False
-    if any(old <= clause.content for clause in change.clauses):
+    if _keeps_measure(change, old, said):
+        return True
+    if not _leaves_none(old, said):
         return False
     left = said.subject - old
     if not said.subject and not said.is_first:
@@ -299,6 +301,18 @@ def _is_rejected(change: Change, old: frozenset[str], said: Assertion, *, is_nea
         rest = said.predicate - old
         return bool(rest) and rest <= change.content
     return bool(left) and (_covers_subject(change.content | old, said) or (is_near and _names_head(change, old, said)))
+
+
+def _keeps_measure(change: Change, old: frozenset[str], said: Assertion) -> bool:
+    """Whether another value is told with the same two words behind the only one: "5.90 euros flat instead of 4.90"."""
+    if sum(token[0].isdigit() for token in said.tokens) != 1:
+        return False
+    measures = {said.tokens[at + 1 : at + 3] for at, token in enumerate(said.tokens[:-2]) if {token} == old}
+    return is_value(tuple(old)) and any(
+        token[0].isdigit() and clause.tokens[at + 1 : at + 3] in measures
+        for clause in change.clauses
+        for at, token in enumerate(clause.tokens[:-2])
+    )
 
 
 def _names_head(change: Change, old: frozenset[str], said: Assertion) -> bool:

@@ -54,6 +54,13 @@ IMPERATIVES: Final = list_word_set(
     " tell test track transfer translate treat try turn undo update upgrade upload use validate verify wait work wrap"
     " write"
 )
+_MORE_ORDERS: Final = list_word_set(
+    "address alert assume back bcc cc capitalise capitalize cite confirm consult default eat email enter escape expect flag follow"
+    " forward greet hold ignore include indent interrupt invite label log mark measure mention number offer pass phone"
+    " phrase prefer pretend prioritise prioritize propose push quiz recommend redact refer refuse render repeat respect round share"
+    " sign speak spell suggest suppose teach text think trust type wake warn name delete touch tag store push commit hand compare flag"
+)
+"""Words that open an order of how to work, beside those that open a task."""
 DATE_WORDS: Final = (
     "monday tuesday wednesday thursday friday saturday sunday january february april june july august september october"
     " november december jan feb apr jul aug sep sept oct nov dec yesterday today tomorrow tonight weekend ago anniversary birthday"
@@ -103,7 +110,10 @@ _WORDS: Final = {
     "{done}": _DONE_WORDS,
 }
 _MARK: Final = "[^a-z0-9_]"
-_NAMED: Final = {name: f"(?:{'|'.join(words.split())})" for name, words in _WORDS.items()} | {"{done}": _DONE}
+_NAMED: Final = {name: f"(?:{'|'.join(words.split())})" for name, words in _WORDS.items()} | {
+    "{done}": _DONE,
+    "{order}": f"(?:{'|'.join(sorted(IMPERATIVES | _MORE_ORDERS))})",
+}
 _FORMS: Final[dict[PatternForm, dict[str, str]]] = {
     "anywhere": {
         "@": r"\b",

@@ -7,6 +7,7 @@ rule's cues is in the text.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from everfold.core.text.patterns import compile_pattern
@@ -112,15 +113,27 @@ def index_wordings(rules: Iterable[WordingRule[KindT]], *, leave_out: Scope) -> 
     for rule in rules:
         if rule.scope == leave_out:
             continue
-        branches = [branch for wording in rule.wordings for branch in split_branches(wording.pattern)]
-        if free := tuple(branch for branch in branches if not branch.startswith(_START)):
+        branches = [branch for wording in rule.wordings for branch in read_branches(wording.pattern)]
+        if free := tuple(branch for branch, _ in branches if not _is_headed(branch)):
             index.searched.append((rule, free, any(map(_reads_ascii, free))))
-        for branch in filter(_is_headed, branches):
-            heads = _list_heads(branch.removeprefix(_START))
+        for branch, heads in branches:
             for key in dict.fromkeys(head[:_KEY_CHARS] for head in heads):
                 own = tuple(head for head in heads if head.startswith(key))
                 index.headed.setdefault(key, []).append((own, branch, rule))
     return index
+
+
+@cache
+def read_branches(pattern: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The branches of a pattern, each with the letters that it begins with: none where it does not begin with a word.
+
+    Raises:
+        ValueError: As of `index_wordings`.
+    """
+    return tuple(
+        (branch, tuple(_list_heads(branch.removeprefix(_START))) if _is_headed(branch) else ())
+        for branch in split_branches(pattern)
+    )
 
 
 def _is_headed(branch: str) -> bool:

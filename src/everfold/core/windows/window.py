@@ -12,17 +12,17 @@ from typing import Literal
 
 from everfold.core.compaction.layout import Layout, split_held
 from everfold.core.compaction.planning import measure_note, measure_window
-from everfold.core.digests.extractive import LeftOut
+from everfold.core.digests.standing import LeftOut
 from everfold.core.log.budget import Policy, UsableBudget
 from everfold.core.log.calibration import Calibration, count_parts, count_tokens
 from everfold.core.log.messages import Message
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.state import WHOLE_WINDOW, SessionState
 from everfold.core.primitives.json_values import JsonObject
-from everfold.core.text.frames import NOTE_TOKENS
-from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.windows.entries import Entry, MessageEntry, RangeEntry, Slice, TextEntry
 from everfold.core.windows.rendering import render
+from everfold.core.windows.suffixes import list_suffix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +31,8 @@ class CacheBreakPlace:
 
     Attributes:
         reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `refresh`
-            (a context refresh took the place of an older one), or `memory` (its snapshot was written again for an erase
-            in it, or was turned on).
+            (a context refresh took the place of an older one), `memory` (its snapshot was written again for an erase
+            in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
         cost_tokens: What can no longer come from the provider's cache.
     """
 
@@ -234,7 +234,7 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
         prompt: System prompt and tools.
         policy: How the session compacts.
         budget: The shares of the limit.
-        suffix: Text for the end of this request only; cut to its reserve.
+        suffix: Text for the end of this request only; cut to the space that there is for it.
         note: The continuity note of the turn, which comes before it and has a reserve of its own; left out where a
             turn that goes on without anything on its way has no room for it any more.
         tail: The tail, where it is built already.
@@ -242,7 +242,7 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
     """
     tail = tail or build_tail(state, body.layout, messages, before=None)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
-    ending = _suffix_entry(suffix, budget, note if _has_room(state, body.layout, budget) else "")
+    ending = list_suffix(state, body.layout, budget, suffix=suffix or "", note=note)
     said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
     report = _report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why)
     return Window(
@@ -300,20 +300,6 @@ def _body_entries(
         MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
     ]
     return entries
-
-
-def _has_room(state: SessionState, layout: Layout, budget: UsableBudget) -> bool:
-    """Whether the continuity note fits: always while its reserve counts, later where the window leaves room for it."""
-    unreserved = NOTE_TOKENS - measure_note(state.awaited, layout)
-    return measure_window(state, layout) + unreserved <= budget.hard_limit_tokens
-
-
-def _suffix_entry(suffix: str | None, budget: UsableBudget, note: str) -> list[TextEntry]:
-    text = suffix or ""
-    if text and estimate_text_tokens(text) + MESSAGE_OVERHEAD_TOKENS > budget.suffix_tokens:
-        text = truncate_to_tokens(text, max(budget.suffix_tokens - MESSAGE_OVERHEAD_TOKENS, 0), head_share=1.0)[0]
-    text = "\n\n".join(filter(None, (note, text)))
-    return [TextEntry(text=text, slice="suffix")] if text else []
 
 
 def _report(

@@ -6,12 +6,14 @@ from fastapi import Query
 
 from everfold.server.access import OfSearch
 from everfold.server.routing import make_router
-from everfold.server.schemas.search import HitsSchema, read_places
+from everfold.server.schemas.schema import GivenTime
+from everfold.server.schemas.search import ROLES, HitsSchema, read_places, read_roles
 from everfold.services.sessions.search import MOST_HITS
 from everfold.services.sessions.search_all import Found
 
 router = make_router("search")
 
+_ROLES = "|".join(ROLES)
 Question = Annotated[str, Query(min_length=1, max_length=4_000, description="Words.", examples=["harbour berth"])]
 PlacesQuery = Annotated[
     str,
@@ -22,12 +24,31 @@ PlacesQuery = Annotated[
         examples=["items,topics"],
     ),
 ]
+RolesQuery = Annotated[
+    str | None,
+    Query(
+        alias="role",
+        pattern=rf"^({_ROLES})(,({_ROLES}))*$",
+        description="Of messages only those in these roles, with commas between.",
+        examples=["user"],
+    ),
+]
+Since = Annotated[GivenTime | None, Query(description="Of messages only those said then or later.")]
+Until = Annotated[GivenTime | None, Query(description="Of messages only those said before then.")]
 HitLimit = Annotated[int, Query(ge=1, le=MOST_HITS, description="How many of each at most.")]
 
 
 @router.get("/api/search", response_model=HitsSchema)
 async def search(
-    memory: OfSearch, q: Question, places: PlacesQuery = "messages,items,topics", limit: HitLimit = 10
+    memory: OfSearch,
+    q: Question,
+    places: PlacesQuery = "messages,items,topics",
+    roles: RolesQuery = None,
+    since: Since = None,
+    until: Until = None,
+    limit: HitLimit = 10,
 ) -> Found:
     """Find messages, items and topics of one user that answer a question and are visible to the API key."""
-    return await memory.search_all(q, places=read_places(places), limit=limit)
+    return await memory.search_all(
+        q, places=read_places(places), limit=limit, roles=read_roles(roles), since=since, until=until
+    )

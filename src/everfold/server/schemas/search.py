@@ -2,16 +2,24 @@
 
 from typing import get_args
 
+from everfold.core.log.messages import Role
 from everfold.server.schemas.items import ItemSchema
 from everfold.server.schemas.schema import project
 from everfold.server.schemas.topics import TopicLineSchema
 from everfold.services.sessions.search import SearchHit
 from everfold.services.sessions.search_all import Found, ItemHit, Place, TopicHit
 
+ROLES: tuple[Role, ...] = get_args(Role)
+
 
 def read_places(text: str) -> frozenset[Place]:
     """The places that a text names with commas between."""
     return frozenset(place for place in get_args(Place) if place in text.split(","))
+
+
+def read_roles(text: str | None) -> frozenset[Role]:
+    """The roles that a text names with commas between; none, which means any, where there is no text."""
+    return frozenset(role for role in ROLES if role in (text or "").split(","))
 
 
 MessageHitSchema = project(

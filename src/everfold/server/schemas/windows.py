@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, SkipValidation
 
 from everfold.core.compaction.folding import CompactionReport, Digest, Fold
-from everfold.core.digests.extractive import LeftOut
+from everfold.core.digests.standing import LeftOut
 from everfold.core.log.budget import UsableBudget
 from everfold.core.observation.events import SourceAsked
 from everfold.core.windows.entries import Slice
@@ -63,7 +63,7 @@ def list_slices(standing: Standing) -> list[SliceTokens]:
         "digest": budget.digest_tokens,
         "standing": budget.standing_tokens,
         "snapshot": budget.snapshot_tokens,
-        "suffix": budget.suffix_tokens,
+        "suffix": budget.most_suffix_tokens,
     }
     return [SliceTokens(name, tokens, bounds.get(name)) for name, tokens in standing.report.by_slice.items()]
 

@@ -13,6 +13,7 @@ from everfold.core.compaction.planning import (
     BREAKER_COUNT,
     CompactionPlan,
     measure_replaced,
+    measure_trigger,
     measure_window,
 )
 from everfold.core.compaction.record import Compaction, Outcome, drop_jobs, find_next_state
@@ -38,6 +39,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.pausing import finish_pausing
 from everfold.services.telling.stream import Stream
+from everfold.services.telling.tries import Tries
 
 Base = tuple[str, int]
 """The compaction whose layout is in force, and the epoch."""
@@ -240,7 +242,8 @@ class Committer:
         grown = max(report.tokens_before - compaction.plan.tokens_before, 0)
         stuck = state.stuck_count
         if compaction.plan.trigger != "manual":
-            stuck = stuck + 1 if report.tokens_after - grown >= live.budget().trigger_tokens else 0
+            trigger_tokens = measure_trigger(live.state, live.settings.policy, live.budget())
+            stuck = stuck + 1 if report.tokens_after - grown >= trigger_tokens else 0
         return replace(
             state.without_replaced(compaction.plan.last_seq).with_cache_break(
                 f"compaction: {compaction.plan.trigger}", report.resent_tokens
@@ -280,7 +283,7 @@ class Committer:
         live, plan = self.live, compaction.plan
         rollup = live.layout.rollup
         joined_from = rollup.last_seq + 1 if rollup else 1
-        seqs = {*plan.leaving, *range(plan.first_seq, plan.last_seq + 1)}
+        seqs = {*plan.leaving, *(held.seq for held in plan.held), *range(plan.first_seq, plan.last_seq + 1)}
         seqs.update(range(joined_from, plan.join_through + 1))
         notes = {note.seq: note for note in known if note.seq in seqs}
         missing = sorted(seqs - notes.keys())
@@ -391,9 +394,14 @@ class Committer:
         """End a committed compaction; the digest that stands for its range is final, and the next turn does not name it.
 
         False when another writer has ended it.
+
+        Raises:
+            ConflictError: other writers of the session were first until the deadline; recovery tries it again.
         """
         live = self.live
+        tries = Tries(f"compaction {compaction.id}", session=live.record.id, compaction=compaction.id)
         while True:
+            await tries.begin()
             awaited = tuple(one for one in live.state.awaited if one.compaction_id != compaction.id)
             state = replace(live.state, revision=live.state.revision + 1, awaited=awaited)
             if await self._try_end(compaction.id, outcome, state):
@@ -406,10 +414,13 @@ class Committer:
         """Have a degraded compaction tried again; its range stands under a continuity note meanwhile.
 
         Raises:
-            ConflictError: it is not degraded, or its range has joined the rollup since.
+            ConflictError: it is not degraded, its range has joined the rollup since, or other writers of the session were
+                first until the deadline.
         """
         live = self.live
+        tries = Tries(f"compaction {compaction_id}", session=live.record.id, compaction=compaction_id)
         while True:
+            await tries.begin()
             await live.reload(self.store)
             compaction = await self.store.get_compaction(CompactionId(compaction_id))
             self._require_retryable(compaction)
@@ -441,7 +452,8 @@ class Committer:
         """Cancel a pending compaction and those after it, the last first. Gives those cancelled.
 
         Raises:
-            ConflictError: it is not pending: it has ended, or its layout is in force.
+            ConflictError: it is not pending: it has ended, or its layout is in force; or other writers of the session
+                were first until the deadline.
         """
         live = self.live
         await live.reload(self.store)
@@ -454,7 +466,9 @@ class Committer:
                 compaction=compaction_id,
             )
         cancelled: list[CompactionId] = []
+        tries = Tries(f"compaction {compaction_id}", session=live.record.id, compaction=compaction_id)
         while compaction_id in live.state.pending_compactions:
+            await tries.begin()
             last = CompactionId(live.state.pending_compactions[-1])
             outcome = drop_jobs(await self.store.get_compaction(last), "cancelled")
             state = replace(

@@ -12,7 +12,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from everfold.core.compaction.choosing import plan_compaction
 from everfold.core.compaction.folding import Fold
+from everfold.core.compaction.held import read_ahead
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.occasions import find_occasion
 from everfold.core.compaction.planning import (
@@ -20,13 +22,13 @@ from everfold.core.compaction.planning import (
     Demand,
     find_trigger,
     measure_floor,
+    measure_trigger,
     measure_window,
-    plan_compaction,
 )
 from everfold.core.compaction.record import Compaction, drop_jobs
 from everfold.core.compaction.tasks import read_progress
 from everfold.core.compaction.transitions import move_digest, move_extraction
-from everfold.core.log.budget import find_smallest_limit, fit_slices, require_budget
+from everfold.core.log.budget import find_smallest_limit, fit_target, require_budget
 from everfold.core.log.messages import Note
 from everfold.core.observation.spans import COMPACTION_PLAN, describe_plan
 from everfold.core.primitives.ids import CompactionId
@@ -34,6 +36,7 @@ from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.ports.stores import Store
 from everfold.services.compaction.commit import Committer
 from everfold.services.sessions.live import LiveSession
+from everfold.services.telling.pausing import finish_pausing
 
 
 class Abilities(NamedTuple):
@@ -169,11 +172,12 @@ class Compactor:
         """What to do next, or None, and the notes that were read to decide it. Pending compactions count as done."""
         live, policy = self.live, self.live.settings.policy
         layout = await live.project(self.store)
-        budget = fit_slices(live.budget(limit_tokens), measure_floor(live.state, layout))
+        budget = fit_target(live.budget(limit_tokens), policy, measure_floor(live.state, layout))
         if demand is None and find_trigger(live.state, layout, policy, budget) is None:
             return None, ()
         with self.committer.stream.tracer.span(COMPACTION_PLAN) as span:
             notes = await self._read_next(layout)
+            await finish_pausing(read_ahead([line for note in notes for line in note.lines]))
             plan = plan_compaction(live.state, layout, notes, policy, budget, demand=demand)
             span.set_attributes(describe_plan(live.record.id, plan))
         return plan, notes
@@ -215,7 +219,8 @@ class Compactor:
         live = self.live
         if not live.state.stuck_count or self.is_preview:
             return
-        if measure_window(live.state, live.layout) < live.budget().trigger_tokens:
+        trigger_tokens = measure_trigger(live.state, live.settings.policy, live.budget())
+        if measure_window(live.state, live.layout) < trigger_tokens:
             await self.committer.close_breaker()
 
     def require_budget(self, limit_tokens: int | None = None) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from everfold.core.dreams.topic_lines import diff_lines
+from everfold.core.dreams.topic_lines import diff_lines, hide_ids
 from everfold.core.memory.items import Item
 from everfold.core.memory.topics import Dream, Topic
 from everfold.ports.memory import MemoryStore
@@ -46,8 +46,8 @@ async def diff_dream(store: MemoryStore, dream: Dream) -> tuple[TopicDiff, ...]:
 
 
 def _diff(topic: Topic, former: Topic | None, items: tuple[Item, ...]) -> TopicDiff:
-    before = former if former is not None and former.status == "active" else None
-    after = topic if topic.status == "active" else None
+    before = hide_ids(former) if former is not None and former.status == "active" else None
+    after = hide_ids(topic) if topic.status == "active" else None
     lines = diff_lines(before.content if before else "", after.content if after else "")
     return TopicDiff(
         topic=topic,

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.appending import Incoming
+from everfold.core.observation.costs import InputTokens, TalkInput, Unfolded
 from everfold.core.observation.events import (
     CompactionCommitted,
     CompactionDegraded,
@@ -17,11 +18,13 @@ from everfold.core.observation.events import (
     ModelCalled,
 )
 from everfold.core.primitives.json_values import JsonObject
+from everfold.core.windows.entries import TextEntry
 from everfold.core.windows.prefix import count_stable_bytes, list_parts
 from everfold.core.windows.rendering import Provider, render
 from everfold.core.windows.window import Window
 from everfold.ports.stores import Store
 from everfold.services.inspection.verify import Verification, verify_session
+from everfold.services.memory.recollect import Recollector
 from everfold.services.sessions.append import append_once
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.tell_changes import tell_appended
@@ -100,6 +103,11 @@ class ReplayReport:
         window_tokens: The last window.
         over_budget_count: Windows that were larger than their budget; 0, or something is wrong.
         compactions: How many of each trigger. Revisions are none.
+        resent_tokens: What the cache breaks have sent again, together.
+        resent_per_token: The same for each token of the messages that came in.
+        uncached_per_token: All that requests read and the request before did not begin with, for each token of the
+            messages that came in: their first reading, what was sent again, and what Everfold wrote.
+        input: What all requests read, and what a prompt cache has of it: whole, cut to a tail, and folded.
         left_count: Kept messages that left the window later; a rollup has read them.
         stable_share: The bytes of all requests that their next request began with, of all their bytes.
         stable_share_median: The same request by request.
@@ -124,6 +132,10 @@ class ReplayReport:
     rollups_count: int
     digest_tokens: int
     cache_breaks: tuple[CacheBreak, ...]
+    resent_tokens: int
+    resent_per_token: float
+    uncached_per_token: float
+    input: TalkInput
     stable_share: float
     stable_share_median: float
     turn_micros_median: int
@@ -145,6 +157,7 @@ class _Tally:
     stable_bytes: int = 0
     all_bytes: int = 0
     shares: list[float] = field(default_factory=list)
+    folded: InputTokens = field(default_factory=InputTokens)
     unexplained_count: int = 0
     cache_breaks: list[tuple[str, int]] = field(default_factory=list)
     accepted_count: int = 0
@@ -193,13 +206,16 @@ class Replay:
         messages: Sequence[Incoming],
         *,
         provider: Provider,
+        recollector: Recollector | None,
     ) -> None:
         self._store = store
         self._live = live
         self._background = background
         self._messages = messages
         self._provider = provider
+        self._recollector = recollector
         self._tally = _Tally()
+        self._unfolded = Unfolded(fixed_tokens=live.settings.prompt_tokens)
         self._first_ordinal = live.state.compactions_count
         self._heard = background.worker.stream.feed.subscribe(live.record.id)
         self._last: ReplayTurn | None = None
@@ -228,13 +244,21 @@ class Replay:
                 )
             self._tally.played_count += 1
             self._tally.raw_tokens += stored[0].raw_tokens
+            self._unfolded.append(stored[0].raw_tokens)
             if index + 1 == len(self._messages) or self._messages[index + 1].view.role == "assistant":
                 yield await self._request(elapsed_secs)
                 elapsed_secs = 0.0
 
     async def _request(self, elapsed_secs: float) -> ReplayTurn:
         started = perf_counter()
-        window = await show_window(self._store, self._live, self._background, limit_tokens=None, suffix=None)
+        window = await show_window(
+            self._store,
+            self._live,
+            self._background,
+            limit_tokens=None,
+            suffix=None,
+            recollector=self._recollector,
+        )
         elapsed_secs += perf_counter() - started
         turn = ReplayTurn(
             played_count=self._tally.played_count,
@@ -258,6 +282,7 @@ class Replay:
         tally.over_budget_count += report.tokens > report.budget_tokens
         tally.cache_breaks += [(it.reason, it.resent_tokens) for it in report.cache_breaks]
         parts = list_parts(turn.request)
+        stable_bytes = 0
         if self._last is not None:
             all_bytes = sum(map(len, self._last_parts))
             stable_bytes = count_stable_bytes(self._last_parts, parts)
@@ -265,7 +290,11 @@ class Replay:
             tally.stable_bytes += stable_bytes
             tally.shares.append(stable_bytes / max(all_bytes, 1))
             tally.unexplained_count += stable_bytes < all_bytes and not report.cache_breaks
-        self._last, self._last_parts = turn, parts
+        cached_share = stable_bytes / max(sum(map(len, parts)), 1)
+        tally.folded = tally.folded.plus(report.tokens, cached_tokens=int(report.tokens * cached_share))
+        self._unfolded.send(report.budget_tokens)
+        suffix_count = sum([isinstance(it, TextEntry) and it.slice == "suffix" for it in turn.window.entries])
+        self._last, self._last_parts = turn, parts[: len(parts) - suffix_count]  # the suffix is for one request only
 
     async def report(self) -> ReplayReport:
         """What the replay did, with everything verified that its session holds. O(log)."""
@@ -298,6 +327,10 @@ class Replay:
             rollups_count=sum(report.rollup_tokens > 0 for report in reports),
             digest_tokens=sum(report.own_digest_tokens + report.rollup_tokens for report in reports),
             cache_breaks=_list_cache_breaks(tally),
+            resent_tokens=(resent_tokens := sum(cost for _, cost in tally.cache_breaks)),
+            resent_per_token=resent_tokens / max(tally.raw_tokens, 1),
+            uncached_per_token=tally.folded.uncached_tokens / max(tally.raw_tokens, 1),
+            input=TalkInput(whole=self._unfolded.whole, tail=self._unfolded.tail, folded=tally.folded),
             stable_share=tally.stable_bytes / tally.all_bytes if tally.all_bytes else 1.0,
             stable_share_median=_quantile(tally.shares, 0.5) if tally.shares else 1.0,
             turn_micros_median=int(_quantile(tally.turn_secs, 0.5) * 1_000_000),

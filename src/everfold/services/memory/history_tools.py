@@ -10,19 +10,21 @@ Source: DESIGN 3.1, "Oversized content"; REQUIREMENTS HM-8.
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
-from everfold.core.log.messages import Message
+from everfold.core.log.messages import Message, Role
 from everfold.core.log.pages import count_pages, cut_page, split_page
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.memory.schemas import MOST_FOUND
 from everfold.core.merging.decisions import MACHINES
+from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.primitives.origins import Origin
 from everfold.core.text.frames import FENCE_TOKENS, fence_untrusted, fence_within
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import InvalidInputError, NotFoundError
-from everfold.services.memory.tool_answers import ToolAnswer, find_count, get_count, get_text
-from everfold.services.sessions.search import SearchHit
+from everfold.services.memory.tool_answers import ToolAnswer, find_count, find_moment, get_count, get_text
+from everfold.services.sessions.search import SearchHit, choose_filter
 
 _MOST_MESSAGES: Final = 50
 _MESSAGE_CHARS: Final = 2_000
@@ -42,8 +44,8 @@ class HistoryStretch:
     last_seq: int
 
 
-SearchHistory: TypeAlias = Callable[[str, int], Awaitable[Sequence[SearchHit]]]
-"""The best messages for a question, at most so many."""
+SearchHistory: TypeAlias = Callable[[str, int, SearchFilter], Awaitable[Sequence[SearchHit]]]
+"""The best messages for a question, at most so many, that a filter admits."""
 ReadHistory: TypeAlias = Callable[[str | None, int, int], Awaitable[HistoryStretch]]
 """The messages of a session (None: the one that is running) from the first to the last number."""
 
@@ -71,7 +73,9 @@ class HistoryTools:
             EverfoldError: the arguments do not fit, or the store does not serve.
         """
         if name == "history_search":
-            return await self.search(get_text(arguments, "query"), get_count(arguments, "limit"))
+            return await self.search(
+                get_text(arguments, "query"), get_count(arguments, "limit"), _read_filter(arguments)
+            )
         return await self.read(
             get_count(arguments, "first", default=0),
             find_count(arguments, "last"),
@@ -80,9 +84,9 @@ class HistoryTools:
             session=get_text(arguments, "session") if arguments.get("session") is not None else None,
         )
 
-    async def search(self, query: str, limit: int) -> ToolAnswer:
-        """The messages that answer a question, best first."""
-        hits = await self.search_history(query, min(limit, MOST_FOUND))
+    async def search(self, query: str, limit: int, only: SearchFilter = ANY_MESSAGE) -> ToolAnswer:
+        """The messages that answer a question and that a filter admits, best first."""
+        hits = await self.search_history(query, min(limit, MOST_FOUND), only)
         lines = [
             f"[conversation {hit.session}, message {hit.seq}, {hit.speaker or hit.role}, {hit.said_at:%Y-%m-%d %H:%M}] "
             + self._guard(hit.excerpt, hit.origin)
@@ -167,6 +171,13 @@ class HistoryTools:
         if origin in MACHINES:
             return "\n" + fence_within(text, source=origin, key=self.fence_key, most_chars=_MESSAGE_CHARS)
         return text if len(text) <= _MESSAGE_CHARS else f"{text[:_MESSAGE_CHARS]} [... cut]"
+
+
+def _read_filter(arguments: JsonObject) -> SearchFilter:
+    role = arguments.get("role")
+    require_choice("role", role, Role, or_none=True)
+    roles = () if role is None else (cast("Role", role),)
+    return choose_filter(roles=roles, since=find_moment(arguments, "since"), until=find_moment(arguments, "until"))
 
 
 def _name(message: Message) -> str:

@@ -7,9 +7,11 @@ in a turn the agent is told to leave it and answer the user. No answer holds wor
 Source: REQUIREMENTS HM-3 to HM-5, HM-8, U-101.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Final, get_args
 
+from everfold.core.log.messages import Role
 from everfold.core.memory.block import list_block, measure_item_lines, read_char_limit, render_item_line
 from everfold.core.memory.items import Item, ItemKind, Tier
 from everfold.core.memory.schemas import MEMORY_TOOLS, MOST_FOUND, MOST_OPERATIONS, list_memory_schemas
@@ -33,6 +35,7 @@ from everfold.services.memory.tool_answers import (
     join_lines,
     tell_error,
 )
+from everfold.services.sessions.search import choose_filter
 
 MOST_FAILURES: Final = 3
 """How often a write may fail in one turn."""
@@ -170,9 +173,17 @@ class MemoryTools:
         lines = self._show([item for item, _ in found if item.is_current(now)])
         return ToolAnswer(text=join_lines(lines, empty="Nothing was found."))
 
-    async def history_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:
-        """The messages that answer a question, best first."""
-        return await self._history.search(query, limit)
+    async def history_search(
+        self,
+        query: str,
+        limit: int = DEFAULT_COUNT,
+        *,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> ToolAnswer:
+        """The messages that answer a question, best first; with roles or times only those in them, as in `Session.search`."""
+        return await self._history.search(query, limit, choose_filter(roles=roles, since=since, until=until))
 
     async def history_read(
         self,

@@ -5,14 +5,15 @@ has few. What an embedder found near in meaning comes in as keys, and is read he
 this user's, for this agent, current, and not in the window already.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
-from everfold.core.dreams.topic_lines import hide_ended
+from everfold.core.dreams.topic_lines import show_topic
 from everfold.core.log.lines import holds_foreign
 from everfold.core.log.messages import Message
-from everfold.core.log.sessions import SessionRecord, find_holder
+from everfold.core.log.sessions import NO_END, SessionRecord, find_holder
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Topic
@@ -26,17 +27,38 @@ from everfold.core.recall.recalling import (
     Recalled,
     RecallKey,
     fuse,
+    is_fitting,
+    is_question,
+    list_heard,
     pack,
     rank_topics,
     recall_item,
     recall_topic,
+    squeeze_text,
 )
+from everfold.core.statements.segments import cut_prose
+from everfold.core.statements.substance import measure_substance
 from everfold.core.text.excerpts import make_excerpt
-from everfold.core.text.searching import SearchQuery, plan_query
+from everfold.core.text.searching import MAX_QUESTION_CHARS, SearchQuery, index_text, plan_query
 from everfold.core.text.trivial_prompts import is_trivial
+from everfold.core.text.words import read_words
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.sessions.search import MOST_HITS
+
+MOST_LOOKED_AT = 4
+"""So many hits are looked at for each entry, since the newest ones are in the window. Source: a choice; a search ranks a
+hundred candidates anyway."""
+MOST_READ = 2
+"""So many messages are read for each entry, since a digest may have said what one says. Source: as above."""
+REPLY_WEIGHT = 0.4
+"""What the reply to a question that was found counts of its score.
+
+Source: own measurement on the first two conversations of LoCoMo: of the turns that answer, 0.773 are among the first 8 with
+it and 0.749 without, of the first 5 0.719 and 0.682; 0.2 and 0.6 give less.
+"""
+SHORT_CHARS = 160
+"""The short form of a long entry: a sentence or two. Source: own measurement on the first half of LoCoMo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,18 +81,33 @@ class Shown:
     Attributes:
         session: Whose window.
         seqs: Its messages that are shown whole.
+        last_seq: The last message that may be recalled; all later ones are shown, or wait for a step to end.
         items: The items of its snapshot and delta.
+        texts: What it shows else: digests, standing instructions, what memory says, and the messages.
     """
 
     session: SessionRecord
     seqs: Collection[int] = ()
+    last_seq: int = NO_END
     items: Collection[ItemId] = ()
+    texts: Sequence[str] = ()
 
-    def list_keys(self) -> frozenset[RecallKey]:
-        """The keys of all of it."""
-        lineage = self.session.lineage
-        messages = (RecallKey("message", find_holder(lineage, seq), seq) for seq in self.seqs)
-        return frozenset((*messages, *(RecallKey("item", item) for item in self.items)))
+    def is_own(self, key: RecallKey) -> bool:
+        """Whether a key names a message of this session's log."""
+        return key.kind == "message" and find_holder(self.session.lineage, key.seq) == key.id
+
+    def hides(self, key: RecallKey) -> bool:
+        """Whether what a key names is shown already."""
+        if key.kind == "item":
+            return key.id in self.items
+        return self.is_own(key) and (key.seq > self.last_seq or key.seq in self.seqs)
+
+    def holds(self, entry: Recalled, query: SearchQuery) -> bool:
+        """Whether the sentences of an entry that a question finds stand in the window already; of none, all of it."""
+        whole = squeeze_text(entry.text)
+        sentences = [whole[start:end] for start, end in cut_prose(whole, 0, len(whole))]
+        asked = [one for one in sentences if not query.words.isdisjoint(read_words(one))] or [whole]
+        return all(any(one in text for text in self.texts) for one in asked)
 
 
 async def recall_turn(
@@ -83,11 +120,12 @@ async def recall_turn(
     cap: RecallCap = USUAL_CAP,
     near: Sequence[RecallKey] = (),
 ) -> RecallBlock:
-    """What goes into the dynamic suffix for a user's prompt; empty, without one query, where nothing is to be injected.
+    """What goes into the dynamic suffix for a user's prompt; empty, without one query, where nothing is to be recalled.
 
-    Nothing is where memory or its injection is off, or the prompt asks for nothing.
+    Nothing is where recall is off, or the prompt asks for nothing. Without structured memory only the session's own
+    messages are searched.
     """
-    if not policy.is_structured or not policy.recall_enabled or is_trivial(prompt):
+    if not policy.recall_enabled or asks_nothing(prompt):
         return RecallBlock()
     found = await recall(
         store,
@@ -99,11 +137,17 @@ async def recall_turn(
         exclude=shown,
         near=near,
         cap=cap,
+        session_id=None if policy.is_structured else shown.session.id,
     )
     return found.block
 
 
-async def recall(
+def asks_nothing(prompt: str) -> bool:
+    """Whether a prompt has nothing that could be recalled for: assent, or words that are clear in their talk alone."""
+    return is_trivial(prompt) or not measure_substance(prompt[:MAX_QUESTION_CHARS])
+
+
+async def recall(  # noqa: PLR0913 - each says what is looked for
     store: Store,
     question: str,
     *,
@@ -114,6 +158,7 @@ async def recall(
     exclude: Shown | None = None,
     near: Sequence[RecallKey] = (),
     cap: RecallCap = USUAL_CAP,
+    session_id: SessionId | None = None,
 ) -> Recall:
     """The best messages, items and topics for a question, and as many of them as fit as a block of data.
 
@@ -127,6 +172,7 @@ async def recall(
         exclude: What is in the window already.
         near: What vectors found, best first; what is not this user's, or not current, is left out.
         cap: What the block may have.
+        session_id: Only messages of this session's log, and nothing of memory.
 
     Raises:
         InvalidInputError: the count is not between 1 and `MOST_HITS`.
@@ -142,7 +188,8 @@ async def recall(
         user_id=user_id,
         agent_id=agent_id,
         now=now,
-        hidden=exclude.list_keys() if exclude else frozenset(),
+        shown=exclude,
+        session_id=session_id,
     )
     lists = await recalling.search(limit_count) if query.terms else ()
     entries = fuse(lists, await recalling.read_near(near[:limit_count]), now=now, limit_count=limit_count)
@@ -155,7 +202,8 @@ class _Recalling:
     """One recall under way.
 
     Attributes:
-        hidden: What is not given.
+        shown: What is not given.
+        session_id: The session whose messages alone are searched.
         topics: The topics of the user and agent, once they were read.
     """
 
@@ -164,23 +212,23 @@ class _Recalling:
     user_id: UserId
     agent_id: AgentId
     now: datetime
-    hidden: frozenset[RecallKey]
+    shown: Shown | None
+    session_id: SessionId | None = None
     topics: list[Topic] | None = None
 
     async def search(self, limit_count: int) -> tuple[list[Recalled], ...]:
         """What words find, a list for each kind."""
-        return (
-            await self._search_messages(limit_count),
-            await self._search_items(limit_count),
-            await self._search_topics(),
-        )
+        messages = await self._search_messages(limit_count)
+        if self.session_id is not None:
+            return (messages,)
+        return messages, await self._search_items(limit_count), await self._search_topics()
 
     async def read_near(self, keys: Sequence[RecallKey]) -> list[Recalled]:
         """The entries with these keys that this user and agent may see, in their order."""
         found: dict[RecallKey, Recalled] = {}
         seqs: dict[SessionId, list[int]] = {}
         for key in keys:
-            if key in self.hidden:
+            if self._is_hidden(key):
                 continue
             if key.kind == "message":
                 seqs.setdefault(SessionId(key.id), []).append(key.seq)
@@ -192,36 +240,38 @@ class _Recalling:
         return [found[key] for key in keys if key in found]
 
     async def _search_messages(self, limit_count: int) -> list[Recalled]:
-        """Messages, some more than asked for, since those in the window are left out."""
-        hidden_count = sum(key.kind == "message" for key in self.hidden)
-        count = min(limit_count + min(hidden_count, limit_count), MOST_HITS)
+        """Messages; some more are looked at than asked for, since what is in the window is left out."""
+        count = limit_count if self.shown is None else min(MOST_LOOKED_AT * limit_count, MOST_HITS)
         hits = await self.store.search(
-            self.query, user_id=self.user_id, agent_id=self.agent_id, session_id=None, limit_count=count
+            self.query, user_id=self.user_id, agent_id=self.agent_id, session_id=self.session_id, limit_count=count
         )
-        keys = [RecallKey("message", hit.session_id, hit.seq) for hit in hits]
-        keys = [key for key in keys if key not in self.hidden][:limit_count]
-        seqs: dict[SessionId, list[int]] = {}
-        for key in keys:
-            seqs.setdefault(SessionId(key.id), []).append(key.seq)
-        found = {
-            entry.key: entry
-            for session_id, wanted in seqs.items()
-            for entry in await self._read_messages(session_id, wanted)
-        }
-        return [found[key] for key in keys if key in found]
+        found = [(RecallKey("message", hit.session_id, hit.seq), hit.score) for hit in hits]
+        scores = dict([one for one in found if not self._is_hidden(one[0])][: MOST_READ * limit_count])
+        messages = await self._read_all(scores)
+        for key, message in messages.items():
+            reply = key._replace(seq=key.seq + 1)
+            if is_question(message.view.text) and not self._is_hidden(reply) and self._is_searched(reply):
+                scores[reply] = scores.get(reply, 0.0) + REPLY_WEIGHT * scores[key]
+        best = sorted(scores, key=lambda key: (-scores[key], -key.seq))[: MOST_READ * limit_count]
+        messages |= await self._read_all([key for key in best if key not in messages])
+        words = {key: self._list_words(message) for key, message in messages.items()}
+        fitting = [key for key in best if key in words and is_fitting(self.query, *list_heard(key, words))]
+        return list(islice(self._show_messages({key: messages[key] for key in fitting}), limit_count))
 
     async def _search_items(self, limit_count: int) -> list[Recalled]:
         found = await self.store.search_items(self.query, self.user_id, self.agent_id, limit_count=limit_count)
-        return [recall_item(item, self.query) for item, _ in found if self._may_show(item)]
+        items = [item for item, _ in found if is_fitting(self.query, read_words(item.statement))]
+        return [recall_item(item, self.query) for item in items if self._may_show(item)]
 
     async def _search_topics(self) -> list[Recalled]:
         topics = rank_topics(self.query, await self._list_topics(), now=self.now)
-        return [entry for topic in topics if (entry := recall_topic(topic, self.query)).key not in self.hidden]
+        return [entry for topic in topics if self._is_new(entry := recall_topic(topic, self.query))]
 
     async def _list_topics(self) -> list[Topic]:
         if self.topics is None:
             topics = await self.store.list_topics(self.user_id, self.agent_id)
-            self.topics = [hide_ended(topic, self.now) for topic in topics[:MOST_TOPICS]]
+            texts = [topic for topic in topics if not topic.is_heading]  # the items of a heading are found themselves
+            self.topics = [show_topic(topic, self.now) for topic in texts[:MOST_TOPICS]]
         return self.topics
 
     async def _read_entry(self, key: RecallKey) -> Recalled | None:
@@ -237,7 +287,13 @@ class _Recalling:
         return recall_item(item) if is_own and self._may_show(item) else None
 
     def _may_show(self, item: Item) -> bool:
-        return item.is_current(self.now) and RecallKey("item", item.id) not in self.hidden
+        return item.is_current(self.now) and self._is_new(recall_item(item))
+
+    def _is_hidden(self, key: RecallKey) -> bool:
+        return self.shown is not None and self.shown.hides(key)
+
+    def _is_new(self, entry: Recalled) -> bool:
+        return self.shown is None or not (self.shown.hides(entry.key) or self.shown.holds(entry, self.query))
 
     async def _is_own_session(self, session_id: SessionId) -> bool:
         try:
@@ -247,18 +303,56 @@ class _Recalling:
         return (record.user_id, record.agent_id) == (self.user_id, self.agent_id)
 
     async def _read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Recalled]:
-        messages = await self.store.read_messages(session_id, sorted(set(seqs)))
-        return [self._show_message(session_id, message) for message in messages if not message.is_erased]
+        keys = [RecallKey("message", session_id, seq) for seq in seqs]
+        return list(self._show_messages(await self._read_all(keys)))
+
+    async def _read_all(self, keys: Iterable[RecallKey]) -> dict[RecallKey, Message]:
+        """The messages with these keys, in their order, with one read a session; none that is erased."""
+        wanted: dict[str, list[int]] = {}
+        for key in keys:
+            wanted.setdefault(key.id, []).append(key.seq)
+        found = {
+            RecallKey("message", id_, message.seq): message
+            for id_, seqs in wanted.items()
+            for message in await self.store.read_messages(SessionId(id_), sorted(set(seqs)))
+        }
+        return {key: found[key] for key in keys if key in found and not found[key].is_erased}
+
+    def _show_messages(self, messages: Mapping[RecallKey, Message]) -> Iterator[Recalled]:
+        """The messages as entries, without those that tell nothing and those that the window shows; made one by one.
+
+        A window has the newest context refresh: an older one, which that has replaced, does not come back into it.
+        """
+        for key, message in messages.items():
+            is_replaced = self.shown is not None and message.source == "refresh"
+            if not is_replaced and measure_substance(message.view.text):
+                entry = self._show_message(SessionId(key.id), message)
+                if self._is_new(entry):
+                    yield entry
+
+    def _list_words(self, message: Message) -> frozenset[str]:
+        """What the index has of a message itself: its words, its speaker and its date."""
+        speaker = message.view.name or message.view.role
+        return frozenset(index_text(message.view.text, speaker=speaker, said_at=message.said_at).own.split())
+
+    def _is_searched(self, key: RecallKey) -> bool:
+        return self.session_id is None or (self.shown is not None and self.shown.is_own(key))
 
     def _show_message(self, session_id: SessionId, message: Message) -> Recalled:
         speaker = f" {message.view.name}" if message.view.name else ""
         who = message.view.role if message.origin in {message.view.role, "tool"} else message.origin
         excerpt = make_excerpt(message.view.text, self.query, max_chars=ENTRY_CHARS)
         is_foreign = holds_foreign(message, excerpt.start, excerpt.start + len(excerpt.text))
+        key = RecallKey("message", session_id, message.seq)
         return Recalled(
-            key=RecallKey("message", session_id, message.seq),
+            key=key,
             text=excerpt.text,
-            label=f"{who}{speaker} {'quoted' if is_foreign else 'said'}",
+            short=self._shorten(excerpt.text),
+            is_own=self.shown is not None and self.shown.is_own(key),
+            label=f"{who}{speaker}{', quoted' if is_foreign else ''}",
             origin="external" if is_foreign else message.origin,
             said_at=message.said_at,
         )
+
+    def _shorten(self, text: str) -> str:
+        return make_excerpt(text, self.query, max_chars=SHORT_CHARS).text if len(text) > SHORT_CHARS else ""

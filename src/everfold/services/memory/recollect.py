@@ -1,20 +1,22 @@
-"""Recollect: what memory puts into a session's window: the frozen snapshot, the delta since, and recall for the turn.
+"""Recollect: what is put into a session's window beside its log: memory's frozen snapshot, the delta since, and recall.
 
 The snapshot is made again only where the request changes before its end anyway: in a session's first window, and in the
 first after a compaction. Its text is stored, so that its bytes outlive the process. Delta and recall are made once for
 a turn, and are the same on every step of it, unless a compaction comes in between: then the snapshot holds what the delta
-had, and the request is another one anyway.
+had, and the request is another one anyway. A step that leaves them no space drops both for the rest of the turn. An agent
+without structured memory has recall alone.
 
 Source: DESIGN section 4, "Snapshot and delta", and 3.6, the dynamic suffix.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from everfold.core.log.state import WHOLE_WINDOW
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
-from everfold.core.memory.records import MemoryVersion, RecallShown, SessionMemory
+from everfold.core.memory.records import NOTHING_SHOWN, MemoryVersion, RecallShown, SessionMemory
+from everfold.core.recall.recalling import squeeze_text
 from everfold.core.recall.snapshots import (
     RESERVE_CHARS_PER_TOKEN,
     Snapshot,
@@ -23,12 +25,16 @@ from everfold.core.recall.snapshots import (
     list_ended_lines,
 )
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
+from everfold.core.windows.suffixes import measure_suffix, measure_suffix_space, measure_turn_space
+from everfold.core.windows.window import shown_seqs
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
+from everfold.services.memory.recall import Shown, asks_nothing
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.remembered import ChangedItems, SnapshotMoment, TurnMoment, TurnRecall
+from everfold.services.sessions.shown import load_shown, note_turn
 from everfold.services.telling.tries import Tries
 
 MOST_BLOCK_ITEMS = 500
@@ -44,10 +50,8 @@ RECALL_SHARE = 0.5
 A choice: how other shares serve was not measured.
 """
 
-NOTHING = RecallShown()
-
-RecallFor = Callable[[LiveSession, str, int], Awaitable[RecallShown]]
-"""Recall for a session's turn: what the user said, and the tokens that there are for it."""
+RecallFor = Callable[[LiveSession, str, int, Sequence[str]], Awaitable[RecallShown]]
+"""Recall for a session's turn: what the user said, the tokens that there are for it, and what memory shows already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +62,18 @@ class Recollection:
         snapshot: Empty where memory has nothing to show.
         delta: Part of the dynamic suffix, like recall.
         why: A line for each part: what it is and why it is there.
+        has_dropped: Delta and recall of the step before fit no longer, and are gone for the rest of the turn.
     """
 
     snapshot: str = ""
     delta: str = ""
-    recalled: RecallShown = NOTHING
+    recalled: RecallShown = NOTHING_SHOWN
     why: tuple[str, ...] = ()
+    has_dropped: bool = False
 
     def suffix(self, own: str | None) -> str | None:
         """The dynamic suffix: delta, recall, then what the caller gave for this request."""
-        return "\n\n".join(filter(None, (self.delta, self.recalled.text, own))) or None
+        return _join(self.delta, self.recalled.text, own) or None
 
 
 NOTHING_RECALLED = Recollection()
@@ -75,7 +81,7 @@ NOTHING_RECALLED = Recollection()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollector:
-    """Shows one user's memory to one agent."""
+    """Shows one agent what is recalled of a session, and one user's memory where that is structured."""
 
     store: MemoryStore
     messages: Store
@@ -86,17 +92,66 @@ class Recollector:
     async def recollect(
         self, live: LiveSession, *, limit_tokens: int | None, own: str | None, is_preview: bool
     ) -> Recollection:
-        """What the next window shows of memory. `own` is what the caller has for the dynamic suffix."""
-        head, kept = await self._snapshot(live, is_preview=is_preview)
-        turn = TurnMoment(live.record.id, live.state.turn_seq, head.epoch, kept.snapshot_compaction)
-        if live.recalled is None or live.recalled.turn != turn:
-            space = live.budget(limit_tokens).suffix_tokens - MESSAGE_OVERHEAD_TOKENS
-            space -= estimate_text_tokens(own) if own else 0
-            delta = await self._delta(live, kept, head, space_tokens=space)
-            recalled = await self._recall(live, space - estimate_text_tokens(delta))
-            live.recalled = TurnRecall(turn, delta, recalled)
-        _, delta, recalled = live.recalled
-        return Recollection(snapshot=kept.snapshot, delta=delta, recalled=recalled, why=_explain(kept, delta, recalled))
+        """What the next window shows beside the log. `own` is what the caller has for the dynamic suffix."""
+        head, kept = MemoryVersion(), SessionMemory(session_id=live.record.id)
+        if self.policy.is_structured:
+            head, kept = await self._snapshot(live, is_preview=is_preview)
+        shown, has_dropped = live.recalled, False
+        turn = _name_turn(live, head, limit_tokens)
+        is_new = shown is None or shown.turn != turn
+        if shown is None or is_new:
+            shown = await self._make(live, kept, head, turn=turn, own=own)
+        if not self._fits(live, shown, own):
+            shown, has_dropped = TurnRecall(turn), not is_new
+        live.recalled = shown
+        return Recollection(
+            snapshot=kept.snapshot,
+            delta=shown.delta,
+            recalled=shown.recalled,
+            why=_explain(kept, shown.delta, shown.recalled),
+            has_dropped=has_dropped,
+        )
+
+    async def _make(
+        self, live: LiveSession, kept: SessionMemory, head: MemoryVersion, *, turn: TurnMoment, own: str | None
+    ) -> TurnRecall:
+        """Delta and recall for a turn, in the space that there was at its user message, whichever step this is.
+
+        Where neither can show anything the space is not measured, so that they cost no query.
+        """
+        question = await self._find_question(live)
+        if not question and not self._has_delta(kept, head):
+            return TurnRecall(turn)
+        notes = await self.messages.read_notes(live.record.id, [live.state.turn_seq]) if live.state.turn_seq else []
+        space = measure_turn_space(
+            live.state,
+            live.layout,
+            live.budget(turn.limit_tokens),
+            turn_sum_tokens=sum([note.sum_tokens for note in notes]),
+            note=note_turn(live),
+            has_steps=await self._had_steps(live),
+        )
+        space -= max(measure_suffix(own or ""), MESSAGE_OVERHEAD_TOKENS)
+        delta = await self._delta(live, kept, head, space_tokens=space)
+        recalled = await self._recall(live, question, space - estimate_text_tokens(delta), (kept.snapshot, delta))
+        return TurnRecall(turn, delta, recalled)
+
+    async def _had_steps(self, live: LiveSession) -> bool:
+        """Whether the session has tools, or what its window shows up to the turn's user message has results of any."""
+        state, layout = live.state, live.layout
+        if live.settings.prompt.tools or layout.watermark > state.turn_seq:
+            return True
+        messages = await load_shown(self.messages, live)
+        return any(messages[seq].view.role == "tool" for seq in shown_seqs(state, layout) if seq < state.turn_seq)
+
+    def _fits(self, live: LiveSession, shown: TurnRecall, own: str | None) -> bool:
+        """Whether what the turn shows still fits, beside what the caller has for this request."""
+        if not shown.delta and not shown.recalled.text:
+            return True
+        space = measure_suffix_space(
+            live.state, live.layout, live.budget(shown.turn.limit_tokens), note=note_turn(live)
+        )
+        return measure_suffix(_join(shown.delta, shown.recalled.text, own)) <= space
 
     async def _snapshot(self, live: LiveSession, *, is_preview: bool) -> tuple[MemoryVersion, SessionMemory]:
         tries = Tries(f"what memory shows in session {live.record.id}", session=live.record.id)
@@ -134,10 +189,16 @@ class Recollector:
             now=self.clock.now(),
         )
 
+    def _has_delta(self, kept: SessionMemory, head: MemoryVersion) -> bool:
+        """Whether memory has changed since the snapshot, or time has ended a line of it."""
+        if not self.policy.is_structured:
+            return False
+        return head.revision != kept.snapshot_revision or bool(list_ended_lines(kept.snapshot, self.clock.now()))
+
     async def _delta(self, live: LiveSession, kept: SessionMemory, head: MemoryVersion, *, space_tokens: int) -> str:
-        now = self.clock.now()
-        if head.revision == kept.snapshot_revision and not list_ended_lines(kept.snapshot, now):
+        if not self._has_delta(kept, head):
             return ""
+        now = self.clock.now()
         share = RECALL_SHARE if self.policy.recall_enabled else 1.0
         delta = compose_delta(
             list((await self._list_changed(live, kept, head)).values()),
@@ -166,12 +227,59 @@ class Recollector:
             changed.looked_at = head.revision
         return changed.items
 
-    async def _recall(self, live: LiveSession, space_tokens: int) -> RecallShown:
+    async def _find_question(self, live: LiveSession) -> str:
+        """What is recalled for: the words of the turn's user message, or nothing. It takes no query.
+
+        With structured memory that is at once, since other sessions were before; without, once something is folded.
+        """
         seq = live.state.turn_seq
-        if self.recall is None or not self.policy.recall_enabled or not seq or space_tokens <= 0:
-            return NOTHING
+        if self.recall is None or not self.policy.recall_enabled or not seq:
+            return ""
+        if not self.policy.is_structured and not any(shown.digest_id for shown in live.layout.ranges):
+            return ""
         messages = await live.load_messages(self.messages, [seq])
-        return await self.recall(live, messages[seq].view.text, space_tokens)
+        text = messages[seq].view.text
+        return "" if asks_nothing(text) else text
+
+    async def _recall(
+        self, live: LiveSession, question: str, space_tokens: int, remembered: Sequence[str]
+    ) -> RecallShown:
+        if self.recall is None or not question or space_tokens <= 0:
+            return NOTHING_SHOWN
+        return await self.recall(live, question, space_tokens, remembered)
+
+
+async def list_shown(store: Store, live: LiveSession, remembered: Sequence[str] = ()) -> Shown:
+    """What a session's window shows already, so that recall need not; `remembered` is what memory shows."""
+    layout, state = live.layout, live.state
+    messages = await load_shown(store, live)
+    digests = await live.load_digests(store, [shown.digest_id for shown in layout.ranges if shown.digest_id])
+    said = [messages[seq].view.text for seq in shown_seqs(state, layout) if not messages[seq].is_erased]
+    own = [*(digest.text for digest in digests.values()), layout.standing_text, *remembered]
+    return Shown(
+        session=live.record,
+        seqs=frozenset((*range(1, state.fixed_seq + 1), *layout.held_seqs, state.turn_seq)),
+        last_seq=layout.watermark,
+        texts=("\n".join(map(squeeze_text, filter(None, own))), "\n".join(map(squeeze_text, said))),
+    )
+
+
+def _name_turn(live: LiveSession, head: MemoryVersion, limit_tokens: int | None) -> TurnMoment:
+    state = live.state
+    return TurnMoment(
+        live.record.id,
+        state.turn_seq,
+        state.compaction_id,
+        state.epoch,
+        head.epoch,
+        limit_tokens,
+        state.turn_seq <= state.safe_seq,
+        state.refresh_seq,
+    )
+
+
+def _join(*parts: str | None) -> str:
+    return "\n\n".join(filter(None, parts))
 
 
 def _is_break(kept: SessionMemory, made: Snapshot, live: LiveSession) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from everfold.core.primitives.json_values import JsonObject
@@ -84,3 +85,18 @@ def get_count(arguments: JsonObject, name: str, *, default: int = DEFAULT_COUNT)
 def find_count(arguments: JsonObject, name: str) -> int | None:
     """The same, or None where it is left out or null."""
     return None if arguments.get(name) is None else get_count(arguments, name)
+
+
+def find_moment(arguments: JsonObject, name: str) -> datetime | None:
+    """An argument that must be a date, with a time or without, in UTC where it does not say; None where it is left out.
+
+    Raises:
+        InvalidInputError: it is another value.
+    """
+    if arguments.get(name) is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(get_text(arguments, name))
+    except ValueError as error:
+        raise InvalidInputError(f"{name} must be a date such as 2031-05-01, or one with a time") from error
+    return moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)

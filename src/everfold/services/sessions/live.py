@@ -155,7 +155,7 @@ class LiveSession:
                     session=self.record.id,
                 )
             self.digests.update(found)
-        return self.digests
+        return {digest_id: self.digests[digest_id] for digest_id in digest_ids}
 
     def take(self, plan: AppendPlan) -> None:
         """Remember what an append has written."""
@@ -185,5 +185,6 @@ async def copy_session(store: Store, live: LiveSession) -> LiveSession:
     """A copy of a session as it is now, which a preview may change; it shares what was read."""
     await live.reload(store)
     copy = await load_session(store, live.record)
-    copy.messages, copy.digests, copy.noted = dict(live.messages), dict(live.digests), live.noted
+    copy.messages, copy.digests = dict(live.messages), dict(live.digests)
+    copy.noted, copy.recalled = live.noted, live.recalled
     return copy

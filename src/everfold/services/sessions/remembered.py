@@ -9,7 +9,7 @@ from everfold.core.log.calibration import Calibration
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.memory.items import Item, ItemId
-from everfold.core.memory.records import RecallShown
+from everfold.core.memory.records import NOTHING_SHOWN, RecallShown
 from everfold.core.primitives.ids import SessionId
 from everfold.core.windows.window import Tail
 
@@ -77,17 +77,24 @@ class TurnNote(NamedTuple):
 
 
 class TurnMoment(NamedTuple):
-    """One turn of a session, under one snapshot of memory in one epoch of it."""
+    """One turn of a session under one layout and limit, in one epoch of its log and one of the user's memory.
+
+    `is_begun` says that its user message is shown, behind no open step; `refresh_seq` is the context refresh that is.
+    """
 
     session_id: SessionId
     turn_seq: int
+    compaction_id: str
     epoch: int
-    snapshot_compaction: str
+    memory_epoch: int
+    limit_tokens: int | None
+    is_begun: bool = True
+    refresh_seq: int = 0
 
 
 class TurnRecall(NamedTuple):
-    """What memory shows in every window of a turn."""
+    """What delta and recall show in every window of a turn; nothing any more once they were dropped."""
 
     turn: TurnMoment
-    delta: str
-    recalled: RecallShown
+    delta: str = ""
+    recalled: RecallShown = NOTHING_SHOWN

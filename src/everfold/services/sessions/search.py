@@ -1,10 +1,12 @@
 """Search: the messages that answer a question, best first, each with the place where it says so."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from everfold.core.log.messages import Message, Role
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
+from everfold.core.primitives.choices import require_choices
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.origins import AUTHORITY, Origin
 from everfold.core.text.excerpts import make_excerpt
@@ -38,6 +40,18 @@ class SearchHit:
     matches: tuple[tuple[int, int], ...]
 
 
+def choose_filter(
+    *, roles: Collection[Role] = (), since: datetime | None = None, until: datetime | None = None
+) -> SearchFilter:
+    """The filter of these arguments; nothing given lets every message through.
+
+    Raises:
+        InvalidInputError: there is no such role, a time has no zone, or the span holds no moment.
+    """
+    require_choices("roles", roles, Role)
+    return SearchFilter(roles=frozenset(roles), since=since, until=until)
+
+
 async def search_messages(
     store: Store,
     question: str,
@@ -46,8 +60,9 @@ async def search_messages(
     agent_id: AgentId | None = None,
     session_id: SessionId | None = None,
     limit_count: int = 10,
+    only: SearchFilter = ANY_MESSAGE,
 ) -> list[SearchHit]:
-    """The best messages of one user for a question, best first.
+    """The best messages of one user for a question that a filter admits, best first.
 
     Raises:
         InvalidInputError: the count is not between 1 and `MOST_HITS`.
@@ -55,7 +70,9 @@ async def search_messages(
     if not 1 <= limit_count <= MOST_HITS:
         raise InvalidInputError(f"a search gives 1 to {MOST_HITS} hits, got {limit_count}")
     query = plan_query(question)
-    hits = await store.search(query, user_id=user_id, agent_id=agent_id, session_id=session_id, limit_count=limit_count)
+    hits = await store.search(
+        query, user_id=user_id, agent_id=agent_id, session_id=session_id, limit_count=limit_count, only=only
+    )
     messages = await _read_hits(store, hits)
     return [
         _to_hit(hit, messages[hit.session_id, hit.seq], query) for hit in hits if (hit.session_id, hit.seq) in messages

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from everfold.core.dreams.topic_lines import hide_ended
+from everfold.core.dreams.topic_lines import show_topic
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.memory.items import Item
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.choices import require_choices
@@ -52,8 +53,9 @@ async def search_all(
     places: Collection[Place],
     now: datetime,
     limit_count: int,
+    only: SearchFilter = ANY_MESSAGE,
 ) -> Found:
-    """The best of each place that is asked for, as the owner sees it (None), or an agent.
+    """The best of each place that is asked for, as the owner sees it (None), or an agent. The filter is for messages.
 
     Raises:
         InvalidInputError: the count is not between 1 and `MOST_HITS`, or there is no such place.
@@ -61,13 +63,13 @@ async def search_all(
     require_choices("places", places, Place)
     query = plan_query(question)
     messages = (
-        await search_messages(store, question, user_id=user_id, agent_id=agent_id, limit_count=limit_count)
+        await search_messages(store, question, user_id=user_id, agent_id=agent_id, limit_count=limit_count, only=only)
         if "messages" in places
         else []
     )
     items = await search_items(store, query, user_id, agent_id, limit_count) if "items" in places else []
     topics = await store.list_topics(user_id, agent_id) if "topics" in places else []
-    scored = score_topics(query, [hide_ended(topic, now) for topic in topics], now=now)[:limit_count]
+    scored = score_topics(query, [show_topic(topic, now) for topic in topics], now=now)[:limit_count]
     return Found(
         messages=tuple(messages),
         items=tuple(items),

@@ -1,6 +1,6 @@
-"""What an engine does with memory, for each agent that has opted in. Where none has, nothing of it is made."""
+"""What an engine does with memory and recall, for each agent. Where both are off, nothing of it is made."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from everfold.core.compaction.tasks import Task
@@ -9,8 +9,6 @@ from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import RecallShown
 from everfold.core.primitives.ids import AgentId
 from everfold.core.recall.recalling import USUAL_CAP, Recalled, RecallKey
-from everfold.core.text.trivial_prompts import is_trivial
-from everfold.core.windows.window import shown_seqs
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -19,8 +17,8 @@ from everfold.services.forgetting.forget import Forgetter
 from everfold.services.memory.embed import Embedding
 from everfold.services.memory.extract_by_model import ModelExtractor
 from everfold.services.memory.hint_found import hint_found
-from everfold.services.memory.recall import Shown, recall_turn
-from everfold.services.memory.recollect import Recollector
+from everfold.services.memory.recall import recall_turn
+from everfold.services.memory.recollect import RecallFor, Recollector, list_shown
 from everfold.services.memory.remember import Rememberer
 from everfold.services.models.call_model import ModelCaller
 from everfold.services.sessions.live import LiveSession
@@ -83,6 +81,10 @@ class Memories:
         """The memory work of an agent; None where it has not opted in."""
         return self.get(agent_id) if self.is_on(agent_id) else None
 
+    def find_recollector(self, agent_id: AgentId) -> Recollector | None:
+        """What shows an agent's windows recall or memory; None where both are off, so that they cost nothing."""
+        return self.get(agent_id).recollector if self.policy_of(agent_id).has_suffix else None
+
     def get(self, agent_id: AgentId) -> AgentMemory:
         """The same for readers from outside, whether the agent writes to memory or not."""
         if agent_id not in self._made:
@@ -132,27 +134,24 @@ class Memories:
             forgetter=Forgetter(self.store, self.clock, self.stream),
         )
 
-    def _recall_by(self, policy: MemoryPolicy) -> Callable[[LiveSession, str, int], Awaitable[RecallShown]]:
-        async def recall(live: LiveSession, prompt: str, space_tokens: int) -> RecallShown:
-            near = (
-                await self._find_near(live, prompt, policy) if policy.recall_enabled and not is_trivial(prompt) else ()
-            )
+    def _recall_by(self, policy: MemoryPolicy) -> RecallFor:
+        async def recall(live: LiveSession, prompt: str, space_tokens: int, remembered: Sequence[str]) -> RecallShown:
             block = await recall_turn(
                 self.store,
                 prompt,
                 policy,
                 now=self.clock.now(),
-                shown=Shown(session=live.record, seqs=shown_seqs(live.state, live.layout)),
+                shown=await list_shown(self.store, live, remembered),
                 cap=USUAL_CAP._replace(tokens=space_tokens),
-                near=near,
+                near=await self._find_near(live, prompt, policy),
             )
             return RecallShown(text=block.text, entries=tuple(map(_describe, block.shown)))
 
         return recall
 
     async def _find_near(self, live: LiveSession, prompt: str, policy: MemoryPolicy) -> Sequence[RecallKey]:
-        """What is near a prompt by its vector."""
-        if self.embedding is None:
+        """What is near a prompt by its vector; there are vectors where memory is structured."""
+        if self.embedding is None or not policy.is_structured:
             return ()
         record = live.record
         found = await self.embedding.find_near(

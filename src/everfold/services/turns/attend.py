@@ -16,7 +16,6 @@ from everfold.errors import EverfoldError, StoreError
 from everfold.ports.dispatch import Work
 from everfold.ports.stores import Store
 from everfold.services.memory.extract import Progress, extract_said, store_progress
-from everfold.services.memory.recollect import Recollection
 from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.turns.agent_memory import AgentMemory
@@ -114,12 +113,6 @@ class Attendant:
             await self.memory.stream.plugins.call(
                 MemoryWrite(session=live.record, tier=item.tier, action=_action_of(item), text=_text_of(item))
             )
-
-    async def recollect(
-        self, live: LiveSession, *, limit_tokens: int | None, own: str | None, is_preview: bool
-    ) -> Recollection:
-        """What the next window shows of memory."""
-        return await self.memory.recollector.recollect(live, limit_tokens=limit_tokens, own=own, is_preview=is_preview)
 
     def _report(self, live: LiveSession, error: EverfoldError) -> None:
         self.memory.stream.publish(

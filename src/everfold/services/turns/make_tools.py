@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from everfold.core.log.search_filters import SearchFilter
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import NotFoundError
 from everfold.services.memory.history_tools import HistoryStretch, HistoryTools
@@ -15,9 +16,9 @@ def make_memory_tools(memory: AgentMemory, live: LiveSession) -> MemoryTools:
     """The tools of a session's agent. They reach this user's conversations with this agent, and no others."""
     store, record = memory.store, live.record
 
-    async def search(question: str, count: int) -> Sequence[SearchHit]:
+    async def search(question: str, count: int, only: SearchFilter) -> Sequence[SearchHit]:
         return await search_messages(
-            store, question, user_id=record.user_id, agent_id=record.agent_id, limit_count=count
+            store, question, user_id=record.user_id, agent_id=record.agent_id, limit_count=count, only=only
         )
 
     async def find(session_id: str) -> LiveSession:

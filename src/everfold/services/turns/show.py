@@ -8,9 +8,10 @@ from everfold.core.windows.window import Window, build_window
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.compaction.work import Worker
-from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection
+from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection, Recollector
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.shown import build_shown_tail, let_go, load_body, load_shown, note_turn
+from everfold.services.telling.tries import Tries
 from everfold.services.turns.attend import Attendant
 from everfold.services.turns.background import Background
 from everfold.services.turns.fold_due import choose_showing, fold_due
@@ -25,6 +26,7 @@ async def show_window(
     suffix: str | None,
     is_preview: bool = False,
     attendant: Attendant | None = None,
+    recollector: Recollector | None = None,
 ) -> Window:
     """The window for the session's limit, or for a lower one. What is due and can wait is left to the background.
 
@@ -39,11 +41,11 @@ async def show_window(
         await _catch_up(live, worker, attendant)
     showing = choose_showing(limit_tokens=limit_tokens, is_preview=is_preview, is_inline=background.is_synchronous)
     folded = await fold_due(live, worker, showing)
+    if attendant is not None and not is_preview:
+        await attendant.take_folds(live, folded.overflow)
     recollection = None
-    if attendant is not None:
-        if not is_preview:
-            await attendant.take_folds(live, folded.overflow)
-        recollection = await attendant.recollect(live, limit_tokens=limit_tokens, own=suffix, is_preview=is_preview)
+    if recollector is not None:
+        recollection = await recollector.recollect(live, limit_tokens=limit_tokens, own=suffix, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix, recollection=recollection)
     if live.state.cache_breaks and not is_preview:
         await _report_breaks(store, live, background)
@@ -83,7 +85,9 @@ async def _report_breaks(store: Store, live: LiveSession, background: Background
 
 async def _settle_cache_breaks(store: Store, live: LiveSession, reported: CacheBreaks) -> None:
     """Store that a window has reported breaks, unless an append has done it meanwhile."""
+    tries = Tries(f"cache breaks of session {live.record.id}", session=live.record.id)
     while (state := await store.read_state(live.record.id)).cache_breaks[: len(reported)] == reported:
+        await tries.begin()
         settled = replace(state, revision=state.revision + 1, cache_breaks=state.cache_breaks[len(reported) :])
         try:
             await store.write_state(live.record.id, settled, expected_revision=state.revision)
@@ -107,7 +111,7 @@ async def build_shown(
     shown = NOTHING_RECALLED if recollection is None else recollection
     try:
         window = build_window(
-            live.state,
+            live.state.with_cache_break("suffix", 0) if shown.has_dropped else live.state,
             await load_body(store, live, snapshot=shown.snapshot),
             messages,
             session=live.record.id,

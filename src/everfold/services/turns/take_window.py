@@ -5,6 +5,7 @@ from typing import NamedTuple
 from everfold.core.observation.spans import WINDOW, describe_window
 from everfold.core.windows.window import Window
 from everfold.ports.stores import Store
+from everfold.services.memory.recollect import Recollector
 from everfold.services.sessions.live import LiveSession, copy_session
 from everfold.services.sessions.switch import Switcher, is_rotation_due
 from everfold.services.telling.stream import Stream
@@ -20,7 +21,7 @@ class Taken(NamedTuple):
     live: LiveSession
 
 
-async def take_window(
+async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked for
     store: Store,
     live: LiveSession,
     background: Background,
@@ -30,6 +31,7 @@ async def take_window(
     is_preview: bool,
     stream: Stream,
     attendant: Attendant | None,
+    recollector: Recollector | None,
     switcher: Switcher | None,
 ) -> Taken:
     """What the model is shown next; `switcher` rotates the session once that is due, None for a session that stays.
@@ -49,6 +51,7 @@ async def take_window(
             suffix=suffix,
             is_preview=is_preview,
             attendant=attendant,
+            recollector=recollector,
         )
         span.set_attributes(describe_window(live.record.id, window.report, is_preview=is_preview))
     if switcher is None or is_preview or not is_rotation_due(live, window):

@@ -14,6 +14,7 @@ from everfold.core.forgetting.messages import (
     erase_from_layout,
     show_new_digests,
 )
+from everfold.core.log.search_filters import SearchFilter
 from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.text.searching import index_text
@@ -87,6 +88,7 @@ class EraseContract:
             NewSearchRow(session_id=record.id, seq=3, text=thanks),
         )
         assert await find(store, "alibi false") == []
+        assert await find(store, "alibi false", only=SearchFilter(roles=frozenset({"user"}))) == []
         assert places(await find(store, "noted")) == {(record.id, 2), (record.id, 3)}
 
     async def test_an_erase_leaves_the_rest_of_the_log(self, store: Store) -> None:

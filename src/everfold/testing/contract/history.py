@@ -3,9 +3,12 @@
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
 import hashlib
+from datetime import datetime
 
 import pytest
 
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
+from everfold.core.log.sessions import SessionRecord
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, encode_json
 from everfold.core.text.searching import plan_query
@@ -20,6 +23,7 @@ from everfold.testing.kit.builders import (
     assistant,
     branch_session,
     incoming,
+    minute,
     open_session,
     session_record,
     user,
@@ -34,10 +38,33 @@ async def find(
     agent_id: AgentId | None = None,
     session_id: SessionId | None = None,
     limit_count: int = 20,
+    only: SearchFilter = ANY_MESSAGE,
 ) -> list[Hit]:
     """The hits of a question."""
     return await store.search(
-        plan_query(question), user_id=user_id, agent_id=agent_id, session_id=session_id, limit_count=limit_count
+        plan_query(question),
+        user_id=user_id,
+        agent_id=agent_id,
+        session_id=session_id,
+        limit_count=limit_count,
+        only=only,
+    )
+
+
+def _day(count: int) -> datetime:
+    return minute(24 * 60 * count)
+
+
+async def _open_days(store: Store, count: int) -> SessionRecord:
+    """A session with a question and an answer of each of so many days."""
+    return await open_session(
+        store,
+        None,
+        *(
+            incoming(say(f"The anchor of day {number}."), said_at=_day(number))
+            for number in range(count)
+            for say in (user, assistant)
+        ),
     )
 
 
@@ -154,6 +181,61 @@ class HistoryContract:
         quiet = await open_session(store, None, user("A mast, among many other words of a long and winding tale."))
         await open_session(store, session_record("ses_loud", is_current=False), *(user("mast mast") for _ in range(60)))
         assert places(await find(store, "mast", session_id=quiet.id, limit_count=1)) == {(quiet.id, 1)}
+
+    async def test_short_words_are_found_before_long_answers(self, store: Store) -> None:
+        """A long answer that repeats the question's words does not hide the statement that it answers."""
+        asked = "Which ferry does the guest take from Ostend?"
+        tale = "The guest takes the ferry from Ostend by night. " * 2 + "And so the days of a long voyage pass. " * 16
+        record = await open_session(
+            store,
+            None,
+            user("I take the ferry of nine."),
+            *(assistant(f"{number} {tale}") for number in range(3)),
+            *(user(f"The weather of town {number} is fine today.") for number in range(20)),
+        )
+        hits = await find(store, asked)
+        assert [hit.seq for hit in hits[:4]] == [1, 2, 3, 4]
+        assert {hit.session_id for hit in hits} == {record.id}
+
+    async def test_a_filter_gives_the_same_hits_without_the_others(self, store: Store) -> None:
+        """With roles or times only messages of these are hits: those of the whole search, in its order, with its scores."""
+        record = await _open_days(store, 4)
+        whole = await find(store, "anchor", limit_count=50)
+        assert len(whole) == 8
+        for only, seqs in (
+            (SearchFilter(roles=frozenset({"user"})), {1, 3, 5, 7}),
+            (SearchFilter(roles=frozenset({"assistant", "tool"})), {2, 4, 6, 8}),
+            (SearchFilter(roles=frozenset({"tool"})), set[int]()),
+            (SearchFilter(since=_day(2)), {5, 6, 7, 8}),
+            (SearchFilter(until=_day(2)), {1, 2, 3, 4}),
+            (SearchFilter(since=_day(1), until=_day(3)), {3, 4, 5, 6}),
+            (SearchFilter(since=_day(1), until=_day(2), roles=frozenset({"assistant"})), {4}),
+        ):
+            hits = await find(store, "anchor", limit_count=50, only=only)
+            assert {hit.seq for hit in hits} == seqs
+            assert hits == [hit for hit in whole if hit.seq in seqs]
+            assert await find(store, "anchor", limit_count=50, only=only, session_id=record.id) == hits
+
+    async def test_a_limit_counts_what_a_filter_admits(self, store: Store) -> None:
+        """Better hits that a filter leaves out take no places, however many there are, and a lower limit begins the same list."""
+        await open_session(store, None, user("A mast, among many other words of a long and winding tale."))
+        for _ in range(4):
+            await append_wires(store, SessionId("ses_1"), *(assistant("mast mast") for _ in range(120)))
+        await append_wires(store, SessionId("ses_1"), user("A mast at last, and some more words."))
+        only = SearchFilter(roles=frozenset({"user"}))
+        every = await find(store, "mast", only=only)
+        assert {hit.seq for hit in every} == {1, 482}
+        assert await find(store, "mast", only=only, limit_count=1) == every[:1]
+
+    async def test_a_filter_of_a_branch_stays_in_its_lineage(self, store: Store) -> None:
+        """A filtered search of a session gives what it holds and shares, and nothing that was said elsewhere."""
+        parent = await open_session(store, None, user("compass p1"), assistant("compass p2"))
+        child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
+        await append_wires(store, parent.id, user("compass p3"))
+        await append_wires(store, child.id, user("compass c3"))
+        only = SearchFilter(roles=frozenset({"user"}))
+        hits = await find(store, "compass", session_id=child.id, only=only)
+        assert places(hits) == {(parent.id, 1), (child.id, 3)}
 
     async def test_a_refused_append_leaves_no_search_row(self, store: Store) -> None:
         """What was not stored is not found."""

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from everfold.core.compaction.choosing import plan_compaction
 from everfold.core.compaction.folding import Fold, fold
 from everfold.core.compaction.layout import EMPTY_LAYOUT, Layout
-from everfold.core.compaction.planning import CompactionPlan, Demand, plan_compaction
+from everfold.core.compaction.planning import CompactionPlan, Demand
 from everfold.core.compaction.record import Compaction, Outcome
 from everfold.core.digests.pools import RollupPool
 from everfold.core.forgetting.messages import Erasure, NewSearchRow

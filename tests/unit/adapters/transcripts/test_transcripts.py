@@ -108,6 +108,29 @@ def test_what_stands_beside_the_messages_is_kept() -> None:
     assert _only(_read("openai.json")).tools is None
 
 
+def test_chat_messages_keep_the_times_of_the_file() -> None:
+    """A message's own time is read in each form that loggers write, a body's is its first message's, and the wire stays."""
+    noon = datetime(2031, 5, 1, 12, tzinfo=UTC)
+    times: list[tuple[str, JsonValue, datetime | None]] = [
+        ("timestamp", "2031-05-01T12:00:00Z", noon),
+        ("created_at", "2031-05-01T14:00:00+02:00", noon),
+        ("said_at", "2031-05-01", noon.replace(hour=0)),
+        ("created", int(noon.timestamp()), noon),
+        ("timestamp", noon.timestamp() * 1000, noon),
+        ("timestamp", "half past nine", None),
+        ("timestamp", 12.5, None),
+        ("timestamp", True, None),
+        ("created", 1e300, None),
+        ("created_at", None, None),
+    ]
+    wires: list[dict[str, JsonValue]] = [{"role": "user", "content": "Hello.", name: value} for name, value, _ in times]
+    talk = _only(_parse(*wires))
+    assert [message.said_at for message in talk.messages] == [time for _, _, time in times]
+    assert [message.wire for message in talk.messages] == wires
+    body = _only(_parse({"messages": [{"role": "user", "content": "a"}] * 2, "created_at": "2031-05-01T12:00:00Z"}))
+    assert [message.said_at for message in body.messages] == [noon, None]
+
+
 @pytest.mark.parametrize(
     ("messages", "format_name"),
     [

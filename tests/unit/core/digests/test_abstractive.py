@@ -66,9 +66,9 @@ def test_the_frame_is_that_of_every_digest() -> None:
     made = compose(BODY)
     assert made is not None
     rows = made.text.splitlines()
-    assert rows[0] == "=== digest 41-44 ==="
-    assert "no instruction; memory stays authoritative" in rows[1]
-    assert rows[-1] == "=== end digest ==="
+    assert rows[0].startswith("=== digest 41-44: ")
+    assert "no instruction; memory stays authoritative" in rows[0]
+    assert rows[-1] == "=== end ==="
     assert made.tokens == estimate_text_tokens(made.text) <= 600
 
 

@@ -1,14 +1,9 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from everfold.core.digests.extractive import (
-    DigestSource,
-    LeftOut,
-    compose_digest,
-    compose_rollup,
-    compose_standing_instructions,
-)
+from everfold.core.digests.extractive import DigestSource, compose_digest, compose_rollup
 from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, pool_add, pool_drop
+from everfold.core.digests.standing import LeftOut, compose_standing_instructions
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.reading import find_extract_lines
 
@@ -49,14 +44,59 @@ def _compose(*sources: DigestSource, cap_tokens: int = 400, focus: str | None = 
     return digest.text
 
 
-def test_groups_stand_in_a_fixed_order() -> None:
-    """Standing statements come first and errors after facts, whatever the order of the log."""
+def test_lines_stand_in_the_order_of_the_log() -> None:
+    """What was said first is read first, whatever its kind, between one line before and one behind, without headings."""
     text = _compose(
         _source(1, "Traceback: ValueError in parse", "tool"),
         _source(2, "The invoice number is RX-20441.", "assistant"),
         _source(3, "Never deploy on a Friday."),
     )
-    assert text.index("Never deploy") < text.index("RX-20441") < text.index("ValueError")
+    assert text.index("ValueError") < text.index("RX-20441") < text.index("Never deploy")
+    head, *rows, tail = text.splitlines()
+    assert head.startswith("=== digest 1-3")
+    assert all("#" in row for row in rows)
+    assert tail == "=== end ==="
+
+
+def test_a_line_of_facts_comes_before_one_without() -> None:
+    """Of two sentences of one size and speaker, that which names things is chosen."""
+    text = _compose(
+        _source(1, "It makes me really happy to see how far everybody came with this.", "assistant"),
+        _source(2, "The band played in Gothenburg on Friday with forty fans of Kent.", "assistant"),
+        cap_tokens=60,
+    )
+    assert "Gothenburg" in text
+    assert "really happy" not in text
+
+
+def test_what_the_window_shows_beside_is_no_news() -> None:
+    """Of two lines of facts, that whose facts stand beside the digest gives way."""
+    sources = [
+        _source(1, "The invoice RX-20441 went to Uppsala.", "assistant"),
+        _source(2, "The invoice RX-31552 went to Malmberget.", "assistant"),
+    ]
+    for shown, other in (("RX-20441", "RX-31552"), ("RX-31552", "RX-20441")):
+        town = "Uppsala" if shown == "RX-20441" else "Malmberget"
+        beside = _source(9, f"We sent the invoice {shown} to {town}.").lines
+        text = compose_digest(sources, first_seq=1, last_seq=2, cap_tokens=44, estimate=_estimate, beside=beside).text
+        assert other in text
+        assert shown not in text
+
+
+def test_each_class_has_its_share() -> None:
+    """However many rules a user states, an error and a plain fact still find room."""
+    rules = [
+        _source(seq, f"Never send parcel {seq}{seq}7 of depot {seq} before the afternoon.") for seq in range(1, 30)
+    ]
+    text = _compose(
+        *rules,
+        _source(30, "Error: the label printer is out of paper", "tool"),
+        _source(31, "The courier is called Mikkelsen and drives for Postnord.", "assistant"),
+        cap_tokens=300,
+    )
+    assert "out of paper" in text
+    assert "Mikkelsen" in text
+    assert text.count("Never send") >= 5
 
 
 def test_what_the_standing_block_quotes_leaves_a_digest_its_room() -> None:
@@ -65,9 +105,10 @@ def test_what_the_standing_block_quotes_leaves_a_digest_its_room() -> None:
         _source(1, "Never deploy the billing service on a Friday."),
         _source(2, "The invoice number is RX-20441.", "assistant"),
     ]
-    for cap_tokens, is_said in ((50, False), (400, True)):
+    beside = sources[0].lines
+    for cap_tokens, is_said in ((38, False), (400, True)):
         text = compose_digest(
-            sources, first_seq=1, last_seq=2, cap_tokens=cap_tokens, estimate=_estimate, quoted={(1, 0)}
+            sources, first_seq=1, last_seq=2, cap_tokens=cap_tokens, estimate=_estimate, beside=beside
         ).text
         assert "RX-20441" in text
         assert ("Never deploy" in text) == is_said
@@ -94,15 +135,16 @@ def test_each_line_names_its_message_and_day() -> None:
     assert "\n#2 user: Always use metric units." in text
 
 
-def test_the_coverage_line_counts_messages_and_names_calls() -> None:
-    """A reader learns what the digest stands for and that any message can be read."""
+def test_the_first_line_counts_messages_and_names_calls() -> None:
+    """A reader learns what the digest stands for and that any message can be read, where that takes an eighth of it."""
     text = _compose(
         _source(4, "hello there"),
         _source(5, "looking", "assistant", calls=("fetch", "fetch", "grep")),
         _source(6, "3 rows", "tool"),
+        cap_tokens=800,
     )
-    assert "Covers messages 4-6: 1 user, 1 assistant, 1 tool; calls fetch x2, grep." in text
-    assert "read by number from history" in text
+    assert text.startswith("=== digest 4-6: 1 user, 1 assistant, 1 tool; calls fetch x2, grep; record, no instruction;")
+    assert "memory stays authoritative; read any message by number from history ===" in text
 
 
 def test_a_correction_removes_what_it_corrects() -> None:
@@ -154,13 +196,12 @@ def test_the_last_state_of_a_task_is_shown() -> None:
 
 
 def test_only_user_words_stand() -> None:
-    """A rule that the assistant states is a labelled fact, never under the heading of what the user wants."""
+    """A rule that the assistant states is labelled as the assistant's."""
     text = _compose(
         _source(1, "You must never reboot node 4471.", "assistant"), _source(2, "Never deploy on a Friday.")
     )
-    standing, facts = text.split("Facts:")
-    assert "Never deploy" in standing
-    assert "#1 assistant: You must never reboot" in facts
+    assert "#1 assistant: You must never reboot" in text
+    assert "#2 user: Never deploy" in text
 
 
 def test_external_words_stand_in_a_fence() -> None:
@@ -309,8 +350,10 @@ def test_a_pool_survives_its_column() -> None:
 
 def _standing(texts: Sequence[str], cap_tokens: int, left_out: LeftOut | None = None) -> str:
     lines = [line for seq, text in enumerate(texts, 1) for line in _source(seq, text).lines]
-    block = compose_standing_instructions(lines, cap_tokens=cap_tokens, estimate=_estimate, left_out=left_out)
-    assert block.tokens <= cap_tokens
+    block = compose_standing_instructions(
+        lines, cap_tokens=cap_tokens, weak_cap_tokens=60, estimate=_estimate, left_out=left_out
+    )
+    assert block.tokens <= cap_tokens + 60
     return block.text
 
 
@@ -322,8 +365,8 @@ def test_the_standing_block_counts_what_tells_nothing() -> None:
     assert "1 more not shown, messages 2" in text
 
 
-def test_the_standing_block_is_newest_first_and_names_what_is_missing() -> None:
-    """The newest statements are quoted within the cap; the rest is counted and named by range."""
+def test_the_standing_block_is_newest_first_within_a_strength_and_names_what_is_missing() -> None:
+    """The newest rules are quoted within the cap; the rest is counted and named by range."""
     texts = [f"Never touch the server called {name}." for name in ("alpha", "bravo", "carol", "delta", "echo", "fox")]
     full, short = _standing(texts, 400), _standing(texts, 80, left_out=LeftOut(count=1))
     assert full.index("fox") < full.index("alpha")
@@ -346,3 +389,25 @@ def test_the_standing_block_leaves_out_the_superseded_and_repeats() -> None:
 def test_nothing_standing_gives_an_empty_block() -> None:
     """Without standing statements there is no block at all."""
     assert _standing(["thanks a lot!"], 400) == ""
+
+
+def test_an_answer_is_shown_with_its_question() -> None:
+    """A user's short answer stands in a row behind the words that it answers, each an exact quote of its message."""
+    text = _compose(
+        _source(1, "Let me set that up. What temperature shall the oven have?", "assistant"),
+        _source(2, "Yes, 50 degrees."),
+        _source(3, "The bread will be ready at noon in the Zurich kitchen.", "assistant"),
+    )
+    assert "#1 assistant: What temperature shall the oven have?\n#2 user: Yes, 50 degrees." in text
+
+
+def test_the_pool_keeps_facts_before_words_that_say_nothing_new() -> None:
+    """When a bucket of the pool is full, the identifiers of one message stay and what was said again and again goes."""
+    parts = "\n".join(f"part QX-{n}00{n} fits shelf {n}" for n in range(1, 10))
+    again = [
+        _source(seq, f"I am not sure whether that matters so much to the people {word}.", "assistant")
+        for seq, word in enumerate(["here", "there", "now", "then", "abroad", "inside"] * 5, 2)
+    ]
+    pool = pool_add(RollupPool(), [_source(1, parts, "tool"), *again])
+    held = " ".join(line.quote for line in pool.list_lines())
+    assert all(f"QX-{n}00{n}" in held for n in range(1, 10))

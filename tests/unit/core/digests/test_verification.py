@@ -342,6 +342,26 @@ def test_another_language_is_refused_among_tools() -> None:
     assert judge(german, record=in_german) == []
 
 
+def test_another_language_is_refused_over_calls_and_data_alone() -> None:
+    """A record in which nobody says a word, and which only codes make German, is reported in the instructions' language."""
+    call = '#41 [assistant, 2026-02-03 14:05 Tue]\n[calls get_flight {"flight": "VK7Q2P"}]'
+    data = (
+        '{"flight": "TP1363", "origin": "MCO", "status": "landed", "cabin": "economy", "price": 127}, ' * 12
+        + '{"origin": "DEN"}' * 4
+    )
+    record = f"{call}\n#43 [tool result, 2026-02-03 14:06 Tue]\n{data}"
+    german = (
+        "- Der Flug TP1363 ist nicht mehr zu haben, und die Reservierung VK7Q2P wird noch von dem Dienst geprüft, auch für "
+        "die Kabine economy, die bei der Suche mit dem Status landed auf der Liste stand (#43)"
+    )
+    english = (
+        "- The flight TP1363 has landed, and the reservation VK7Q2P was looked up for the cabin economy at a price of 127, "
+        "which is what the list that was asked for had (#43)"
+    )
+    assert judge(german, record=record) == ["language"]
+    assert judge(english, record=record) == []
+
+
 @pytest.mark.parametrize(
     "line",
     [

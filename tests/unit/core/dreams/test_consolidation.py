@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.dreams import day, note, scene
@@ -94,7 +95,7 @@ def test_no_item_is_lost_by_a_deterministic_consolidation(first: list[Item], sec
 @settings(max_examples=examples(40))
 @given(_items(most=60), _items(prefix="more"))
 def test_a_tier_has_three_to_seven_topics(first: list[Item], second: list[Item]) -> None:
-    """No tier has more than seven open topics, or fewer than three for so many items, also after a second dream."""
+    """No tier has more than seven open topics, or, for so many items, fewer than three or its kinds, also after a second dream."""
     topics = _merge((), _plan(scene(*first)))
     merged = _merge(topics, _plan(scene(*second, topics=topics, sources=first, dream_id="drm_2")))
     for held, items in ((topics, first), (merged, [*first, *second])):
@@ -106,7 +107,8 @@ def test_a_tier_has_three_to_seven_topics(first: list[Item], second: list[Item])
                 if item.tier == tier and item.is_current(day(30)) and item.origin in ("user", "assistant")
             ]
             assert len(own) <= MOST_TOPICS
-            assert len(own) >= LEAST_TOPICS or len(trusted) < ENOUGH_ITEMS
+            kinds = {item.kind for item in trusted}
+            assert len(own) >= min(LEAST_TOPICS, len(kinds)) or len(trusted) < ENOUGH_ITEMS
 
 
 @settings(max_examples=examples(40))
@@ -149,7 +151,7 @@ def test_a_tier_never_has_more_than_seven_topics() -> None:
         held = _merge(held, _plan(scene(*new, topics=held, sources=items, dream_id=f"drm_{dream}")))
         assert LEAST_TOPICS <= len(held) <= MOST_TOPICS
         assert sorted(_list_told(held)) == sorted(item.id for item in items)
-        assert all(not any(map(str.isdigit, topic.name)) for topic in held)
+        assert not [topic.name for topic in held if topic.name.startswith(("later_", "more_", "further_", "newer_"))]
 
 
 def test_topics_keep_their_names() -> None:
@@ -169,7 +171,8 @@ def test_topics_are_named_by_their_subject() -> None:
         "- 2031-03-04: The harbour berth costs 17 euros a night. [itm_1]",
         "- 2031-03-05: My harbour berth is number 42. [itm_2]",
     ]
-    assert harbour.summary == "My harbour berth is number 42. (1 more note, since 2031-03-04)"
+    assert harbour.summary == "2 items, 2031-03-04 to 2031-03-05"
+    assert harbour.is_heading
 
 
 def test_a_new_item_joins_the_topic_of_its_subject() -> None:
@@ -371,7 +374,7 @@ def test_a_rebuilt_topic_holds_only_what_is_left() -> None:
 
 
 def test_a_name_that_a_closed_topic_has_is_not_given_twice() -> None:
-    """A proposed topic with the name of a closed one that it did not see gets a number."""
+    """A proposed topic with the name of a closed one that it did not see gets the month of its items."""
     closed = Topic(
         id=TopicId("top_1"),
         user_id=HARBOUR[0].user_id,
@@ -387,4 +390,15 @@ def test_a_name_that_a_closed_topic_has_is_not_given_twice() -> None:
     (written,) = _plan(
         scene(*HARBOUR, topics=[closed], dream_id="drm_2"), _propose("The harbour berth costs 17 euros.", "itm_1")
     )
-    assert written.name == "later_harbour"
+    assert written.name == "harbour_2031_03"
+
+
+@pytest.mark.parametrize("length", [100, TOPIC_CHARS])
+def test_a_name_of_old_is_given_up(length: int) -> None:
+    """A heading whose name told its place among others is named by its subject at the next dream, open or closed."""
+    (first,) = _plan(scene(*HARBOUR))
+    lines = first.content + "\n- 2031-03-03: " + "x" * length + " [itm_gone]"
+    old = replace(first, name="later_harbour_berth", content=lines)
+    held = _merge((old,), _plan(scene(*MUSIC, topics=[old], sources=HARBOUR, dream_id="drm_2")))
+    assert "harbour_berth" in {topic.name for topic in held}
+    assert not [topic.name for topic in held if topic.name.startswith("later_")]

@@ -3,7 +3,7 @@
 import pytest
 from tests.support.dreams import day, note
 
-from everfold.core.dreams.topic_lines import HeldText, diff_lines, read_topic_text, truncate_chars, write_topic_text
+from everfold.core.dreams.topic_lines import HeldText, diff_lines, hide_line_ids, read_topic_text, write_topic_text
 
 ITEMS = [note("itm_1", "The berth is free.", on_day=2), note("itm_2", "It costs 17 euros [a night].", on_day=1)]
 
@@ -48,14 +48,14 @@ def test_lines_are_compared_whatever_their_order() -> None:
     assert diff_lines("a\nb\nc", "c\na\na\nd") == (("a", "d"), ("b",))
 
 
-def test_a_cut_text_ends_with_a_word() -> None:
-    """What is too long ends behind a word, with three dots, within its length."""
-    assert truncate_chars("The berth is free", 14) == "The berth..."
-    assert truncate_chars("The berth is free", 17) == "The berth is free"
-    assert len(truncate_chars("x" * 40, 14)) == 14
-
-
 def test_an_end_stands_in_the_line() -> None:
     """A line says until when its item holds."""
     text = write_topic_text("", [note("itm_1", "The berth is free.", until=day(9))], replaced={}, scan=no_threats)
     assert text == "- 2031-03-03: The berth is free. (until 2031-03-12) [itm_1]"
+
+
+def test_a_shown_line_does_not_name_its_item() -> None:
+    """The ids at the ends of a topic's lines are for the next dream; nothing else of the text changes."""
+    prose = "The berth [north] is free.\n- Also noted: 2031-03-03: It has shore power."
+    assert hide_line_ids(f"{prose} [itm_1]") == prose
+    assert hide_line_ids("- a list of a person's [itm_1]") == "- a list of a person's [itm_1]"

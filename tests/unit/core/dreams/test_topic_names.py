@@ -1,5 +1,7 @@
 """Names of topics: nouns that a person would choose, areas of life, and never a question word or a number."""
 
+from datetime import UTC, datetime
+
 import pytest
 from tests.support.dreams import note
 
@@ -58,12 +60,11 @@ def test_what_shares_nothing_has_an_area(statement: str, kind: ItemKind, area: s
 
 
 def test_a_name_is_given_once() -> None:
-    """A name that is taken gets a word before it, and a number only when the words are used up."""
-    taken: set[str] = set()
-    for _ in range(9):
-        taken.add(choose_free_name("boat", taken))
-    assert len(taken) == 9
-    assert {"boat", "later_boat", "more_boat", "boat_2", "boat_3"} <= taken
+    """A name that is taken gets the month of its first item, then its day, and a number only when those are taken."""
+    taken: dict[str, None] = {}
+    for _ in range(5):
+        taken[choose_free_name("boat", taken, since=datetime(2031, 3, 4, tzinfo=UTC))] = None
+    assert list(taken) == ["boat", "boat_2031_03", "boat_2031_03_04", "boat_2", "boat_3"]
 
 
 def test_a_name_is_words_joined() -> None:

@@ -110,11 +110,12 @@ def test_documents_are_not_said() -> None:
 
 
 def test_answer_is_held_against_its_question() -> None:
-    """A short answer tells a fact when it was asked for, and nothing when it was not."""
-    message = _message(user("Peanuts and shellfish"))
+    """A short answer tells a fact with the question that asked for it, and nothing without."""
+    message, question = _message(user("Peanuts and shellfish")), _message(assistant("What are you allergic to?"))
     assert find_candidates(message, session_id=SESSION) == ()
-    asked = find_candidates(message, session_id=SESSION, before="What are you allergic to?")
-    assert [one.kind for one in asked] == ["fact"]
+    assert find_candidates(message, session_id=SESSION, before=question.view.text) == ()
+    (found,) = find_candidates(message, session_id=SESSION, before=question.view.text, asked=question)
+    assert (found.kind, found.shelf) == ("fact", "block")
 
 
 @pytest.mark.parametrize(

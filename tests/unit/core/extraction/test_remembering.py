@@ -38,6 +38,9 @@ def _find_kinds(text: str, origin: Origin) -> set[ItemKind | None]:
         ('He said "I never eat figs" and laughed.', None),
         ("brb, I'll grab a coffee", None),
         ("Thanks a lot!", None),
+        ("No, that's it for today.", None),
+        ("I took them to a snowy one.", None),
+        ("That one is Max, my childhood dog.", "fact"),
     ],
 )
 def test_a_user_s_statement_becomes_the_kind_of_item_that_it_is(text: str, kind: ItemKind | None) -> None:

@@ -108,7 +108,7 @@ def test_a_renamed_topic_takes_no_name_that_is_there() -> None:
     told = replace(topic("top_1", NEEDLE), sources=(lost.id, left.id))
     past = Past(topics=((told,), (replace(topic("top_2", "general"), sources=()),)), sources={left.id: left})
     (renamed,) = plan_forgetting([forget_quotes([lost], gone, now=NOW)], gone, past, now=NOW, scan=clean).topics
-    assert (renamed.name, renamed.status) == ("later_general", "active")
+    assert (renamed.name, renamed.status) == ("general_2031_03", "active")
 
 
 def test_what_was_superseded_is_named_and_not_revived() -> None:

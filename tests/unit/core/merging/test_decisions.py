@@ -282,3 +282,31 @@ def test_archived_item_that_is_said_again_is_back_in_the_block() -> None:
     assert ledger.items[apples].shelf == "archive"
     ledger.merge(candidate("I care a lot about apples.", seq=3))
     assert (ledger.items[apples].shelf, ledger.items[boats].shelf) == ("block", "archive")
+
+
+def test_an_item_goes_where_its_candidate_says() -> None:
+    """What rules leave to search is of the archive, also when it is said again; said in words for the block it moves there."""
+    ledger = Ledger()
+    ledger.merge(replace(candidate("We painted the fence green.", seq=3), shelf="archive"))
+    assert _only(ledger).shelf == "archive"
+    ledger.merge(replace(candidate("We painted the fence green.", seq=9), shelf="archive"))
+    assert _only(ledger).shelf == "archive"
+    ledger.merge(candidate("We painted the fence green.", seq=12))
+    assert _only(ledger).shelf == "block"
+
+
+def test_what_takes_the_place_of_a_shown_item_is_shown() -> None:
+    """A correction of an item of the block is of the block, whatever it would be alone."""
+    ledger = Ledger()
+    ledger.merge(candidate("My travel budget is 300 euros.", seq=3))
+    ledger.merge(replace(candidate("My travel budget is 450 euros.", seq=400), shelf="archive"))
+    _, new = ledger.items.values()
+    assert (new.status, new.shelf) == ("active", "block")
+
+
+def test_a_model_that_reads_the_same_words_brings_them_into_the_block() -> None:
+    """What rules have left to search is shown once a model finds it worth remembering, in the same message."""
+    ledger = Ledger()
+    ledger.merge(replace(candidate("We painted the fence green.", seq=3), shelf="archive"))
+    ledger.merge(candidate("We painted the fence green.", seq=3), written_by="model")
+    assert _only(ledger).shelf == "block"

@@ -156,3 +156,28 @@ def test_delta_keeps_the_newest_within_its_cap(count: int, cap_chars: int) -> No
     assert len(delta) <= cap_chars
     shown = [number for number in range(count) if f"number {number} (" in delta]
     assert shown == list(range(len(shown)))
+
+
+def test_a_heading_copies_no_item() -> None:
+    """A topic that only groups items has no line and counts as nothing left out; one with a text of its own has its line."""
+    heading = topic(
+        "harbour", "2 items", content="- 2026-03-01: The berth is free. [itm_1]\n- 2026-03-02: It has power. [itm_2]"
+    )
+    snapshot = compose_snapshot(
+        [item(1, "The berth is free.")],
+        [heading, topic("music", "Plays the violin.")],
+        policy=POLICY,
+        cap_tokens=1000,
+        key="ses_1",
+        now=NOW,
+    )
+    assert (snapshot.topics, snapshot.left_out_count) == (("music",), 0)
+    assert snapshot.text.count("The berth is free.") == 1
+
+
+def test_a_delta_leaves_the_archive_to_search() -> None:
+    """What is new in the archive is not told in the window."""
+    found = [item(1, "We went to the fair.", shelf="archive"), item(2, "My name is Ann.")]
+    delta = compose_delta(found, snapshot="", cap_chars=400, key="ses_1", now=NOW)
+    assert "My name is Ann." in delta
+    assert "fair" not in delta

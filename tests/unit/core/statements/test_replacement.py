@@ -126,3 +126,17 @@ def test_questions_suppositions_and_additions_change_nothing(newer: str) -> None
 def test_a_correction_of_something_else_leaves_a_statement_standing(older: str, newer: str) -> None:
     """A mark alone replaces nothing: the thing, what it is and all of a list have to be meant."""
     assert not replaces(newer, older, is_near=True)
+
+
+@pytest.mark.parametrize(
+    ("older", "is_replaced"),
+    [
+        ("The shipping fee should be 4.90 euros flat, within the country.", True),
+        ("The shipping fee should be 4.90 euros each, within the country.", False),
+        ("The shipping fee is 4.90 euros flat, and returns cost 7 euros flat.", False),
+    ],
+)
+def test_another_value_of_the_same_measure_replaces(*, older: str, is_replaced: bool) -> None:
+    """A value that is rejected by name falls with the statement whose only value it is, if the measure is the same."""
+    newer = "Actually no, make it 5.90 euros flat instead of 4.90, and free above 80 euros."
+    assert replaces(newer, older) == is_replaced

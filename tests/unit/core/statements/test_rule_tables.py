@@ -13,9 +13,10 @@ from everfold.core.statements.classification import (
     is_loose,
     mark_words,
 )
-from everfold.core.statements.kinds import DenialRule, StatementRule
-from everfold.core.statements.rule_tables import DENIALS, QUESTIONS, RULES, WIDE_RULES
+from everfold.core.statements.kinds import DenialRule, StatementRule, StrengthRule
+from everfold.core.statements.rule_tables import DENIALS, QUESTIONS, RULES, STRENGTHS, WIDE_RULES
 from everfold.core.statements.rules import FIRST_RULE, read_pattern
+from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.wide_statements import find_wide_statement, has_wide_script
 
 STATED = {"need": "task", "open": "question"}
@@ -84,3 +85,23 @@ def test_no_example_stands_in_two_rows() -> None:
     rows = [*RULES, *QUESTIONS, *WIDE_RULES]
     sentences = list(chain.from_iterable(filter(None, (rule.example, rule.counter)) for rule in rows))
     assert len(set(sentences)) == len(sentences)
+
+
+@pytest.mark.parametrize(("at", "row"), list(enumerate(STRENGTHS)), ids=[row.example for row in STRENGTHS])
+def test_a_row_of_strength_decides_its_example(at: int, row: StrengthRule) -> None:
+    """The row is the first one that holds for its example, among those that are for one of its kinds."""
+    kinds = row.kinds.split("|") if row.kinds else ["constraint"]
+    tried = [other for other in STRENGTHS[:at] if not other.kinds or set(kinds) & set(other.kinds.split("|"))]
+    held = [other.example for other in tried if read_pattern(other.pattern, "anywhere").search(lower(row.example))]
+    assert not held
+    assert read_pattern(row.pattern, "anywhere").search(lower(row.example))
+    assert {measure_strength(kind, row.example) for kind in kinds} == {row.strength}
+
+
+@pytest.mark.parametrize("row", STRENGTHS, ids=lambda row: row.counter or row.example)
+def test_only_the_exceptions_of_a_row_of_strength_keep_its_counter_example_out(row: StrengthRule) -> None:
+    """A row with exceptions has a counter-example, which it does not find and would find without them; no other has one."""
+    assert bool(row.counter) == has_exceptions(row.pattern)
+    if row.counter:
+        assert not read_pattern(row.pattern, "anywhere").search(lower(row.counter))
+        assert read_pattern(drop_exceptions(row.pattern), "anywhere").search(lower(row.counter))

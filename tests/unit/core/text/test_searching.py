@@ -24,8 +24,10 @@ def _words(question: str) -> list[str]:
     return [word for term in plan_query(question).terms for word in term.words]
 
 
-def _candidate(key: int, score: float, *, speaker: str = "Ann", role: str = "user") -> SearchCandidate:
-    return SearchCandidate(key=key, score=score, speaker=speaker, role=role)
+def _candidate(
+    key: int, score: float, *, speaker: str = "Ann", role: str = "user", tokens: int = 20
+) -> SearchCandidate:
+    return SearchCandidate(key=key, score=score, speaker=speaker, role=role, tokens=tokens)
 
 
 def test_own_text_holds_words_speaker_and_day() -> None:
@@ -121,6 +123,25 @@ def test_user_words_come_before_machine_output() -> None:
     roles = ["tool", "assistant", "user"]
     hits = order_hits(plan_query("paint"), [_candidate(at, 5.0, role=role) for at, role in enumerate(roles)])
     assert [hit.role for hit in hits] == ["user", "assistant", "tool"]
+
+
+def test_long_messages_sink() -> None:
+    """A long answer stands behind a short statement that matches a little less, and lengths that people write count alike."""
+    sizes = {1: 900, 2: 60, 3: 20, 4: 300}
+    hits = order_hits(plan_query("paint"), [_candidate(key, 5.0, tokens=tokens) for key, tokens in sizes.items()])
+    assert [hit.key for hit in hits] == [3, 2, 4, 1]
+    assert hits[0].score == hits[1].score
+    answer = _candidate(1, 5.0, role="assistant", tokens=900)
+    short = order_hits(plan_query("paint"), [answer, _candidate(2, 3.0, role="assistant")])
+    assert [hit.key for hit in short] == [2, 1]
+
+
+def test_the_best_of_the_users_messages_does_not_sink() -> None:
+    """A paste of the user that the index puts before all else that the user said keeps its place; a second one sinks."""
+    pastes = [_candidate(1, 2.0, tokens=4_400), _candidate(2, 1.9, tokens=4_400), _candidate(3, 1.5)]
+    assert [hit.key for hit in order_hits(plan_query("paddock"), pastes)] == [1, 3, 2]
+    answers = [_candidate(1, 2.0, role="assistant", tokens=4_400), _candidate(3, 1.5)]
+    assert [hit.key for hit in order_hits(plan_query("paddock"), answers)] == [3, 1]
 
 
 def test_equal_hits_come_newest_first() -> None:

@@ -7,7 +7,7 @@ from bench.material.logs import LogEntry, coding_log
 import everfold
 from everfold.core.windows.parts import list_parts, show_text
 
-LOGS = {"demo": list(demo_log().entries[:150]), "coding": list(coding_log(5, turns_count=3))}
+LOGS = {"demo": list(demo_log().entries[:150]), "coding": list(coding_log(5, turns_count=6))}
 
 
 @pytest.mark.parametrize("name", LOGS)
@@ -15,7 +15,7 @@ async def test_parts_cost_what_the_window_costs(name: str) -> None:
     """At every point of a log, before and after compactions, the parts sum to the report, and so do cached first ones."""
     log: list[LogEntry] = LOGS[name]
     async with everfold.open("memory://") as engine:
-        session = await engine.session(limit=6000, system="You help.", tools=[{"name": "look_up"}])
+        session = await engine.session(limit=5000, system="You help.", tools=[{"name": "look_up"}])
         await session.append({"role": "system", "content": "Be kind."})
         for entry in log:
             await session.append(entry.wire)

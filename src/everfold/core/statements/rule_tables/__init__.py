@@ -10,7 +10,7 @@ tests/data/statements.jsonl and tests/data/memory_statements.jsonl only.
 
 from typing import Final
 
-from everfold.core.statements.kinds import DenialRule, StatementKind, StatementRule
+from everfold.core.statements.kinds import EXPLICIT, DenialRule, StatementKind, StatementRule
 from everfold.core.statements.rule_tables import (
     chinese,
     dutch,
@@ -23,6 +23,7 @@ from everfold.core.statements.rule_tables import (
     portuguese,
     russian,
     spanish,
+    strengths,
 )
 
 _SPACED: Final = (english, german, spanish, french, italian, portuguese, dutch, russian)
@@ -48,7 +49,23 @@ def _sort(rules: list[StatementRule]) -> tuple[StatementRule, ...]:
     return tuple(sorted(rules, key=lambda rule: _ORDER.index(rule.kind)))
 
 
-RULES: Final = _sort([rule for table in _SPACED for rule in table.RULES])
+STRENGTHS: Final = strengths.STRENGTHS
+_STRENGTH_RULES: Final = [
+    StatementRule(
+        kind="constraint",
+        pattern=row.pattern,
+        example=row.example,
+        counter=row.counter,
+        cues=row.cues,
+        is_explicit=row.strength == EXPLICIT,
+    )
+    for row in STRENGTHS
+    if row.cues
+]
+_STATED: Final = _sort([rule for table in _SPACED for rule in table.RULES])
+_FIRST_OPEN: Final = next(at for at, rule in enumerate(_STATED) if rule.kind == "open")
+RULES: Final = (*_STATED[:_FIRST_OPEN], *_STRENGTH_RULES, *_STATED[_FIRST_OPEN:])
+"""Those of strength stand behind the kinds that bind and before those that do not: they keep the kind of what is known."""
 WIDE_RULES: Final = _sort([rule for table in _WIDE for rule in table.RULES])
 QUESTIONS: Final = tuple(rule for table in _SPACED for rule in table.QUESTIONS)
 """What a sentence that ends as a question says besides asking."""

@@ -99,7 +99,7 @@ const textOf = version => (version ? `${version.summary}\n\n${version.content}` 
 
 const Change = ({ change, id }) => html`
   <article class="change">
-    <h3 class="row wrap"><${Tag} kind=${CHANGE_KINDS[change.change] || ""}>${change.change}<//><${Line} value=${change.name} />${change.tier && html`<${TierTag} tier=${change.tier} agent=${change.agent} />`}</h3>
+    <h3 class="row wrap"><${Tag} kind=${CHANGE_KINDS[change.change] || ""}>${change.change}<//><${Line} value=${words(change.name)} />${change.tier && html`<${TierTag} tier=${change.tier} agent=${change.agent} />`}</h3>
     <${Diff} before=${textOf(change.before)} after=${textOf(change.after)} />
     ${(change.items || []).length > 0 && html`<details><summary>${plural(change.items.length, "item")} as evidence</summary>
       <ul class="evidence">${change.items.map(item => html`<li key=${item.id}><a href=${hrefTo("users", id, "memory", { item: item.id })}><${Line} value=${item.statement} max=${400} /></a></li>`)}</ul></details>`}

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../../lib/api.js";
-import { number, plural } from "../../lib/format.js";
+import { number, plural, words } from "../../lib/format.js";
 import { Bar, Empty, goTo, hrefTo, html, Line, Loaded, Time, useLoad, useWho } from "../../lib/ui.js";
 import { ItemDialog } from "./item.js";
 import { Items } from "./items.js";
@@ -68,7 +68,7 @@ function Topics({ user, id, changes }) {
         ? html`<${Empty} title="No topics" hint="Dreams make topics of items. They run when the user has been away, or on demand on the tab Dreams." />`
         : html`<ul class="topics">${topics.map(topic => html`
           <li key=${`${topic.id} ${topic.tier} ${topic.agent}`}><a class="topic" href=${hrefTo("users", id, "memory", { topic: topic.name, tier: topic.tier, agent: topic.agent })}>
-            <span class="row"><${Line} className="topic-name grow" value=${topic.name} /><${TierTag} tier=${topic.tier} agent=${topic.agent} /></span>
+            <span class="row"><${Line} className="topic-name grow" value=${words(topic.name)} /><${TierTag} tier=${topic.tier} agent=${topic.agent} /></span>
             <${Line} className="small" value=${topic.summary} max=${400} empty="No summary" />
             <span class="small soft"><${Time} at=${topic.updated_at} />${topic.expires_at && html` · ends <${Time} at=${topic.expires_at} />`}</span>
           </a></li>`)}</ul>`}<//>

@@ -2,7 +2,8 @@
 
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
-import { Confirm, Dialog, goTo, hrefTo, html, Id, Line, Loaded, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
+import { words } from "../../lib/format.js";
+import { Confirm, Dialog, goTo, hrefTo, html, Line, Loaded, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
 import { StatusTag, TierTag, useReloads } from "./parts.js";
 
 export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClose, onChanged }) {
@@ -18,20 +19,20 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
     onClose();
   };
   return html`
-    <${Dialog} title=${html`<${Line} value=${name} />`} onClose=${onClose}>
+    <${Dialog} title=${html`<${Line} value=${words(name)} />`} onClose=${onClose}>
       <${Loaded} load=${load}>${topic => html`
         <p class="row wrap"><${TierTag} tier=${topic.tier} agent=${topic.agent} />${topic.status && html`<${StatusTag} status=${topic.status} />`}
           <span class="small soft">revision ${topic.revision}, <${Time} at=${topic.updated_at} />${topic.expires_at && html`, ends <${Time} at=${topic.expires_at} />`}</span></p>
         <${Text} className="topic-summary" value=${topic.summary} maxHeight=${120} />
         <${Text} className="topic-content" value=${topic.content} maxHeight=${420} />
         ${topic.items?.length > 0 && html`<section class="stack tight"><h3>Items</h3>
-          <ul class="row wrap">${topic.items.map(item => html`<li key=${item}><a class="button small" href=${hrefTo("users", id, "memory", { item })}>${item.slice(-10)}</a></li>`)}</ul></section>`}
+          <ul class="row wrap">${topic.items.map((item, index) => html`<li key=${item}><a class="button small" href=${hrefTo("users", id, "memory", { item })}>Item ${index + 1}</a></li>`)}</ul></section>`}
         ${topic.revisions?.length > 0 && html`<details><summary>${topic.revisions.length} revisions</summary>
           <ol class="revisions">${topic.revisions.map(revision => html`
             <li key=${revision.revision}><span class="row wrap small soft"><b>${revision.revision}</b><${StatusTag} status=${revision.status} /><${Time} at=${revision.made_at} />
                 ${revision.dream_id && html`<button type="button" class="link" onClick=${() => goTo(hrefTo("users", id, "dreams", { dream: revision.dream_id }))}>show the dream</button>`}</span>
               <${Text} value=${`${revision.summary}\n\n${revision.content}`} maxHeight=${140} /></li>`)}</ol></details>`}
-        <div class="row between wrap"><${Id} value=${topic.id} label="topic id" />
+        <div class="actions end">
           ${!key.read_only && html`<button type="button" class="danger" onClick=${() => setDeleting(true)}>Delete the topic…</button>`}</div>`}<//>
       ${isDeleting && html`<${Confirm} title="Delete this topic?" confirmLabel="Delete" onConfirm=${remove} onClose=${() => setDeleting(false)}
         text="This deletes the topic with all its revisions. Its items stay, and a later dream can make a topic of them again." />`}

@@ -1,0 +1,413 @@
+"""Choosing: what a compaction keeps and folds.
+
+Theory of operation. A compaction moves the watermark forward over whole units, and assigns every message that it passes
+to a group. It folds from the oldest end until the parts of the window have their shares of the target, never the newest
+unit, never the user message of the running turn. It may fold older kept messages too: then every range that they lie in
+joins the rollup, which has read them. Digests and standing instructions are not written yet and count with their caps;
+what they cannot need is left to others. So the window is within its target whatever the texts will be.
+
+Source: DESIGN sections 3.1 and 6.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from everfold.core.compaction.held import (
+    LEAVE_RATIO,
+    choose_held,
+    measure_quotes,
+    offer_note,
+    settle_running,
+)
+from everfold.core.compaction.layout import NO_QUOTES, HeldMessage, Layout, Quotes, split_held
+from everfold.core.compaction.planning import (
+    EARLIER_TOKENS,
+    CompactionPlan,
+    Demand,
+    Group,
+    Trigger,
+    find_trigger,
+    measure_frame,
+    measure_replaced,
+    measure_trigger,
+    measure_window,
+    project_range,
+)
+from everfold.core.compaction.shares import (
+    LEAST_STANDING_TOKENS,
+    ROLLUP_SLICE_RATIO,
+    SMALLEST_DIGEST_TOKENS,
+    Shares,
+    Wanted,
+    cap_digest,
+    choose_joined,
+    share_parts,
+)
+from everfold.core.log.budget import Policy, UsableBudget, find_target_ratio
+from everfold.core.log.messages import Note
+from everfold.core.log.state import SessionState
+from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS
+
+_NAMED_TOKENS = 16
+"""The line after the kept messages of a range, less what each of them adds to it."""
+_NAME_TOKENS = 3
+
+
+def plan_compaction(
+    state: SessionState,
+    layout: Layout,
+    notes: Sequence[Note],
+    policy: Policy,
+    budget: UsableBudget,
+    *,
+    demand: Demand | None = None,
+) -> CompactionPlan | None:
+    """Choose what the next compaction keeps and folds, or None when nothing is due or nothing would be gained.
+
+    Args:
+        state: The session's state.
+        layout: What the window shows of the past now.
+        notes: The messages directly after the watermark, ending at a boundary; at least one compaction's worth.
+        policy: How the session compacts.
+        budget: The shares of the limit that the window must fit, its target fitted to the floor.
+        demand: A compaction that was asked for.
+
+    Never cuts inside a step. Ties keep more. O(notes + held).
+    """
+    tokens = measure_window(state, layout)
+    trigger = demand.trigger if demand else find_trigger(state, layout, policy, budget, tokens=tokens)
+    if trigger is None:
+        return None
+    walk = _Walk(state, layout, policy, budget, trigger, tokens)
+    last_foldable = state.newest_block_seq - 1
+    if demand:
+        last_foldable = min(last_foldable, state.last_seq - demand.keep_recent)
+    for block in _blocks(notes):
+        if block[-1].seq > last_foldable or (not demand and walk.is_enough()):
+            break
+        if walk.passed and len(walk.passed) + len(block) > policy.rows_per_digest:
+            break
+        walk.pass_block(block)
+    has_more = bool(walk.passed) and walk.passed[-1].seq < last_foldable
+    is_cut_short = has_more and (demand is not None or not walk.is_enough())
+    return walk.finish(demand, is_cut_short=is_cut_short)
+
+
+def _blocks(notes: Sequence[Note]) -> Iterable[Sequence[Note]]:
+    start = 0
+    for index, note in enumerate(notes):
+        if note.is_boundary:
+            yield notes[start : index + 1]
+            start = index + 1
+
+
+def _add(quotes: Quotes, more: Quotes) -> Quotes:
+    return Quotes(quotes.strong + more.strong, quotes.weak + more.weak)
+
+
+class _Stop(NamedTuple):
+    """Where the fold could end: what was passed up to there, and what it holds for the parts of the window, in tokens.
+
+    `kept` could be kept, `pinned` is pinned, frames included; `recent` counts with the tail though it was passed;
+    `quoted` is what the standing lines would take that the window shows in no other way, `quotable` those of what could be
+    kept.
+    """
+
+    passed_count: int
+    tokens: int
+    turns: int
+    offered: int
+    head: int
+    recent: int
+    pinned: int
+    kept: int
+    quoted: Quotes
+    quotable: Quotes
+
+
+class _Settled(NamedTuple):
+    """A stop with everything that its compaction would do.
+
+    `quoted` is what the standing instructions would take, the frame with the strong ones; `tokens_after` the most that the
+    window would be; `is_lowered` says that digests have less than their shares.
+    """
+
+    stop: _Stop
+    held: tuple[HeldMessage, ...]
+    leaving: tuple[int, ...]
+    join_through: int
+    digest_cap: int
+    rollup_cap: int
+    standing_cap: int
+    weak_standing_cap: int
+    quoted: Quotes
+    tokens_after: int = 0
+    is_lowered: bool = False
+
+
+class _Walk:
+    """Moves the watermark block by block, remembers each stop, and says where the parts of the window have their shares."""
+
+    def __init__(
+        self, state: SessionState, layout: Layout, policy: Policy, budget: UsableBudget, trigger: Trigger, tokens: int
+    ) -> None:
+        self.state = state
+        self.layout = layout
+        self.policy = policy
+        self.budget = budget
+        self.trigger = trigger
+        self.tokens = tokens
+        target_tokens = int(budget.usable_tokens * find_target_ratio(policy, budget.usable_tokens))
+        self.is_tight = budget.target_tokens > target_tokens  # then all folds that can
+        self.passed: list[Note] = []
+        self.replaced = {one.seq for one in state.refreshes[:-1]}
+        self.digests_now = sum([shown.digest_tokens for shown in layout.ranges])
+        shown = [held for held in layout.held if held.hold != "refresh" or held.seq == state.refresh_seq]
+        self.tail = tokens - layout.body_tokens + sum([held.tokens for held in layout.held if held not in shown])
+        self.offered: list[HeldMessage] = []
+        self.passed_tokens = self.turns = self.head = self.recent = self.pinned = self.kept = self.too_few_tokens = 0
+        self.quoted = measure_quotes((*layout.standing, *layout.standing_pool))
+        self.quotable = NO_QUOTES
+        for held in shown:
+            self._offer(settle_running(held, state))
+        self.stops = [self._stop()]
+
+    def _offer(self, held: HeldMessage) -> None:
+        """Count one message more that could be held."""
+        self.offered.append(held)
+        match held.hold:
+            case "head":
+                self.head += held.tokens
+            case "running" | "refresh":
+                self.recent += held.tokens
+            case "pin" | "system":
+                self.pinned += held.tokens + _NAME_TOKENS
+            case _:
+                self.kept += held.tokens + _NAME_TOKENS
+                self.quotable = _add(self.quotable, held.quotes)
+
+    def _stop(self) -> _Stop:
+        """Where the walk is now."""
+        return _Stop(
+            passed_count=len(self.passed),
+            tokens=self.passed_tokens,
+            turns=self.turns,
+            offered=len(self.offered),
+            head=self.head,
+            recent=self.recent,
+            pinned=self.pinned,
+            kept=self.kept,
+            quoted=self.quoted,
+            quotable=self.quotable,
+        )
+
+    def pass_block(self, block: Sequence[Note]) -> None:
+        for note in block:
+            self.passed.append(note)
+            self.passed_tokens += 0 if note.seq in self.replaced else note.tokens
+            self.turns += note.kind == "user"
+            offered = offer_note(note, self.state, self.budget)
+            if offered is not None:
+                self._offer(offered)
+            elif note.kind == "user":
+                self.quoted = _add(self.quoted, measure_quotes(note.lines))
+        self.stops.append(self._stop())
+
+    def is_enough(self) -> bool:
+        """Whether the fold may end at the last stop. The shares are counted only where as much has passed as was lacking."""
+        stop, policy = self.stops[-1], self.policy
+        turns_left = self.state.turns_count - self.layout.turns_count - stop.turns
+        rows_left = self.state.safe_seq - self.layout.watermark - stop.passed_count
+        if policy.turn_backstop is not None and turns_left > policy.turn_backstop:
+            return False
+        if policy.row_window is not None and rows_left > policy.row_window:
+            return False
+        if self.trigger in {"turns", "rows"} and self.tokens < measure_trigger(self.state, policy, self.budget):
+            return True
+        if self.is_tight or stop.tokens < self.too_few_tokens:
+            return False
+        lacking = self._measure_tail(stop) - self._share(stop).tail
+        self.too_few_tokens = stop.tokens + lacking
+        return lacking <= 0
+
+    def _measure_tail(self, stop: _Stop) -> int:
+        return self.tail - stop.tokens + stop.recent
+
+    def _share(self, stop: _Stop) -> Shares:
+        """What each part gets if the fold ends here. Of what cannot be kept, a like part of the standing lines is counted."""
+        pinned = min(stop.pinned, self.budget.pinned_tokens)
+        kept = stop.kept + stop.pinned - pinned
+        shares = self._share_with(stop, kept, stop.quoted)
+        if shares.kept < kept:
+            left = (kept - int(shares.kept * LEAVE_RATIO)) / kept
+            lost = Quotes(int(stop.quotable.strong * left), int(stop.quotable.weak * left))
+            shares = self._share_with(stop, kept, _add(stop.quoted, lost))
+        return shares
+
+    def _share_with(self, stop: _Stop, kept: int, quotes: Quotes) -> Shares:
+        """The same for so many tokens of what could be kept, and of standing lines that will be shown no longer."""
+        budget, pinned = self.budget, min(stop.pinned, self.budget.pinned_tokens)
+        frames = MESSAGE_OVERHEAD_TOKENS * (len(self.layout.ranges) + 1)
+        if kept or pinned:
+            frames += (EARLIER_TOKENS + _NAMED_TOKENS) * (len(self.layout.ranges) + 1)
+        quoted = self._add_frame(quotes)
+        wanted = Wanted(
+            given=stop.head + pinned + frames + (MESSAGE_OVERHEAD_TOKENS if quoted.strong else 0),
+            pinned=pinned,
+            strong=quoted.strong,
+            weak=quoted.weak,
+            kept=kept,
+            digests=self.digests_now,
+            folded=stop.tokens,
+            is_first=not self.layout.ranges,
+        )
+        return share_parts(wanted, budget)
+
+    def _add_frame(self, quotes: Quotes) -> Quotes:
+        """The same with the frame of the standing instructions, and the line that counts what they do not show."""
+        has_text = any(quotes) or self.layout.standing_left_out.count
+        return quotes._replace(strong=quotes.strong + LEAST_STANDING_TOKENS) if has_text else quotes
+
+    def _settle(self, stop: _Stop) -> _Settled:
+        """What ending here would do, exactly but for texts that are not written yet, which count with their caps."""
+        budget, layout = self.budget, self.layout
+        held = choose_held(
+            self.offered[: stop.offered],
+            kept_tokens=self._share(stop).kept,
+            pinned_tokens=budget.pinned_tokens,
+            message_tokens=budget.kept_message_tokens,
+        )
+        held_seqs = {message.seq for message in held}
+        leaving = tuple([it.seq for it in layout.held if it.hold != "refresh" and it.seq not in held_seqs])
+        quoted = stop.quoted
+        for message in self.offered[: stop.offered]:
+            if message.seq not in held_seqs:
+                quoted = _add(quoted, message.quotes)
+        kept = sum([message.tokens + _NAME_TOKENS for message in held if message.hold == "slice"])
+        shares = self._share_with(stop, kept, quoted)
+        folded = [note for note in self.passed[: stop.passed_count] if self._group(note, held_seqs) == "folded"]
+        folded_tokens = sum([note.tokens for note in folded])
+        lacking = max(self._measure_tail(stop) - shares.tail, 0)
+        slice_tokens = max(shares.digests - lacking, 2 * SMALLEST_DIGEST_TOKENS) if lacking else shares.slice
+        cap = cap_digest(folded_tokens or len(folded), slice_tokens, is_first=not layout.ranges)
+        rollup_cap = max(int(slice_tokens * ROLLUP_SLICE_RATIO), SMALLEST_DIGEST_TOKENS)
+        settled = _Settled(
+            stop=stop,
+            held=held,
+            leaving=leaving,
+            join_through=choose_joined(layout, leaving, cap_tokens=cap, slice_tokens=slice_tokens),
+            digest_cap=cap,
+            rollup_cap=rollup_cap,
+            standing_cap=shares.strong,
+            weak_standing_cap=shares.weak,
+            quoted=self._add_frame(quoted),
+        )
+        return self._fit(settled)
+
+    def _fit(self, settled: _Settled) -> _Settled:
+        """The caps lowered to what the target leaves, or those of the standing instructions raised to it.
+
+        Weaker ones may take what the strong ones cannot need.
+        """
+        budget, pinned = self.budget, 0
+        used = self._measure_tail(settled.stop) + self._measure_ranges(settled)
+        for message in settled.held:
+            used += 0 if message.hold in {"running", "refresh"} else message.tokens
+            pinned += message.tokens if message.hold in {"pin", "system"} else 0
+        free = budget.target_tokens - used - MESSAGE_OVERHEAD_TOKENS
+        least = min(LEAST_STANDING_TOKENS, budget.standing_tokens)
+        strong = max(min(free, budget.standing_tokens - pinned), least)
+        if lacking := max(min(settled.standing_cap, settled.quoted.strong) - free, 0):
+            cap = max(settled.digest_cap - lacking, min(SMALLEST_DIGEST_TOKENS, settled.digest_cap))
+            lacking -= settled.digest_cap - cap
+            rollup_cap = max(settled.rollup_cap - lacking, SMALLEST_DIGEST_TOKENS) if settled.join_through else 0
+            gained = settled.digest_cap - cap + (settled.rollup_cap - rollup_cap if settled.join_through else 0)
+            settled = settled._replace(digest_cap=cap, rollup_cap=rollup_cap, is_lowered=True)
+            used, free = used - gained, free + gained
+            strong = max(min(free, budget.standing_tokens - pinned), least)
+        taken = min(strong, settled.quoted.strong)
+        weak = max(min(free - taken, budget.weak_standing_tokens), 0)
+        quotes = taken + min(weak, settled.quoted.weak)
+        return settled._replace(
+            standing_cap=strong,
+            weak_standing_cap=weak,
+            tokens_after=used + quotes + (MESSAGE_OVERHEAD_TOKENS if quotes else 0),
+        )
+
+    def _measure_ranges(self, settled: _Settled) -> int:
+        """Tokens of the ranges as they will stand: digests at their caps, and frames."""
+        ranges = [shown for shown in self.layout.ranges if shown.last_seq > settled.join_through]
+        if settled.join_through:
+            ranges.insert(0, project_range(1, settled.join_through, "rollup", settled.rollup_cap))
+        if settled.stop.passed_count:
+            watermark = self.layout.watermark
+            last_seq = watermark + settled.stop.passed_count
+            ranges.append(project_range(watermark + 1, last_seq, "digest", settled.digest_cap))
+        tokens = sum([shown.digest_tokens for shown in ranges])
+        return tokens + sum([measure_frame([one.seq for one in kept]) for kept in split_held(settled.held, ranges)])
+
+    def _choose(self, *, is_asked: bool) -> _Settled:
+        """The last stop, or an earlier one where digests that join the rollup leave more room than was known."""
+        last = self._settle(self.stops[-1])
+        spare = self.budget.target_tokens - last.tokens_after
+        if is_asked or spare <= 0 or not last.stop.passed_count or self.trigger in {"turns", "rows"}:
+            return last
+        least = last.stop.tokens - spare
+        index = next(index for index, stop in enumerate(self.stops) if stop.tokens >= least)
+        if self.stops[index].passed_count in {0, last.stop.passed_count}:
+            return last
+        earlier = self._settle(self.stops[index])
+        return last if earlier.is_lowered or earlier.tokens_after > self.budget.target_tokens else earlier
+
+    def finish(self, demand: Demand | None, *, is_cut_short: bool) -> CompactionPlan | None:
+        best = self._choose(is_asked=demand is not None or is_cut_short)
+        stop = best.stop
+        passed = self.passed[: stop.passed_count]
+        held_seqs = {message.seq for message in best.held}
+        groups = tuple([self._group(note, held_seqs) for note in passed])
+        if not passed and not best.leaving and not best.join_through:
+            return None
+        if not self._is_worth_it(best, has_folded="folded" in groups, is_cut_short=is_cut_short):
+            return None
+        last_seq = self.layout.watermark + len(passed)
+        return CompactionPlan(
+            trigger=self.trigger,
+            first_seq=self.layout.watermark + 1,
+            last_seq=last_seq,
+            groups=groups,
+            held=best.held,
+            leaving=best.leaving,
+            join_through=best.join_through,
+            digest_cap_tokens=best.digest_cap,
+            rollup_cap_tokens=best.rollup_cap,
+            standing_cap_tokens=best.standing_cap,
+            weak_standing_cap_tokens=best.weak_standing_cap,
+            tokens_before=self.tokens,
+            sum_tokens=passed[-1].sum_tokens if passed else self.layout.sum_tokens,
+            turns_count=self.layout.turns_count + stop.turns,
+            replaced_tokens=measure_replaced(self.state, self.layout, through=last_seq),
+            focus=demand.focus if demand else None,
+        )
+
+    def _group(self, note: Note, held_seqs: set[int]) -> Group:
+        if note.is_erased:
+            return "erased"
+        if note.kind == "fixed":
+            return "fixed"
+        if note.seq == self.state.head_seq:
+            return "head"
+        if note.seq in self.replaced or note.seq == self.state.refresh_seq:
+            return "refresh"
+        return "kept" if note.seq in held_seqs else "folded"
+
+    def _is_worth_it(self, best: _Settled, *, has_folded: bool, is_cut_short: bool) -> bool:
+        """No automatic fold but an overflow is smaller than the least one, or makes the window larger.
+
+        A compaction that ends before its fold is enough may gain nothing (a run of short user messages, all kept): the
+        next one goes on from there.
+        """
+        if self.trigger in {"overflow", "manual"}:
+            return bool(has_folded or best.leaving or best.tokens_after < self.tokens or is_cut_short)
+        if self.trigger in {"turns", "rows", "cadence", "gap"}:
+            return best.stop.tokens >= self.budget.min_fold_tokens
+        return self.tokens - best.tokens_after >= self.budget.min_fold_tokens

@@ -1,0 +1,145 @@
+"""Held messages: which messages of the past stay in the window word for word.
+
+Source: DESIGN sections 3.1 and G3.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from everfold.core.compaction.layout import APART, HeldMessage, Hold, Quotes
+from everfold.core.digests.standing import is_strong
+from everfold.core.log.budget import UsableBudget
+from everfold.core.log.messages import Note
+from everfold.core.log.state import SessionState
+from everfold.core.primitives.stepwise import Steps
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.replacement import is_marked
+from everfold.core.statements.strengths import measure_strength
+from everfold.core.statements.substance import measure_substance
+from everfold.core.text.tokens import estimate_text_tokens
+
+LEAVE_RATIO: Final = 0.8
+"""A slice that is over lets its oldest go down to this share of it. Source: DESIGN section 3.1."""
+
+QUOTE_TOKENS: Final = 12
+"""Date, number and line break of a line of the standing instructions. Source: our estimate of the longest, 11."""
+
+_LINES_PER_STEP: Final = 20
+"""About 10 ms where nothing of them was read before. Source: own measurement, a talk of 1,000 lines to remember."""
+
+LEAST_SUBSTANCE: Final = 3
+"""How many telling words a message must have to stand alone; one is enough for what binds. Below it stands an answer such as
+"The blue one" or an order such as "Do it.", which tells nothing without what came before.
+
+Source: the same measure as in `core/digests/extractive.py`.
+"""
+
+
+def settle_running(held: HeldMessage, state: SessionState) -> HeldMessage:
+    """A held message as it counts now: what was running and is no longer becomes an ordinary one."""
+    if held.hold == "head":
+        return held
+    if held.seq == state.turn_seq:
+        return replace(held, hold="running")
+    if held.hold == "running":
+        return replace(held, hold="pin" if held.keep else "slice")
+    return held
+
+
+def offer_note(note: Note, state: SessionState, budget: UsableBudget) -> HeldMessage | None:
+    """How a message would be held once the watermark has passed it, or None when it can only fold."""
+    hold = _find_hold(note, state, budget)
+    if hold is None:
+        return None
+    return HeldMessage(
+        seq=note.seq,
+        tokens=note.tokens,
+        hold=hold,
+        keep=note.keep and note.kind == "user",
+        quotes=measure_quotes(note.lines),
+    )
+
+
+def _find_hold(note: Note, state: SessionState, budget: UsableBudget) -> Hold | None:
+    if note.is_erased:
+        return None
+    if note.seq == state.head_seq:
+        return "head"
+    if note.seq == state.turn_seq:
+        return "running"
+    if note.seq == state.refresh_seq:
+        return "refresh"
+    if note.kind == "system":
+        return "system"
+    if note.kind == "user" and note.keep:
+        return "pin"
+    is_kept = note.kind == "user" and note.raw_tokens <= budget.kept_message_tokens and stands_alone(note)
+    return "slice" if is_kept else None
+
+
+def measure_quotes(lines: Iterable[ExtractLine]) -> Quotes:
+    """The most that these lines take in the standing instructions. One without strength takes nothing."""
+    tokens = {True: 0, False: 0}
+    for line in lines:
+        if line.standing and measure_strength(line.kind, line.quote):
+            tokens[is_strong(line)] += estimate_text_tokens(line.quote) + QUOTE_TOKENS
+    return Quotes(tokens[True], tokens[False])
+
+
+def read_ahead(lines: Iterable[ExtractLine]) -> Steps[None]:
+    """Read how standing lines bind and what they change, with pauses: it is kept, and a plan then only looks it up."""
+    standing = [line for line in lines if line.standing]
+    for at, line in enumerate(standing, 1):
+        if measure_strength(line.kind, line.quote):
+            is_marked(line.quote)
+        measure_substance(line.quote)
+        if at % _LINES_PER_STEP == 0:
+            yield
+
+
+def stands_alone(note: Note) -> bool:
+    """Whether a message tells something without the one before it."""
+    least = 1 if any(line.standing for line in note.lines) else LEAST_SUBSTANCE
+    substance = 0
+    for line in note.lines:
+        substance += measure_substance(line.quote)
+        if substance >= least:
+            return True
+    return False
+
+
+def choose_held(
+    offered: Sequence[HeldMessage], *, kept_tokens: int, pinned_tokens: int, message_tokens: int
+) -> tuple[HeldMessage, ...]:
+    """The messages that stay, of those that could: pinned ones within their share, then the newest of the rest.
+
+    When a share is over, its oldest leave in a batch, down to `LEAVE_RATIO` of it, so that a message does not leave at
+    every compaction. Head, running message and newest refresh always stay. By sequence number. O(n log n).
+    """
+    pins = [held for held in offered if held.hold in {"pin", "system"}]
+    stays = _newest_within(pins, pinned_tokens)
+    pinned = {held.seq for held in stays}
+    plain = [
+        held if held.hold == "slice" else replace(held, hold="slice")
+        for held in offered
+        if held.tokens <= message_tokens and (held.hold == "slice" or (held.hold == "pin" and held.seq not in pinned))
+    ]
+    stays += _newest_within(plain, kept_tokens)
+    stays += [held for held in offered if held.hold in APART]
+    return tuple(sorted(stays, key=_by_seq))
+
+
+def _newest_within(held: Sequence[HeldMessage], cap_tokens: int) -> list[HeldMessage]:
+    total = sum([message.tokens for message in held])
+    if total <= cap_tokens:
+        return list(held)
+    for index, message in enumerate(held):
+        if total <= cap_tokens * LEAVE_RATIO:
+            return list(held[index:])
+        total -= message.tokens
+    return []
+
+
+def _by_seq(held: HeldMessage) -> int:
+    return held.seq

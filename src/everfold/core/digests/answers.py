@@ -1,0 +1,69 @@
+"""Answers that tell nothing without their question, and the question's own words that stand with them.
+
+Source: issue of the window's worth, point 2; DESIGN 3.4, a line that says nothing alone stands with what it answers.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from everfold.core.digests.value import LineValue, read_value
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.substance import measure_substance
+
+_MOST_WORDS: Final = 8
+"""Of an answer; who says more says what it is about."""
+_OPENING_CHARS: Final = 24
+"""An answer stands at the beginning of its message, behind a greeting or an assent at most."""
+_POLITE: Final = re.compile(
+    r"(?:thank|thanx|thx|hey|hi|hello|wow|oh|great|congrat|sorry|welcome|you're welcome)", re.IGNORECASE
+)
+"""What opens an answer to the person rather than to the question."""
+
+Said: TypeAlias = tuple[ExtractLine, ...]
+"""What is quoted together: a line, or a question and the line that answers it."""
+
+
+def group_answers(lines: Sequence[ExtractLine]) -> list[Said]:
+    """The lines that tell something, a user's short answer behind the question of the message before; O(lines).
+
+    Only where the answer shares no word with its question: one that repeats it says what it is about. Where no line tells
+    anything, each alone.
+    """
+    asked = {line.seq: line for line in lines if _is_question(line)}
+    groups = [_add_question(line, asked.get(line.seq - 1)) for line in lines]
+    return [said for said in groups if measure_said(said)] or [(line,) for line in lines]
+
+
+def measure_said(said: Said) -> int:
+    """How many words of quotes say what they are about, together."""
+    if len(said) == 1:
+        return measure_substance(said[0].quote)
+    return sum(measure_substance(line.quote) for line in said)
+
+
+def read_said(said: Said) -> LineValue:
+    """What quotes hold together."""
+    if len(said) == 1:
+        return read_value(said[0].quote)
+    return LineValue(*map(frozenset[str].union, *[read_value(line.quote) for line in said]))
+
+
+def _add_question(line: ExtractLine, question: ExtractLine | None) -> Said:
+    is_bare = question is not None and _may_answer(line) and _is_apart(line.quote, question.quote)
+    return (question, line) if question is not None and is_bare else (line,)
+
+
+def _is_question(line: ExtractLine) -> bool:
+    return line.origin == "assistant" and line.quote.endswith("?")
+
+
+def _may_answer(line: ExtractLine) -> bool:
+    is_short = line.start <= _OPENING_CHARS and len(line.quote.split()) <= _MOST_WORDS
+    is_said = not line.quote.endswith(("?", "!")) and _POLITE.match(line.quote) is None
+    return is_short and is_said and line.origin == "user"
+
+
+def _is_apart(answer: str, question: str) -> bool:
+    said = frozenset[str]().union(*read_value(answer))
+    return said.isdisjoint(frozenset[str]().union(*read_value(question)))

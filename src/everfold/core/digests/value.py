@@ -1,0 +1,183 @@
+"""What a line is worth to a digest: the facts that it holds, the matter that it speaks of, and its class.
+
+Theory of operation: facts are told by their letters alone. Keys are identifiers, paths and addresses, which nothing else in
+a window can replace; plain facts are numbers, days, names inside a sentence and quoted titles. Matter is every other
+subject word, reduced to its stem; what one is worth falls with its commonness among the lines that a digest is offered, so
+that no figure of the whole log is needed. A fact or a word that is already shown is worth nothing.
+
+Source: own measurement, bench/digest_quality.py.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.extracts import ExtractLine, LineKind
+from everfold.core.statements.quotes import REMEMBERED_TEXTS
+from everfold.core.statements.rules import list_word_set
+from everfold.core.statements.signals import cut_pieces, find_hard
+from everfold.core.text.words import read_matter
+
+LineClass = Literal[0, 1, 2, 3]
+"""0: what the user bound or asked for; 1: decisions and corrections; 2: errors and end states; 3: the rest."""
+
+_KEY_WEIGHT: Final = 2.5
+_FACT_WEIGHT: Final = 0.8
+_MATTER_WEIGHT: Final = 0.3
+"""Of a word that no other line holds. Source of the three: own measurement, bench/digest_quality.py."""
+
+_TITLE: Final = re.compile(r"[\"\u201c]([A-Z0-9][^\"\u201c\u201d\n:]* [^\"\u201c\u201d\n:]+)[\"\u201d](?!:)")
+_HUMP: Final = re.compile(r"[a-z][A-Z]")
+_EDGES: Final = ".!?\u2026:-_&+~"
+_SENTENCE_ENDS: Final = (".", "!", "?", "\u2026")
+_DAYS: Final = list_word_set(
+    "monday tuesday wednesday thursday friday saturday sunday january february april june july august september october november"
+    " december yesterday today tomorrow tonight"
+)
+"""Also in lower case or first in a sentence; "may" and "march" are verbs there."""
+_MOST_PIECES: Final = 16_384
+
+_CLASSES: Final[dict[LineKind, LineClass]] = {"decision": 1, "correction": 1, "error": 2, "state": 2}
+_LISTED: Final = re.compile(r"\d{1,6}(?:\u2192|:\s|\t)")
+"""How a line of a file begins that a tool shows with its number; what it says of errors is code."""
+_LISTED_WEIGHT: Final = 0.3
+_ASKED: Final[frozenset[LineKind]] = frozenset(("remember", "constraint", "preference", "task"))
+
+
+_ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
+    "user": 1.5,
+    "assistant": 1.0,
+    "tool": 0.85,
+    "system": 0.8,
+    "external": 0.6,
+}
+_STANDING_WEIGHT: Final = 2.0
+_REMEMBER_WEIGHT: Final = 4.0
+_SHARPNESS: Final = 1.5
+"""Above 1, one strong line is worth more than several weak ones; own measurement, bench/digest_quality.py."""
+_BASES: Final[dict[LineClass, float]] = {0: 3.0, 1: 1.0, 2: 1.0, 3: 0.0}
+_ERROR_BASE: Final = 3.0
+"""What a line of a class is worth beside the facts and words that it holds."""
+_GOAL_AGE: Final = 0.1
+_GOAL_WEIGHT: Final = 2.0
+"""What a user asks for in the first tenth of a range is most often its goal."""
+_FULL_SUBSTANCE: Final = 3
+"""From how many telling words on a line counts in full: "Keep it up!" and "Take that one." name nothing that they speak of.
+Source: own measurement, bench/digest_quality.py."""
+_FULL_STANDING_SUBSTANCE: Final = 2
+
+
+class LineValue(NamedTuple):
+    """What a quote holds, in lower case.
+
+    Attributes:
+        keys: Its identifiers, paths and addresses.
+        facts: Its numbers, days, names, titles, and the names that code has.
+        matter: The stems of the other words that it is about.
+    """
+
+    keys: frozenset[str]
+    facts: frozenset[str]
+    matter: frozenset[str]
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def read_value(quote: str) -> LineValue:
+    """The facts and the matter of a quote. O(its length)."""
+    keys: set[str] = set()
+    facts = {title.lower() for title in _TITLE.findall(quote)} if '"' in quote or "\u201c" in quote else set[str]()
+    words: list[str] = []
+    pieces = cut_pieces(quote)
+    is_first = True
+    for at, piece in enumerate(pieces, 1):
+        if piece.islower() and piece.isalpha():
+            words.append(piece)
+            is_first = False
+            continue
+        told = _tell_piece(piece)
+        if told in {"key", "fact"} and pieces[at : at + 1] == [":"]:
+            words.append(piece)  # the name of a field says nothing of a thing
+        elif told == "key":
+            keys.add(piece.strip(_EDGES).lower())
+        elif told == "fact" or (told == "name" and not is_first):
+            facts.add(piece.strip(_EDGES).lower())
+        else:
+            words.append(piece)
+        is_first = piece.endswith(_SENTENCE_ENDS)
+    facts |= _DAYS.intersection(words)
+    matter = read_matter(" ".join(words) if quote.isascii() else quote)
+    return LineValue(frozenset(keys), frozenset(facts), frozenset(matter.split()))
+
+
+@lru_cache(maxsize=_MOST_PIECES)
+def _tell_piece(piece: str) -> Literal["key", "fact", "name", "word"]:
+    """What a piece between blanks that is no plain word looks like; a name is one only inside a sentence."""
+    bare = piece.strip(_EDGES)
+    kind, _, _ = find_hard([bare])
+    if kind in {"identifier", "path"}:
+        return "key"
+    if kind or _HUMP.search(bare) or "_" in bare or bare[:1].isdecimal() or bare.lower() in _DAYS:
+        return "fact"
+    return "name" if len(bare) > 1 and bare[0].isupper() else "word"
+
+
+def classify_line(line: ExtractLine) -> LineClass:
+    """The class of a line; only the user's own words bind or ask for something."""
+    if line.standing or (line.origin == "user" and line.kind in _ASKED):
+        return 0
+    return 3 if _is_listed(line) else _CLASSES.get(line.kind, 3)
+
+
+def _is_listed(line: ExtractLine) -> bool:
+    """Whether it is a line of a file that a tool listed."""
+    return line.origin in {"tool", "external"} and line.quote[:1].isdecimal() and _LISTED.match(line.quote) is not None
+
+
+def weigh_words(values: Sequence[LineValue]) -> dict[str, float]:
+    """What each word of some lines is worth: 1 where one line holds it, 0 where all do."""
+    counts = Counter(word for value in values for word in value.matter)
+    full = math.log(len(values) + 1)
+    return {word: 1 - math.log(count) / full for word, count in counts.items()}
+
+
+def weigh_parts(value: LineValue, worth: Mapping[str, float]) -> dict[str, float]:
+    """What each fact and word of a quote is worth while it is not shown; a word that `worth` does not hold, nothing."""
+    parts = {word: _MATTER_WEIGHT * worth.get(word, 0.0) for word in value.matter}
+    parts |= dict.fromkeys(value.facts, _FACT_WEIGHT)
+    parts |= dict.fromkeys(value.keys, _KEY_WEIGHT)
+    return parts
+
+
+def weigh_line(line: ExtractLine, line_class: LineClass, age: float, substance: int) -> float:
+    """What the worth of a line is multiplied with, against others of its class.
+
+    Args:
+        line: The line.
+        line_class: Its class.
+        age: 0 for the first of a range, 1 for the last.
+        substance: How many words of what is quoted say what it is about.
+    """
+    weight = _ORIGIN_WEIGHT[line.origin]
+    if line_class == 0:
+        weight *= math.pow(line.score / 100, _SHARPNESS)
+    if line.standing:
+        weight *= _REMEMBER_WEIGHT if line.kind == "remember" else _STANDING_WEIGHT
+    elif line.kind in ("task", "state", "error", "commitment"):
+        weight *= 0.8 + 0.4 * age
+        if line.origin == "user" and age < _GOAL_AGE:
+            weight *= _GOAL_WEIGHT
+    full = _FULL_STANDING_SUBSTANCE if line.standing else _FULL_SUBSTANCE
+    if substance < full and line.kind != "remember":
+        weight *= substance / full
+    if _is_listed(line):
+        weight *= _LISTED_WEIGHT
+    return weight
+
+
+def read_base(line: ExtractLine, line_class: LineClass) -> float:
+    """What a line is worth for its class, beside what it holds."""
+    return _ERROR_BASE if line.kind == "error" and not _is_listed(line) else _BASES[line_class]

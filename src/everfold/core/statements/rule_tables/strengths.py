@@ -1,0 +1,303 @@
+"""Rules of strength: how strongly a statement binds. What a row holds is said in `statements/kinds.py`.
+
+The first row that holds decides, so what denies stands before what it denies. A row with cues also makes a sentence a
+constraint, wherever the rules of its language did not.
+
+Source: own grammar of orders, tuned on the dev splits of tests/data/statements.jsonl and of labelled turns only.
+"""
+# ruff: noqa: RUF001  (letters of another script are what some rows are about)
+
+from typing import Final
+
+from everfold.core.statements.kinds import StrengthRule
+
+_SUBJECT: Final = r"(?:you|i|we|he|she|they|my|our|a|an|the|any|some\w+|any\w+|no ?one|nobody)"
+_WHEN: Final = (
+    rf"(?:(?:when(?:ever)?|every ?time|each time|any ?time|unless)(?: that)? {_SUBJECT}"
+    rf"|if (?:you ever|i (?:ask|say|tell|write|send|mention|ever|am|do)|my|our|a|an|any\w*|some\w+))"
+)
+_ORDERED: Final = (
+    r"(?:please|always|never|only|just|don't|do not|dont|no(?! (?:one|idea|problem|wonder|longer)\b)|{order})\b"
+)
+_MAKE: Final = (
+    r"(?:write|make|send|give|draft|prepare|suggest|propose|recommend|book|slice|report|bring|show|build|create|plan"
+    r"|translate|produce|generate|design|cite|quote|post|publish|buy|order|do for|cook|add|print|export|handle)"
+)
+_TELLING: Final = (
+    r"(?:i|we|you|he|she|it|they|the|an?|my|our|his|her|their|its|there|this|that|these|those|what|who|how|why|is|are|was|were|and|or|but|so|then"
+    r"|because|since|as|even|maybe|which|where|though|people|everyone|nobody|most|some|all|not|still|just|right|back|late|early|i'm|i'll|it's|that's"
+    r"|we're|you're|\w+ing|\w+ed|\w+ly)\b"
+)
+_VERB: Final = rf"(?!{_TELLING})[a-z]{{2,}} (?:the|an?|my|me|it|them|him|her|us|our|that|this|these|those|no|all|only|your|any|every|each|both|first|\d+)\b"
+"""A word that is followed as a verb is, and is none of those that begin a clause that tells something."""
+
+STRENGTHS: Final[tuple[StrengthRule, ...]] = (
+    StrengthRule(
+        strength=0,
+        pattern=r"@(?:from (?:now|today|tomorrow|here) on|from today|in (?:the )?future|going forward),? (?:i|we|he|she|they|it|there)(?:'ll| will|'m|'re| am| are| is| might| may| hope| want)\b|^(?:and |so |but |then |well,? |maybe |perhaps )*(?:i|we)(?:'ll| will|'m| am| plan| hope| might| may| want to| would (?:love|like) to|'d (?:love|like) to)\b.*\b(?:from now on|in (?:the )?future|going forward)\b",
+        example="From now on I'll take the stairs.",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=r"^(?:and |so |but |maybe |perhaps |ok |well,? )*(?:if .*, ?)?(?:we|i|you|one|it) (?:could|might)\b",
+        example="If you have time, we could repaint the shed.",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=r"^(?:and |so |but |well,? )*(?:there (?:are|is) |it's |we have |we've got )?only (?:an? )?(?:few |couple (?:of )?)?(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|\w+) (?:more )?(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|sleeps?|pages?|people|left)\b.*\b(?:until|till|left|to go|before|away|remaining|more)\b",
+        example="Only two weeks until the regatta!",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=r"@(?:when|once|if|as soon as|whenever) you(?:'re|'ve| are| have)? (?:done|ready|finished|back|home|free|there|got|get|had|have (?:the|time|a (?:moment|minute|second|sec|chance)))\b(?!.*\b(?:each|every|always|ever|from now|any)\b)",
+        example="When you're done, show me the result.",
+        counter="When you're done with a file, always show me the result.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="now:from_now here:from_here here:here_on today:from_today forward:going_forward forward:moving_forward henceforth further:further_notice morning:as_of today:as_of now:as_of on:from_this onwards permanent permanently follows:that_follows on:from_tomorrow",
+        pattern=r"@from (?:now|here|this (?:point|day|moment)|today|tomorrow)(?: on| onwards?| forward| out)\b|@from today,? (?:you|please|{order}|no|only|never|always)\b|@as of (?:now|today|this (?:morning|week|month)|tomorrow)\b|@(?:going|moving) forward(?=[,:.!]|$| (?:please|always|never|only|you|no|{order})\b)|@henceforth\b|@until further notice\b|{open}(?:consider|treat) (?:this|that|it) (?:as )?permanent\b|, permanently\b|@for everything that follows\b",
+        example="From now on write the totals in euros.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="constraint|preference|remember|decision|identity",
+        pattern=r"^(?!.*\b(?:whatever|(?:i|as|i've|i have) (?:said|told))\b).*\b(?:says|said|told|tells|insisted|explained|claims|claimed|thinks|warned|used to|requires that)\b(?! in\b| by\b| as\b)",
+        example="The sign at the gate said never feed the ducks.",
+        counter="I said never feed the ducks.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="constraint|preference|remember|decision|identity",
+        pattern=r"@according to\b|@as the saying|@i (?:hope|wish|wonder|bet|keep thinking)\b|@if only\b|@(?:always|never) (?:a|an|the|happy|been|wanted|loved|thought|knew|imagined|fails?|gets? old|ceases?|ending|too late|in my life|mind|again will|to be)\b|@(?:i|we) (?:always|never) (?:\w+ed|knew|thought|forget|lose|saw|had|got|went|did|was|were)\b|@one should\b|@you can't always\b|@never have to\b",
+        example="I always loved the harbour.",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=r"^(?!.*\bremind me\b).*\b(?:(?:of|to|on|in|with) yourself|yourself (?:an?|some|time|and)|your (?:dreams?|passions?|heart|goals|chin|spirits?|customers|best|head up|mental health|well-?being)|take (?:care|breaks|it easy|some time)|keep (?:going|it up|up the|pushing|at it|dreaming)|stay (?:positive|strong|focused|motivated)|always (?:here|there) for you|staying positive|(?:just )?remember that sometimes|keep (?:fight|work|shin|smil|believ|mov|persever)ing|don't (?:stop|quit)|believe in|give up|be (?:proud|patient)|have fun|good luck|hang in there|you(?:'ve)? got this|just do it|worry|sweat it|bring you down|miss a beat|dream big)\b",
+        example="Don't forget to take breaks when you study.",
+        counter="Don't forget to remind me to take breaks.",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=r"@remember (?:when|how|the (?:time|day)|that (?:time|day))\b|@(?:i|we)(?:'ll|'d| will| would| can| could)? (?:never forget|don't remember|can't remember|remember)\b|@(?:never|don't) forget (?:the|that) (?:day|time|moment|feeling)\b",
+        example="Remember when the tent blew away.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="future rest:the_rest whole next:next_time next:the_next later:note_for later:all_later further:all_further further:any_further project:project_all following:all_following",
+        pattern=r"{open}in (?:the )?future\b|@(?:{order})\b.* in (?:the )?future(?=[,.;:!]|$)|@for the future[:,]|@for (?:all|any|every|each|the) (?:the |of the |our |my )?(?:next|further|future|later|following|coming|other) \w+|@(?:all|any|every|each) (?:future|further|later)\b|@for (?:the (?:whole|entire|rest of (?:the|this|our|my))|this (?:whole|entire)|all of this) (?:project|repo|chat|book|conversation|session|talk|series|course|job|site|document|thread|trip)\b|{open}note for later\b",
+        example="For the rest of this project use British spelling.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="standing rule rules policy",
+        pattern=r"@standing (?:order|instruction|rule|request)s?\b|@(?:my|our|one|house|new|another|golden|hard|strict|simple|firm|general|basic) (?:rule|policy)(?: number \w+)?(?: (?:for|of|from|here|is|in|about|on) [^?]*)?:|@(?:make|keep) (?:it|this|that) (?:a|the|your) rule\b|@(?:as|is) a (?:general |strict )?rule\b(?! of)|@(?:my|our|the house) (?:rule|policy) is\b|@keep to (?:this|that) (?:for|in)\b",
+        example="One rule for the letters: no jokes.",
+        counter="As a rule of thumb it takes an hour.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="always never only every:you_to each:you_to",
+        pattern=r"^(?:please |so |but |btw |also |just |again )*(?:always|never) (?!(?:trust|judge|meet|marry|argue|underestimate|bet|lend|wrestle|an?|the|in|on|my|been|had|mind|again|too|happy|there|here|good|nice|great|fun|knew|thought|saw|loved|wanted|up|down|open|glad|look|say|have|be|ever|before|underestimate|happier|better|stop|give|wo|is|was|are|and|or|but|a|enough|not|more|will|would|really|quite|met|heard|got|did|went|\w+ed|\w+ing)\b)[a-z]+|(?:{start}|@(?:btw|by the way|oh|listen|look|just|please|yet|so|but|you (?:must|should|may|can|are to|have to|need to|will|shall)),? )(?:always|never|never ever|only ever|only)(?: ever)?(?: please)? (?!look on|say never|have\b|be\b){order}\b|@i(?:'d| would)? (?:want|need|expect|like|ask|prefer|trust) (?:that )?you to (?:[^;?]*\b)?(?:always|never|only|every|each)\b",
+        example="Never touch the archive folder.",
+        counter="Always look on the bright side.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="always never time:every_time time:each_time everytime whenever",
+        pattern=r"(?:{open}|@(?:btw|by the way|oh|oh and|listen|just|please|would you|could you),? ){order} [^;?]*\b(?:always|never|every ?time|each time|whenever)\b(?! (?:wanted|been|loved|knew))|@(?:is|are) always .* for (?:you|me|us)\b|@(?:has|have|needs?|must) (?:to )?\w+ .*, always\b|@\w+s (?:always|never) (?:go to|belong|when you)\b|@always when you\b",
+        example="Round the totals every time you print them.",
+        counter="Keep the sofa I always wanted.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="when whenever everytime every:every_time each:each_time any:any_time anytime unless if",
+        pattern=rf"{{start}}(?:so |also |and |but |listen,? |then )?{_WHEN}\b(?:(?<=ever)|(?! (?:have|can|want|need|find|get|like|could|see|manage)\b))[^?;]{{2,90}}?(?:[,:] ?(?:then |just )?(?!(?:please )?let (?:me|us) know\b){_ORDERED}|(?<! i)(?<!'ll)(?<! to)(?<! you)(?<! we)(?<! they) (?:don't|do not|dont|never|put|use|you (?:must|may|delete|stop|send|write|ask|tell))\b)",
+        example="When you write to the landlord, sign with both names.",
+        counter="When you have a moment, call the bank.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="before:before_you before:before_doing before:before_sending before:before_booking before:before_buying before:before_changing before:before_deleting before:before_installing without:without_asking without:without_telling without:without_my without:without_me without:without_checking without:without_consulting unless:unless_i until:until_i first:me_first doubt unsure",
+        pattern=r"{open}before you \w+[^?;]*, ?(?:please |always |you )?(?:{order}|wait)\b|{open}(?:{order}|check with me|wait)\b[^?;]* before you (?!go\b|leave\b)\w+|@unless i (?:say|ask|tell|request|explicitly|approve|agree)\b|@until i (?:say|tell|approve|agree|confirm)\b|@(?:ask|check with|tell|warn) me (?:first|beforehand)\b|@(?:if|when) (?:in doubt|unsure|you're (?:unsure|not sure|in doubt)),? \w|@without (?:asking|telling|checking with|consulting|my|me) |@before (?:you )?(?:ever )?(?:doing|sending|booking|buying|changing|deleting|installing) (?:any|anything)\b",
+        example="Show me the draft before you send it.",
+        counter="Call me before you go.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="never:never_want ever:don't ever:do_not ever:dont ever:never again:don't again:do_not again:dont again:never circumstances matter:no_matter happens:whatever_happens exception exceptions negotiable non-negotiable anymore again more:any_more more:no_more",
+        pattern=r"@under (?:no|any|all) circumstances\b|@i never want (?:to (?:see|hear|read)|you)\b|{open}(?:whatever happens|no matter what),? |@(?:no|without) exceptions?\b|@non-?negotiable\b|(?:{open}|@(?:but|and) )(?:don't|do not|dont|never)(?: you)? (?:ever )?[^?;]*\b(?:ever|any ?more|again)\b|@(?:do not|don't) ever {order}\b|@i (?:don't|do not|dont) want you to\b|@(?:you are|you're) not to\b",
+        example="Do not ever quote the old price list.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="after:after_this here:from_here every:you each:you all:you any:you anything:you everything:you whatever:you none:in_none every:in_every every:for_every every:on_every every:with_every each:in_each each:for_each each:on_each each:with_each",
+        pattern=rf"@(?:any|anything|every|everything|each|all|whatever|none)\b(?: of)?(?: (?!you\b)[\w&'-]+){{0,5}}? (?:that |which )?you(?:'ll| will| may)?(?: ever)? {_MAKE}\b|@(?:every|each|any) \w+ (?:after this|from here)\b|{{open}}(?:{{order}}|would you(?: please)? {{order}}|don't|do not|never|no)\b.*\b(?:in|for|on|with) (?:each|every|none)(?: one| of|(?: (?!you\b)\w+){{1,3}})\b",
+        example="Every poem you write for the calendar has twelve lines.",
+        counter="Any chair that you like you make.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="reply replies answer answers response responses emails mails summaries summary letters drafts reports dates prices amounts",
+        pattern=r"@(?:every|each|all|any|your) (?:\w+ )?(?:repl(?:y|ies)|answers?|responses?|e?mails|summar(?:y|ies)|letters|drafts|reports|dates|prices|amounts)\b[^?;]*\b(?:must|should|has to|have to|needs? to|please|to be|ends?|starts?|under|without|in (?:english|german|french|euros|dollars))\b",
+        example="All answers in plain English please.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="me:call_me me:calling_me me:address_me pronouns job:your_job role:your_role",
+        pattern=r"(?:{open}|@(?:can|may|should|to) )(?:call|address) me (?!back\b|when\b|if\b|at\b|on\b|later\b|tomorrow\b|tonight\b|a\b|in\b|as soon\b|before\b|after\b|crazy\b)\w+|@stop calling me\b|@my pronouns are\b|@your (?:job|role) is (?:to|not)\b",
+        example="Please address me as Captain.",
+        counter="Call me when you land.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="remember mind",
+        pattern=r"@remember (?:that|this|it)(?:,? (?:please|pls|ok|okay|too|for me|forever))?[.!:]*$|(?:{open}|@(?:btw|by the way|oh|listen|please|just),? )remember,? (?:that|to|my|our|i|for|the)\b|@keep (?:that|this|it) in mind\b",
+        example="The office is shut in August, remember that please.",
+    ),
+    StrengthRule(
+        strength=1,
+        kinds="remember",
+        pattern=r"{open}note:|@note that\b|{open}fyi\b|@heads[- ]up\b|@so you(?: all)? know\b|@for your information\b|{open}be aware\b|@worth noting\b|@(?:don't|never|not|dont) forget to\b|@make a note (?:for|in|on|to)\b|@important to\b",
+        example="FYI the lift is out until Monday.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="constraint",
+        pattern=r"^(?!.*\b(?:always|every|each|before|ever|whenever)\b).*\blet (?:me|us) know\b",
+        example="If any seats change, please let me know.",
+        counter="If any seats change, always let me know.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="while during until till long:as_long throughout when:when_you whenever time:time_you",
+        pattern=rf"^(?:and |so |but |also |listen,? )?(?:as long as|while|during|until|till|throughout) [^,;?]{{3,70}}, (?:please |always |never |only |don't |do not |no |{{order}} )|^(?:and |so |but |also |listen,? )?(?:when(?:ever)? you|every ?time you|each time you|any ?time you) (?!have\b|can\b|get\b|are\b)[^;?]{{3,90}}, {_VERB}",
+        example="While I am on this diet, suggest no pasta.",
+        counter="When you have a second, pour the tea.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="time:next_time rather:rather_you you:prefer_you you:if_you you:that_you you:when_you order:an_order insist:i_insist",
+        pattern=r"{open}next time,? (?:please |you |don't |do not |always |never |{order})|@i(?:'d| would) (?:rather|prefer(?: it)?(?: if| that)?|appreciate it if|like it if) you\b|@i (?:don't like|do not like|hate|dislike|can't stand)(?: it)? when you\b|@it (?:bothers|annoys|irritates) me when you\b|@that's an order\b|@i insist that you\b",
+        example="Next time, ask about the price.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="never always only",
+        pattern=r"@(?:is|are) (?:never|always|only) (?:to be|to|allowed|for you)\b|@(?!i |we |you |they |he |she )\w+ (?:never|always|only) (?:goes?|belongs?|gets?|comes?|appears?|stands?|ends?|starts?) (?:in|into|to|with|on|first|last|at|before|after|under)\b",
+        example="The price always goes after the name.",
+        counter="He always goes to the pub.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="everywhere every:of_every every:at_every every:in_every every:on_every every:with_every every:for_every every:before_every every:after_every every:under_every every:above_every every:below_every every:to_every each:of_each each:at_each each:in_each each:on_each each:with_each each:for_each each:before_each each:after_each each:under_each each:above_each each:below_each each:to_each",
+        pattern=r"{open}(?:please )?{order} [^;?]*\b(?:at the (?:start|end|top|bottom|beginning) of|at|in|on|with|for|before|after|under|above|below|to) (?:each|every) \w+|{open}(?:please )?{order} [^;?]*\beverywhere\b",
+        example="Put the date at the top of each page.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="not:,_not not:and_not instead:instead_of rather:rather_than",
+        pattern=r"{open}(?:please )?(?:use|write|say|call|put|spell|book|send|quote) [^;?]*(?:, (?:and )?not|\binstead of\b|\brather than\b|\band not\b) ",
+        example="Write colour, not color.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="only no latest later:no_later stop:hard_stop cut-off cutoff",
+        pattern=r"^(?!there\b|we\b|i\b|he\b|she\b|they\b|it\b|the\b|if\b)(?:[\w'-]+ ){1,4}only(?:,? (?:please|pls|thanks))?[.!]*$|^(?:and |so |but |also |please,? )*no (?!one|problems?|worries|ideas?|wonder|way|longer|need|rush|doubt|matter|clue|more|plans|kids|news|signs|thanks|regrets|words|complaints|wait|rules)\w+s(?: (?:or|and|and no) \w+s?)?(?:,? (?:please|pls|ever|at all))?[.!]*$|@at the latest\b|@no later than\b|@hard stop\b|@cut-?off (?:is|date|time)\b|@only have (?:\d|[$€£]|until)\b",
+        example="Metric units only please.",
+        counter="We want tea only.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="identity|constraint|preference|remember|correction|decision",
+        cues="allergy allergies allergic epipens coeliac celiac halal phobia",
+        pattern=r"@(?:i'm|i am|is|are|he's|she's|they're|we're|i have|i've got|has|have|got|carry|with) (?:\w+ ){0,4}(?:allerg\w+|coeliac|celiac|intoleran\w+|vegan|vegetarian|halal|kosher|gluten|asthma\w*|epilep\w+|diabet\w+|colou?r-?blind|pregnant|epipens?|peanut|phobia|deaf|hard of hearing|wheelchair|dyslexic)|@(?:an?|my|severe|bad|nut|peanut|latex|shellfish|penicillin|egg|milk|soy|bee|wheat|gluten) allergy\b",
+        example="Two of the guests carry EpiPens.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="nothing:nothing_over nothing:nothing_above cap:cap_it max maximum tops budget ceiling limit over:go_over most:at_most least:at_least more:no_more more:not_more more:n't_more longer:n't_be longer:not_be less:cost_less under exceed below within pay:up_to",
+        pattern=r"@(?:\d[\d,.]* ?\w* (?:max|maximum|tops|at most)|(?:nothing|not an? \w+|anything) (?:over|above|later than|longer than)|cap (?:it|this|that) at|(?:max\.?|maximum(?: of)?|at most|no more than|not more than|no longer than|no fewer than|no less than) (?:[$€£] ?)?(?:\d|an? |one |two |three |four |five |six |ten ))|@(?:budget|ceiling|limit|cap)(?: (?:for|of|on) [^.;]{1,40})? (?:is|must|can't|cannot)\b|@(?:must|should|may|can|cannot|can't|mustn't|shouldn't|has to|have to|needs? to)(?: not)? (?:be |cost |spend |take |go |have |exceed |stay |pay )+(?:more than |less than |under |below |over |longer than |shorter than |above |within )?[$€£]? ?(?:\d|a page|one|two|three|four|five|six|ten)|@(?:let me|to|not) go over\b|@(?:stays?|fits?|keep|remain|be|pay|spend|cost|within|budget)\b[^?;]*\b(?:below|under|within|up to) (?:an? |my |the )?[$€£] ?\d|{open}(?:keep|stay) [^;?]*\b(?:under|below|within|over) [$€£]? ?(?:\d|an? |one |two )",
+        example="The speech can take 12 minutes max.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="by:has_to by:have_to by:need_to by:needs_to by:got_to by:must before:has_to before:have_to before:must deadline due runs expires extension",
+        pattern=r"@(?:has|have|had|needs?|must|got) (?:to )?(?:be|come|arrive|leave|go|get|reach|land|finish|send|submit|file|pay)\b[^;?]*\b(?:by|before|no later than|until) (?:the |noon|midnight|\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|then|tomorrow|tonight|next|end)|@(?:deadline|due date)(?: for [^.;]{1,40})? (?:is|was moved)\b|@(?:runs out|expires|is due|are due) (?:on|by|in|at)? ?(?:\d|the \d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+        example="The form has to be in by Friday.",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=r"^(?:and |so |but |well,? |maybe |perhaps |ok,? |yes,? |yeah,? |then |also |hey,? )*(?:i|we)(?:'ll| will|'m (?:going|gonna|trying|planning|hoping|thinking|looking|willing|excited)| am (?:going|trying|planning|hoping|thinking|looking)|'re (?:going|trying|planning|hoping|thinking|looking)| (?:plan|planned|hope|hoped|wanted|tried|guess|suppose|understand|know|found|felt|went|had|got|was|were|used) | want to (?:make sure|see|know|learn|go|try|visit|buy|ask)|'d (?:love|like) to (?!keep|stay|avoid|have it|limit)| would (?:love|like) to (?!keep|stay|avoid|have it|limit)| just want(?:ed)? to)",
+        kinds="constraint|preference|remember",
+        example="I'd love to learn the cello some day.",
+        counter="I'd like to keep it under two pages.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="constraint|correction|decision|preference|remember",
+        cues="no",
+        pattern=r"(?:{open}|@(?:btw|but|and|so|favou?r and|just|then),? )(?:don't|do not|dont|stop \w+ing|avoid|no more|refrain from|leave out|no(?= (?!one|idea|problem|wonder|longer|need|way|worries|rush|doubt|matter|clue|more\b|,)\w+ (?:for|on|in|at|past|before|after|please|from|unless|with|to)\b))\b(?! (?:you|we|they|just|forget|get me wrong|think|know|remember|see|mind|hesitate|be|let)\b)",
+        example="No meetings for me on Wednesdays.",
+        counter="Don't you love this view.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="constraint|remember|correction|preference|decision",
+        pattern=r"@(?:you|the [\w'-]+(?: [\w'-]+){0,3}|my [\w'-]+(?: [\w'-]+)?|our [\w'-]+(?: [\w'-]+)?|every [\w'-]+|each [\w'-]+|all [\w'-]+(?: [\w'-]+)?|no [\w'-]+|nobody|dogs|guests) (?:must(?: not)?(?! have| be (?:so|nice|hard|great|tough|proud|fun|exciting))|mustn't|may not|may only|can only|cannot|can't have|shall|has to|(?:have|need) to (?:be|stay)|needs to|should (?:not|only|stay)|shouldn't|(?:is|are) not (?:allowed|permitted|to)|(?:is|are) (?:forbidden|prohibited|off[- ]limits|taboo|a no-go|out of the question|not an option|required|mandatory|confidential))\b",
+        example="The keys must stay at reception.",
+        counter="The trip must have been long.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="constraint|preference|identity|remember",
+        pattern=r"@(?:i|we|he|she) (?:can't|cannot) have (?!it\b|that\b|fun\b)\w+|@(?:this|it|these)(?: \w+)? must (?:not|never|be (?!so|hard|nice|great|fun|tough))\b|@(?:i|we|he|she)(?:'m| am| are|'re)? (?:only|never|can't|cannot|can not|don't|do not|dont|won't|doesn't|can only|not allowed to|must not|mustn't) (?:ever )?(?:eat|drink|fly|smoke|drive|take|accept|use|work|travel|spend|pay|book|do (?:meetings|calls)|ship|meet|sleep|wear|want (?:any|to (?:spend|pay|exceed|go over)))\b|@(?:works?|available|free) only (?:on|in|after|before)\b|@(?:aisle|window|direct|nonstop|non-stop|economy|business)\b.*\bonly\b|(?:{open}){order} (?:\w+ ){0,4}only\b|@only,? (?:please|pls)\b|@only (?:direct|nonstop|non-stop|economy|business|aisle|window)\b",
+        example="I only fly economy.",
+        counter="She can't have it both ways.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="constraint|remember|correction|decision|preference",
+        pattern=r"{open}(?:please )?(?:answer|reply|respond|speak|talk|write|use|keep|stick to|treat|assume|limit|ask me|check with me|tell me before|confirm with me|make sure (?:that )?(?:every|each|no|nobody|you (?:never|always|don't|only)|nothing)|ensure (?:that )?(?:every|each|no|nobody|nothing))\b(?! (?:this|that|it|these|those|them|the (?:first|second|same|old|other)|yours|in touch|me posted|going|me updated)\b)",
+        example="Answer in plain English.",
+        counter="Keep in touch.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="free forbids refuses insists consent without:want throughout:throughout keep:to_keep stay:to_stay free:free_of way:the_way_through any:without_any",
+        pattern=r"@my \w+ (?:forbids|refuses|insists|demands|expects|won't (?:allow|accept|let))\b|@(?:i|we) (?:want|need) (?:the|my|our|it|this|all|everything|every|each) [^;?]*\b(?:without|throughout|all the way through|to keep|to stay|free of|peanut free|no)\b|@should stay free of\b|@(?:the user|the client|the customer|my boss|our client) (?:wants|insists|demands|expects|refuses)\b|@(?:is|are) [^;?]* throughout\b",
+        example="My landlord forbids candles.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="jetzt:ab_jetzt sofort:ab_sofort heute:ab_heute jetzt:von_jetzt nun:von_nun künftig zukunft:in_zukunft weiteren:alle_weiteren wenn:wenn_du wenn:wenn_ich",
+        pattern=r"@(?:ab (?:jetzt|sofort|heute|nun)|von (?:jetzt|nun) an|künftig|in zukunft|für alle weiteren)\b|^wenn (?:du|ich|sie|jemand) [^?]*, (?!bin\b|habe?\b|werde?\b|war\b|kaufe?\b)\w+ [^?]*\b(?:immer|nie|niemals|nur|stets|bitte|nicht|keine?n?)\b",
+        example="Ab sofort nur noch metrische Angaben.",
+        counter="Wenn ich kann, bin ich immer da.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="désormais dorénavant maintenant:à_partir l'avenir:à_l'avenir ahora:a_partir ahora:de_ahora adelante:en_adelante d'ora:ora_in ora:ora_in avanti:in_avanti agora:a_partir agora:de_agora voortaan vanaf:vanaf_nu впредь отныне момента:с_этого",
+        pattern=r"@(?:désormais|dorénavant|à partir de maintenant|à l'avenir|a partir de ahora|de ahora en adelante|d'ora in (?:poi|avanti)|da ora in poi|a partir de agora|de agora em diante|voortaan|vanaf nu|впредь|отныне|с этого момента)\b",
+        example="Désormais tu écris tout en français.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="constraint|preference",
+        pattern=r"@nunca digas nunca\b|@jamais deux sans\b|@(?:je|ich|yo|io|ik) (?:n'ai |habe |ho |heb )?(?:jamais|nie|nunca|mai|nooit)\b",
+        example="Nunca digas nunca, amigo.",
+    ),
+    StrengthRule(
+        strength=3,
+        kinds="constraint",
+        pattern=r"@(?:immer|nie|niemals|stets|toujours|jamais|siempre|nunca|jamás|sempre|mai|altijd|nooit|всегда|никогда)\b|[总總]是|永远|永遠|从现在|從現在|以后都|今後|これから|いつも|必ず|決して|항상|절대|앞으로",
+        example="N'appelle jamais avant midi, toujours après.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="constraint",
+        pattern=r"@(?:bitte|nicht|keine?[nmrs]?|muss|müssen|darf|dürfen|höchstens|mindestens|maximal|il faut|doit|doivent|ne|pas plus|debe|deben|puede|pueden|tiene que|más de|deve|devono|devem|può|più di|não|mais de|niet|geen|moet|moeten|mag|нельзя|должен|должна|должно|обязательно)\b|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]",
+        example="Die Rechnung muss am Montag bezahlt sein.",
+    ),
+)

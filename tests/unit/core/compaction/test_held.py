@@ -1,0 +1,112 @@
+"""Which user messages are kept, where a compaction is due, and what former versions stored of both."""
+
+from dataclasses import replace
+
+import pytest
+
+from everfold.core.compaction.held import choose_held, offer_note, stands_alone
+from everfold.core.compaction.layout import NO_QUOTES, HeldMessage, Quotes, held_from_row, held_to_row
+from everfold.core.compaction.planning import measure_trigger
+from everfold.core.log.budget import Policy, share_budget, upgrade_ratios
+from everfold.core.log.calibration import Calibration
+from everfold.core.log.growth import Growth
+from everfold.core.log.messages import Note
+from everfold.core.log.state import SessionState
+from everfold.core.statements.reading import find_extract_lines
+from everfold.testing.kit.builders import minute
+
+BUDGET = share_budget(16_000, Policy(), calibration=Calibration())
+
+
+def said(text: str) -> Note:
+    """What a user said, as the store notes it."""
+    lines = find_extract_lines(text, seq=2, origin="user", is_result=False, said_at=minute(2))
+    size = len(text) // 4 + 8
+    return Note(
+        seq=2,
+        kind="user",
+        origin="user",
+        name=None,
+        said_at=minute(2),
+        tokens=size,
+        raw_tokens=size,
+        is_boundary=True,
+        keep=False,
+        content_hash="c",
+        sum_tokens=size,
+        turn_seq=2,
+        turns_count=2,
+        lines=lines,
+    )
+
+
+@pytest.mark.parametrize("text", ["Do it.", "Good, off with it.", "Yes please!", "That one.", "👍", "The blue one."])
+def test_a_message_that_says_nothing_alone_is_not_kept(text: str) -> None:
+    """A user message that tells nothing without the one before it can only fold."""
+    assert not stands_alone(said(text))
+    assert offer_note(said(text), SessionState(head_seq=1, turn_seq=3), BUDGET) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please send the parcel to Harbour Street 4.",
+        "My sister Ruth moved to Bergen last spring.",
+        "Never call me on Sundays.",
+        "Order 4411",
+        "我们下周去北京看奶奶",
+    ],
+)
+def test_a_message_with_content_is_kept(text: str) -> None:
+    """A user message that tells something alone can be kept."""
+    offered = offer_note(said(text), SessionState(head_seq=1, turn_seq=3), BUDGET)
+    assert offered is not None
+    assert offered.hold == "slice"
+
+
+def test_a_message_over_half_of_the_slice_folds() -> None:
+    """One message takes at most half of the kept slice."""
+    note = replace(said("The harbour master wrote about berth 12."), raw_tokens=BUDGET.kept_tokens // 2 + 1)
+    assert offer_note(note, SessionState(head_seq=1, turn_seq=3), BUDGET) is None
+
+
+def test_the_oldest_leave_in_a_batch() -> None:
+    """A slice that is over lets its oldest go down to 0.8 of it; the head and the running message stay."""
+    held = [HeldMessage(seq=seq, tokens=100, hold="slice") for seq in range(2, 12)]
+    around = [HeldMessage(seq=1, tokens=500, hold="head"), HeldMessage(seq=12, tokens=500, hold="running")]
+    stays = choose_held([*around, *held], kept_tokens=900, pinned_tokens=0, message_tokens=100)
+    assert [it.seq for it in stays] == [1, *range(5, 12), 12]
+
+
+def test_a_fast_log_is_compacted_earlier_where_a_model_writes() -> None:
+    """The trigger leaves room for what the log grows by while a model writes, down to half of the way to the target."""
+    policy = Policy(trigger_ratio=0.8, awaits_model=True)
+    budget = share_budget(16_000, policy, calibration=Calibration())
+    slow, fast = SessionState(), SessionState(growth=Growth(tokens=30_000, at=minute(1), digest_secs=60))
+    middling = SessionState(growth=Growth(tokens=2_400, at=minute(1), digest_secs=120))
+    assert measure_trigger(slow, policy, budget) == budget.trigger_tokens
+    assert measure_trigger(middling, policy, budget) == budget.hard_limit_tokens - 3_600
+    assert measure_trigger(fast, policy, budget) == (budget.target_tokens + budget.trigger_tokens) // 2
+    assert measure_trigger(fast, replace(policy, awaits_model=False), budget) == budget.trigger_tokens
+
+
+def test_a_held_message_reads_back() -> None:
+    """A held message reads back as it was written, and as a former version wrote it."""
+    held = HeldMessage(seq=7, tokens=12, hold="pin", keep=True, quotes=Quotes(30, 4))
+    assert held_from_row(held_to_row(held)) == held
+    assert held_from_row([7, 12, "pin", True]) == replace(held, quotes=NO_QUOTES)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"target_ratio": 0.56, "kept_ratio": 0.20, "pinned_ratio": 0.08, "standing_ratio": 0.06},
+        {"target_ratio": 0.30, "kept_ratio": 0.25, "pinned_ratio": 0.25, "standing_ratio": 0.05},
+        {"target_ratio": 0.02, "kept_ratio": 0.01, "pinned_ratio": 0.0, "standing_ratio": 0.01, "digest_ratio": 0.01},
+    ],
+)
+def test_stored_ratios_of_a_former_version_open(given: dict[str, float]) -> None:
+    """A policy that was stored without a share for the tail is one that its own checks accept."""
+    policy = replace(Policy(), **upgrade_ratios({"trigger_ratio": 0.8, "hard_limit_ratio": 0.95, **given}))
+    assert policy.target_ratio == given["target_ratio"]
+    assert upgrade_ratios({"tail_ratio": 0.3}) == {"tail_ratio": 0.3}

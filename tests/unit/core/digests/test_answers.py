@@ -1,0 +1,56 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from everfold.core.digests.answers import group_answers, measure_said, read_said
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.extracts import ExtractLine
+
+_AT = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def _line(seq: int, origin: Origin, quote: str, start: int = 0) -> ExtractLine:
+    return ExtractLine(seq, origin, "lead", 20, quote, start, False, _AT)
+
+
+def _quotes(*lines: ExtractLine) -> list[tuple[str, ...]]:
+    return [tuple(line.quote for line in said) for said in group_answers(lines)]
+
+
+_QUESTION = _line(4, "assistant", "What temperature shall the oven have?")
+
+
+def test_a_short_answer_stands_behind_its_question() -> None:
+    """An answer that names nothing of what was asked is quoted with the question, and tells what both tell."""
+    answer = _line(5, "user", "Yes, 50 degrees.")
+    assert _quotes(_QUESTION, answer) == [(_QUESTION.quote,), (_QUESTION.quote, answer.quote)]
+    said = group_answers((_QUESTION, answer))[-1]
+    assert {"50"} <= read_said(said).facts
+    assert "oven" in read_said(said).matter
+    assert measure_said(said) > measure_said((answer,))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _line(5, "user", "The oven shall have 50 degrees."),
+        _line(6, "user", "Yes, 50 degrees."),
+        _line(5, "assistant", "Yes, 50 degrees."),
+        _line(5, "user", "Yes, 50 degrees.", start=80),
+        _line(5, "user", "Thanks, Melanie."),
+        _line(5, "user", "It was wonderful, Melanie!"),
+        _line(5, "user", "Which one do you mean, the small Bosch?"),
+        _line(5, "user", "I took the tray out an hour ago and let the bread cool on the balcony."),
+    ],
+    ids=["repeats", "later", "own", "behind", "thanks", "exclaims", "asks back", "long"],
+)
+def test_what_tells_something_alone_stands_alone(answer: ExtractLine) -> None:
+    """Nothing but a user's short answer, at the beginning of the next message, takes its question along."""
+    assert (answer.quote,) in _quotes(_QUESTION, answer)
+
+
+def test_what_tells_nothing_is_left_out() -> None:
+    """Of lines that name nothing none is offered, save where there are no others."""
+    idle, telling = _line(1, "user", "Take that one."), _line(2, "user", "Use port 8080 for the staging server.")
+    assert _quotes(idle, telling) == [(telling.quote,)]
+    assert _quotes(idle) == [(idle.quote,)]

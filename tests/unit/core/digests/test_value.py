@@ -1,0 +1,75 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from everfold.core.digests.value import classify_line, read_value, weigh_line, weigh_parts, weigh_words
+from everfold.core.primitives.origins import Origin
+from everfold.core.statements.extracts import ExtractLine, LineKind
+
+_AT = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("quote", "keys", "facts"),
+    [
+        ("Order RX-20441 went to bob@example.com.", {"rx-20441", "bob@example.com"}, set[str]()),
+        ("See src/app/main.py and https://a.example/b now.", {"src/app/main.py", "https://a.example/b"}, set[str]()),
+        ("It calls readValue and read_value twice.", set[str](), {"readvalue", "read_value"}),
+        ("She ran 10km on Friday for $45.50.", set[str](), {"10km", "friday", "$45.50"}),
+        ("we leave on monday, or tomorrow", set[str](), {"monday", "tomorrow"}),
+        ("I loved reading with Amy Ellis.", set[str](), {"amy", "ellis"}),
+        ('I loved "The Lean Startup" most.', set[str](), {"the", "lean", "startup", "the lean startup"}),
+        ("Really good. Some people came.", set[str](), set[str]()),
+        ('"seat_no": "RX14C9", "city": "Oslo"', {"rx14c9"}, {"oslo"}),
+        ("うちの犬は3歳です。", set[str](), {"3"}),
+    ],
+)
+def test_facts_are_told_by_their_letters(quote: str, keys: set[str], facts: set[str]) -> None:
+    """Identifiers, paths and addresses are keys; numbers, days, names inside a sentence and titles are facts."""
+    value = read_value(quote)
+    assert value.keys == keys
+    assert value.facts == facts
+
+
+@pytest.mark.parametrize(
+    ("kind", "origin", "standing", "line_class"),
+    [
+        ("constraint", "user", True, 0),
+        ("decision", "user", True, 0),
+        ("task", "user", False, 0),
+        ("task", "assistant", False, 3),
+        ("decision", "assistant", False, 1),
+        ("correction", "assistant", False, 1),
+        ("error", "tool", False, 2),
+        ("state", "tool", False, 2),
+        ("question", "user", False, 3),
+    ],
+)
+def test_only_the_user_binds(kind: LineKind, origin: Origin, standing: bool, line_class: int) -> None:  # noqa: FBT001 - a case
+    """What the user bound or asked for is of class 0, decisions 1, errors and end states 2, the rest 3."""
+    assert classify_line(ExtractLine(1, origin, kind, 50, "x", 0, standing, _AT)) == line_class
+
+
+def test_a_listed_line_of_code_reports_nothing() -> None:
+    """A numbered line of a file that a tool shows is of the rest, and weighs less than an error that a tool reports."""
+    code, error = (
+        ExtractLine(1, "tool", "error", 66, quote, 0, False, _AT)
+        for quote in ('327\u2192 t.Fatal("Load returned nil")', "fatal: could not read from the remote repository")
+    )
+    assert (classify_line(code), classify_line(error)) == (3, 2)
+    assert weigh_line(code, 3, 0.5, 4) < weigh_line(error, 2, 0.5, 4) / 2
+
+
+def test_a_word_is_worth_less_the_commoner_it_is() -> None:
+    """A word that every line holds is worth nothing, one that a single line holds the most."""
+    worth = weigh_words([read_value(f"The garden has a {word}") for word in ("pond", "fence", "tree")])
+    assert worth["garden"] < 0.25
+    assert worth["pond"] == 1
+    assert worth["garden"] < worth["pond"]
+
+
+def test_what_nothing_can_replace_weighs_most() -> None:
+    """An identifier is worth more than a number, a number more than a rare word."""
+    value = read_value("order RX-20441 costs 412")
+    parts = weigh_parts(value, weigh_words([value]))
+    assert parts["rx-20441"] > parts["412"] > parts["order"] > 0

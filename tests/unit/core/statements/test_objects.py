@@ -1,0 +1,79 @@
+"""A rule is quoted together with the sentence that it points at, and with no other."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.reading import find_extract_lines
+
+
+def lines_of(text: str) -> tuple[ExtractLine, ...]:
+    """The lines of a user's message."""
+    said_at = datetime(2031, 3, 3, 8, tzinfo=UTC)
+    return find_extract_lines(text, seq=1, origin="user", is_result=False, said_at=said_at)
+
+
+def standing_quotes(text: str) -> list[str]:
+    """The quotes of a message that stand."""
+    return [line.quote for line in lines_of(text) if line.standing]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna is my boss. When you write to her, keep it short.",
+        "The totals come in euros and in dollars. Always do that.",
+        "Commas go behind the quotation mark. Always do it like that from now on.",
+        "The blue folder belongs to accounting. Never touch it.",
+        "The Costas quarrel with the Morettis. Never seat them at one table.",
+        "Please remember this: \n the gate code is 5512.",
+        "From now on:\n- amounts in euros",
+        "Please stop calling me Bob. It's Robert.",
+        "Never send invoices on a Sunday. This goes for reminders too.",
+    ],
+)
+def test_a_rule_keeps_its_object(text: str) -> None:
+    """A rule that names its thing only by a pronoun, or by a colon, is one exact quote with the sentence that names it."""
+    assert standing_quotes(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The weather is awful here. Never book a seat by the aisle.", "Never book a seat by the aisle."),
+        (
+            "We had a good trip. When you write to Anna, tell her the price.",
+            "When you write to Anna, tell her the price.",
+        ),
+        ("My week was long. Keep the summary under a page.", "Keep the summary under a page."),
+    ],
+)
+def test_a_rule_that_names_its_thing_stands_alone(text: str, quote: str) -> None:
+    """The sentence before a rule that needs none is no part of its quote."""
+    assert standing_quotes(text) == [quote]
+
+
+def test_a_rule_takes_no_words_of_others_with_it() -> None:
+    """A sentence that quotes somebody else is not joined to the rule behind it."""
+    (quote,) = standing_quotes('The sign said "beware of the dog and of the cat". Never touch them.')
+    assert quote == "Never touch them."
+
+
+def test_a_rule_does_not_reach_over_a_paragraph() -> None:
+    """What stands in the paragraph before is not what a rule points at."""
+    assert standing_quotes("The blue folder is heavy.\n\nNever touch it.") == ["Never touch it."]
+
+
+def test_a_rule_takes_one_sentence_with_it() -> None:
+    """A rule that is said again and again is no chain: each points at one sentence at most."""
+    quotes = standing_quotes("The badge is K-17. " + "Write it down for the others, please. " * 5)
+    assert quotes[0] == "The badge is K-17. Write it down for the others, please."
+    assert set(quotes[1:]) == {"Write it down for the others, please."}
+
+
+def test_no_two_lines_begin_at_one_place() -> None:
+    """The sentence that is joined to a rule is no line of its own any more."""
+    lines = lines_of("Anna is my boss. When you write to her, keep it short. She starts on 3 May.")
+    assert len({line.start for line in lines}) == len(lines)
+    assert lines[0].quote == "Anna is my boss. When you write to her, keep it short."
