@@ -286,7 +286,9 @@ class Prover:
         named = range(int(counted[2]), int(counted[3] or counted[2]) + 1) if counted else range(0)
         missing = list(absent.values())
         if len(missing) > count or any(line.seq not in named for line in missing):
-            missing = [line for line in missing if not _is_superseded(line, standing)]
+            notes = await self.session._store.read_notes(self.session.id, sorted(shown))
+            beside = [line for note in notes for line in note.lines if line.standing]
+            missing = [line for line in missing if not _is_superseded(line, [*standing, *beside])]
         has_room = window.report.usable_tokens * self.session.settings.policy.standing_ratio >= LEAST_BLOCK_TOKENS
         _hold(
             not has_room or (len(missing) <= count and all(line.seq in named for line in missing)),
