@@ -36,7 +36,8 @@ from typing import Any, TypeAlias
 
 import apsw
 
-from everfold.adapters.sqlite.matching import key_words, write_match, write_scope
+from everfold.adapters.sql.matching import key_words, write_scope
+from everfold.adapters.sqlite.matching import write_match
 from everfold.core.text.searching import (
     BEFORE_COUNT,
     BEFORE_WEIGHT,

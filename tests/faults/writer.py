@@ -17,7 +17,8 @@ import anyio
 from bench.material.logs import endless_log
 
 import everfold
-from everfold.adapters.sqlite import connection, housekeeping, log
+from everfold.adapters.sql import log
+from everfold.adapters.sqlite import connection, housekeeping
 from everfold.adapters.sqlite.connection import Database
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.compaction.tasks import Task, Written

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 import everfold
-from everfold.adapters.sqlite.packing import unpack_revisions, unpack_row
+from everfold.adapters.sql.packing import unpack_revisions, unpack_row
 
 pytestmark = pytest.mark.anyio
 SETTINGS: dict[str, dict[str, object]] = {

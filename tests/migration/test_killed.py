@@ -12,9 +12,9 @@ import pytest
 from tests.forks import Forks
 
 import everfold
+from everfold.adapters.sql.queries import load_migrations
 from everfold.adapters.sqlite import connection
 from everfold.adapters.sqlite.connection import APPLICATION_ID, split_statements
-from everfold.adapters.sqlite.queries import load_migrations
 
 KILLED: Final = """
 import os, signal, sys
@@ -48,7 +48,7 @@ NEAR: Final = 8
 
 def make_first(path: Path) -> None:
     """A database with the first migration alone, and a user in it."""
-    (name, text), *_ = load_migrations()
+    (name, text), *_ = load_migrations("sqlite")
     with closing(apsw.Connection(str(path))) as database:
         database.pragma("application_id", APPLICATION_ID)
         database.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL) WITHOUT ROWID")
@@ -70,10 +70,10 @@ def read(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def list_states(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, ...], tuple[str, ...]]:
     """The schema after each migration, one more each time, as an undisturbed upgrade of a file makes it."""
     states = dict([read(path)])
-    everything = load_migrations()
+    everything = load_migrations("sqlite")
     done = len(next(iter(states)))
     for count in range(done + 1, len(everything) + 1):
-        monkeypatch.setattr(connection, "load_migrations", lambda count=count: everything[:count])
+        monkeypatch.setattr(connection, "load_migrations", lambda _, count=count: everything[:count])
         connection.open_database(str(path)).close()
         states.update([read(path)])
     monkeypatch.undo()

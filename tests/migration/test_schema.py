@@ -12,9 +12,9 @@ import pytest
 from tests.forks import Forks
 
 import everfold
+from everfold.adapters.sql.queries import load_migrations
 from everfold.adapters.sqlite import connection
 from everfold.adapters.sqlite.connection import APPLICATION_ID, split_statements
-from everfold.adapters.sqlite.queries import load_migrations
 from everfold.errors import SchemaError, StoreError
 from everfold.testing.kit.builders import talk
 
@@ -99,7 +99,7 @@ def make_old(path: Path, *, migrations_count: int) -> None:
         connection.add_functions(database)
         database.pragma("application_id", APPLICATION_ID)
         database.execute(connection.MIGRATIONS_TABLE)
-        for name, text in load_migrations()[:migrations_count]:
+        for name, text in load_migrations("sqlite")[:migrations_count]:
             for statement in split_statements(text):
                 database.execute(statement)
             checksum = hashlib.sha256(text.encode()).hexdigest()
@@ -121,12 +121,12 @@ def test_the_schema_is_the_golden_one(tmp_path: Path) -> None:
 
 def test_migrations_are_numbered() -> None:
     """Migrations are numbered without a gap, each with a name of its own."""
-    names = [name for name, _ in load_migrations()]
+    names = [name for name, _ in load_migrations("sqlite")]
     assert [name[:4] for name in names] == [f"{number:04}" for number in range(1, len(names) + 1)]
     assert all(re.fullmatch(r"\d{4}_[a-z_]+\.sql", name) for name in names)
 
 
-@pytest.mark.parametrize("count", range(1, len(load_migrations()) + 1))
+@pytest.mark.parametrize("count", range(1, len(load_migrations("sqlite")) + 1))
 def test_an_old_database_upgrades(tmp_path: Path, count: int) -> None:
     """A database that stopped after any of the migrations comes to the same schema and keeps every row."""
     path = tmp_path / "old.db"
@@ -138,7 +138,7 @@ def test_an_old_database_upgrades(tmp_path: Path, count: int) -> None:
     assert len(before["messages"]) == 1
     with opened(path) as database:
         names = [name for (name,) in database.execute("SELECT name FROM migrations ORDER BY name")]
-    assert names == [name for name, _ in load_migrations()]
+    assert names == [name for name, _ in load_migrations("sqlite")]
 
 
 @pytest.mark.anyio
@@ -161,7 +161,7 @@ def test_a_killed_migration_leaves_the_former_schema(forks: Forks, tmp_path: Pat
     make_old(path, migrations_count=1)
     before, rows = list_schema(path), read_rows(path)
     steps = {tuple(before)}
-    for count in range(2, len(load_migrations()) + 1):
+    for count in range(2, len(load_migrations("sqlite")) + 1):
         other = tmp_path / f"step{count}.db"
         make_old(other, migrations_count=count)
         steps.add(tuple(list_schema(other)))
@@ -181,7 +181,7 @@ def test_a_broken_migration_changes_nothing(tmp_path: Path, monkeypatch: pytest.
     make_new(path)
     before = list_schema(path)
     broken = ("0099_broken.sql", "CREATE TABLE halves (key INTEGER);\nINSERT INTO nowhere (key) VALUES (1);\n")
-    monkeypatch.setattr(connection, "load_migrations", lambda: (*load_migrations(), broken))
+    monkeypatch.setattr(connection, "load_migrations", lambda _: (*load_migrations("sqlite"), broken))
     with pytest.raises(StoreError, match="nowhere"):
         connection.open_database(str(path))
     assert list_schema(path) == before

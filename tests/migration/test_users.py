@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 import everfold
+from everfold.adapters.sql.queries import load_migrations
 from everfold.adapters.sqlite.connection import open_database
-from everfold.adapters.sqlite.queries import load_migrations
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.access.users import Binding
 from everfold.core.log.state import SessionState
@@ -37,7 +37,7 @@ ALTER TABLE users DROP COLUMN created_at;
 """Takes the migration back, where none came after it."""
 LATER = [
     f"DROP {kind} {name}"
-    for migration, text in load_migrations()
+    for migration, text in load_migrations("sqlite")
     if migration >= "0007" and not migration.startswith("0015")
     for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfold.adapters.sqlite.matching import key_words, write_match
+from everfold.adapters.sql.matching import key_words
+from everfold.adapters.sqlite.matching import write_match
 from everfold.core.text.excerpts import make_excerpt
 from everfold.core.text.searching import BEFORE_WEIGHT, MAX_TERMS, index_text, plan_query, rank_documents
 from everfold.core.text.words import MAX_WORD_CHARS, read_words

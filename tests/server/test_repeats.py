@@ -11,7 +11,7 @@ from tests.server.conftest import Served
 from tests.server.operations import Request, fill, list_operations
 from tests.server.seeding import Seed, sow
 
-from everfold.adapters.sqlite.connections import Connections
+from everfold.adapters.sqlite.connections import SqliteConnections
 from everfold.errors import StoreUnavailableError
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("nothing_put_off")]
@@ -51,9 +51,11 @@ class Faults:
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
     """Faults behind commits, but for what is only noted beside the work."""
-    found, write = Faults(), Connections._write
+    found, write = Faults(), SqliteConnections._write
 
-    async def write_and_fail(self: Connections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    async def write_and_fail(
+        self: SqliteConnections, work: Callable[..., Any], /, *arguments: Any, **options: Any
+    ) -> Any:
         done = await write(self, work, *arguments, **options)
         found.commits.append(work.__name__)
         if (make_error := found.armed) is not None:
@@ -61,11 +63,11 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
             raise make_error()
         return done
 
-    async def note(self: Connections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    async def note(self: SqliteConnections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         return await write(self, work, *arguments, **options)
 
-    monkeypatch.setattr(Connections, "_write", write_and_fail)
-    monkeypatch.setattr(Connections, "_note", note)
+    monkeypatch.setattr(SqliteConnections, "_write", write_and_fail)
+    monkeypatch.setattr(SqliteConnections, "_note", note)
     return found
 
 
@@ -129,15 +131,15 @@ async def test_a_write_that_was_refused_before_its_commit_is_done_again(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is refused before anything is written frees its key: the same request is carried out later."""
-    write = Connections._write
+    write = SqliteConnections._write
     refusals: list[StoreUnavailableError] = []
 
-    async def refuse_once(self: Connections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    async def refuse_once(self: SqliteConnections, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         if work.__name__ == "add_api_key" and refusals:
             raise refusals.pop()
         return await write(self, work, *arguments, **options)
 
-    monkeypatch.setattr(Connections, "_write", refuse_once)
+    monkeypatch.setattr(SqliteConnections, "_write", refuse_once)
     async with served.client(await served.key("admin")) as client:
         refusals.append(StoreUnavailableError("locked"))
         body, headers = {"name": "pier", "scope": "admin"}, {"Idempotency-Key": "once"}

@@ -12,7 +12,7 @@ from bench.material.logs import endless_log
 import everfold
 from everfold import Everfold, Session
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
-from everfold.adapters.sqlite.queries import load_queries
+from everfold.adapters.sql.queries import load_queries
 from everfold.core.compaction.tasks import Task, Written
 from everfold.errors import ModelUnavailableError
 from everfold.testing.kit.fakes import FakeSource
@@ -41,7 +41,7 @@ class Trace:
     def __init__(self) -> None:
         self.statements: list[str] = []
         self.rows_count = 0
-        self._names = {_squeeze(sql): name for name, sql in load_queries().items()}
+        self._names = {_squeeze(sql): name for name, sql in load_queries("sqlite").items()}
         self._asked: dict[int, object] = {}
 
     def watch(self, connection: apsw.Connection) -> None:

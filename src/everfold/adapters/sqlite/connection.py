@@ -13,14 +13,17 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
 import apsw
 
-from everfold.adapters.sqlite.packing import sql_pack_row, sql_unpack_row
-from everfold.adapters.sqlite.queries import load_migrations, load_queries
+from everfold.adapters.sql.database import Row, SqlValue
+from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
+from everfold.adapters.sql.packing import sql_pack_row, sql_unpack_row
+from everfold.adapters.sql.queries import load_migrations, load_queries
+from everfold.adapters.sqlite.words import SqliteWords
 from everfold.adapters.system.private_files import ensure_private
 from everfold.core.access.users import fold_name
 from everfold.errors import (
@@ -55,9 +58,6 @@ _STEPS_COUNT = 20_000
 APPLICATION_ID = 0x45564644
 """`EVFD`: marks a database file as one of ours."""
 
-SqlValue = None | int | float | bytes | str
-"""What a column or a binding holds."""
-
 _MOST_MARK = 2**31 - 1
 _HEADER = b"SQLite format 3\x00"
 
@@ -86,7 +86,8 @@ class Database:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.queries = load_queries()
+        self.queries = load_queries("sqlite")
+        self.words = SqliteWords(self)
         self._ends_at: float | None = None
         self._has_moved = array("i", [0])
         self._has_moved_at = self._has_moved.buffer_info()[0]
@@ -96,14 +97,14 @@ class Database:
             add_functions(self.connection)
             self.connection.set_progress_handler(self._is_over, _STEPS_COUNT)
 
-    def rows(self, name: str, **values: SqlValue) -> list[tuple[SqlValue, ...]]:
+    def rows(self, name: str, **values: SqlValue) -> list[Row]:
         """All rows of a named query."""
         try:
             return list(self.connection.execute(self.queries[name], values))
-        except _UNFIT as error:
-            raise _unfit_value(name, values, error) from error
+        except UNFIT as error:
+            raise unfit_value(name, values, error) from error
 
-    def row(self, name: str, **values: SqlValue) -> tuple[SqlValue, ...] | None:
+    def row(self, name: str, **values: SqlValue) -> Row | None:
         """The first row of a named query, or None."""
         return next(iter(self.rows(name, **values)), None)
 
@@ -111,13 +112,35 @@ class Database:
         """Execute a named query and give the number of rows that it changed."""
         try:
             self.connection.execute(self.queries[name], values)
-        except _UNFIT as error:
-            raise _unfit_value(name, values, error) from error
+        except UNFIT as error:
+            raise unfit_value(name, values, error) from error
         return self.connection.changes()
 
-    def run_each(self, name: str, rows: Sequence[tuple[SqlValue, ...]]) -> None:
+    def run_each(self, name: str, rows: Sequence[Row]) -> None:
         """Execute a named query once for each row of bindings, in order."""
         self.connection.executemany(self.queries[name], rows)
+
+    def insert(self, name: str, **values: SqlValue) -> int:
+        """Execute a named query that inserts one row, and give its key.
+
+        Without `RETURNING`, which has SQLite open a savepoint, at which the full-text index writes out what it holds: a
+        segment for every row.
+        """
+        self.run(name, **values)
+        return self.connection.last_insert_rowid()
+
+    def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
+        """Execute a named query that inserts one row once for each row of bindings; the keys in the same order.
+
+        The keys of new rows follow each other, since there is one writer; those of erased sessions' messages may come
+        again. Source: SQLite's documentation of rowids.
+        """
+        self.run_each(name, rows)
+        last = self.connection.last_insert_rowid()
+        return list(range(last - len(rows) + 1, last + 1))
+
+    def lock_user(self, user_key: int) -> None:
+        """Nothing: whoever writes has waited for the one writer's place."""
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -299,7 +322,7 @@ def _refuse_foreign(database: Database) -> None:
 
 
 def _migrate(database: Database) -> None:
-    migrations = load_migrations()
+    migrations = load_migrations("sqlite")
     done = _read_migrations(database)
     _check_migrations(database.path, done, migrations)
     if len(done) == len(migrations):
@@ -381,34 +404,7 @@ class _Translation:
             case apsw.Error():
                 raise _translate(self._path, error) from error
             case UnicodeDecodeError() | json.JSONDecodeError() | zlib.error():
-                raise _damaged_row(self._path, error) from error
-
-
-_UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
-"""What the driver raises for a value that it cannot bind. Reading a row raises none of them in the driver."""
-
-
-def _unfit_value(query: str, values: Mapping[str, object], error: Exception) -> InvalidInputError:
-    """The error for a value that a database cannot hold: the caller's fault, not the file's."""
-    told = next(
-        (f"{name} is {value!r:.60}" for name, value in values.items() if _is_unfit(value)), "one of them is not"
-    )
-    return InvalidInputError(
-        f"{query}: {told} ({error}); expected ids and names of whole characters, and numbers of at most 64 bits",
-        query=query,
-    )
-
-
-def _is_unfit(value: object) -> bool:
-    if isinstance(value, str):
-        return not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)
-    return not isinstance(value, int | float | bytes | None) or (
-        isinstance(value, int) and not -(2**63) <= value < 2**63
-    )
-
-
-DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
-"""What decoding a stored row raises, beside our own errors: all that is read was written by us, so it is damage."""
+                raise damaged_row(self._path, error) from error
 
 
 @contextmanager
@@ -420,15 +416,7 @@ def reading(path: str) -> Iterator[None]:
     except (*DAMAGED, InvalidInputError) as error:
         if isinstance(error, InvalidInputError) and "query" in error.ids:
             raise
-        raise _damaged_row(path, error) from error
-
-
-def _damaged_row(path: str, error: Exception) -> CorruptStoreError:
-    return CorruptStoreError(
-        f"{path} holds a row that cannot be read ({type(error).__name__}: {error}); it is damaged: restore it from a "
-        "backup. Nothing was changed",
-        path=path,
-    )
+        raise damaged_row(path, error) from error
 
 
 def _translate(path: str, error: apsw.Error) -> StoreError:

@@ -16,9 +16,9 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TypeVar
 
+from everfold.adapters.sql.places import Places
 from everfold.adapters.sqlite.connection import open_database
 from everfold.adapters.sqlite.housekeeping import Housekeeping
-from everfold.adapters.sqlite.places import Places
 from everfold.errors import StoreUnavailableError
 
 T = TypeVar("T")

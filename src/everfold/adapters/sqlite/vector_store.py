@@ -7,7 +7,7 @@ from typing import TypeVar
 from everfold.adapters.sqlite import vectors
 from everfold.adapters.sqlite.connection import Database, reading
 from everfold.adapters.sqlite.connection_thread import ConnectionThread
-from everfold.adapters.sqlite.connections import Connections
+from everfold.adapters.sqlite.connections import SqliteConnections
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
     Embeddable,
@@ -24,7 +24,7 @@ from everfold.errors import StoreUnavailableError
 T = TypeVar("T")
 
 
-class SqliteVectors(Connections):
+class SqliteVectors(SqliteConnections):
     """The vector store's methods; see `everfold.ports.vectors.VectorStore`.
 
     What reads many vectors has a third thread with a connection of its own, so that it holds up neither writes nor

@@ -14,10 +14,11 @@ from typing import NamedTuple, cast
 
 import apsw
 
-from everfold.adapters.sqlite.codec import read_message
+from everfold.adapters.sql.codec import read_message
+from everfold.adapters.sql.memory_items import find_place
+from everfold.adapters.sql.owners import find_user_key
+from everfold.adapters.sql.packing import unpack_row
 from everfold.adapters.sqlite.connection import Database
-from everfold.adapters.sqlite.memory_items import find_place
-from everfold.adapters.sqlite.owners import find_user_key
 from everfold.core.memory.rows import item_from_bytes, topic_from_bytes
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
@@ -112,8 +113,7 @@ def _find_source(database: Database, ref: VectorRef) -> Source | None:
 def _make_space(database: Database, space: Space) -> int:
     found = _find_space(database, space)
     if found is None:
-        database.run("insert_space", model=space.model, dimensions=space.dimensions)
-        found = database.connection.last_insert_rowid()
+        found = database.insert("insert_space", model=space.model, dimensions=space.dimensions)
     return found
 
 
@@ -214,7 +214,7 @@ def _read_message_row(row: Sequence[object]) -> Embeddable | None:
 
 
 def _read_item_row(row: Sequence[object]) -> Embeddable | None:
-    return read_item_words(item_from_bytes(cast("bytes", row[0])))
+    return read_item_words(item_from_bytes(unpack_row(cast("bytes", row[0]))))
 
 
 def _read_topic_row(row: Sequence[object]) -> Embeddable | None:

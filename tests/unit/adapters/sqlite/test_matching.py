@@ -1,4 +1,3 @@
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -6,19 +5,16 @@ import apsw
 import pytest
 
 import everfold.core.text.searching
-from everfold.adapters.sqlite.matching import key_words, write_item_match, write_item_scope, write_match, write_scope
+from everfold.adapters.sql.matching import key_words, write_item_scope, write_scope
+from everfold.adapters.sql.queries import load_queries
+from everfold.adapters.sqlite.matching import write_item_match, write_match
 from everfold.core.text.searching import BEFORE_WEIGHT, plan_query
 from everfold.core.text.words import read_matter
 
 ADAPTER = Path(everfold.core.text.searching.__file__).parents[2] / "adapters" / "sqlite"
 
 
-def _read_queries() -> dict[str, str]:
-    _, *blocks = re.split(r"^-- name: (\w+)$", (ADAPTER / "sql" / "search.sql").read_text(), flags=re.MULTILINE)
-    return dict(zip(blocks[::2], blocks[1::2], strict=True))
-
-
-QUERIES = _read_queries()
+QUERIES = load_queries("sqlite")
 
 
 class _Index:

@@ -9,13 +9,18 @@ import pytest
 
 from everfold.adapters.sqlite.connection import Database, open_database
 
-NAMES = re.findall(
-    r"^-- name: (\w+)$",
-    (files("everfold.adapters.sqlite") / "sql" / "memory.sql").read_text("utf-8"),
-    re.MULTILINE,
+FILES = (("sql", "memory.sql"), ("sqlite", "memory.sql"), ("sqlite", "item_search.sql"))
+NAMES = sorted(
+    {
+        name
+        for dialect, file in FILES
+        for name in re.findall(
+            r"^-- name: (\w+)$", (files(f"everfold.adapters.{dialect}") / "sql" / file).read_text("utf-8"), re.MULTILINE
+        )
+    }
 )
 
-OWN_ROWS = {"SCAN hit", "SCAN CONSTANT ROW"}
+OWN_ROWS = {"SCAN hit", "SCAN unread", "SCAN CONSTANT ROW"}
 """Steps over what the query has found itself."""
 
 
@@ -50,3 +55,15 @@ IN_ORDER = [name for name in NAMES if name.startswith("list_") and name != "list
 def test_pages_are_read_in_order(database: Database, name: str) -> None:
     """A page is read in the order of its index and stops at its end; nothing is sorted first."""
     assert not [step for step in plan_of(database, name) if "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("name", ["list_agent_extractions", "list_latest_agent_extractions"])
+def test_extractions_of_an_agent_have_their_index(database: Database, name: str) -> None:
+    """What was extracted for other agents of the same user is not walked past."""
+    assert any("extractions_agent" in step for step in plan_of(database, name))
+
+
+def test_the_dreamable_are_looked_at_once(database: Database) -> None:
+    """When each of those who wait last said something is read once, however often the query compares it."""
+    steps = plan_of(database, "list_dreamable")
+    assert len([step for step in steps if "messages_seq" in step]) == 1

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
+from everfold.adapters.sql.queries import load_queries
 from everfold.adapters.sqlite.connection import Database, SqlValue, open_database
-from everfold.adapters.sqlite.queries import load_queries
 from everfold.core.compaction.transitions import (
     COMPACTION,
     DIGEST,
@@ -39,7 +39,9 @@ BEGINS: Final[dict[Cause, str]] = {"begin": "insert_compaction", "revise": "inse
 BESIDE: Final = {"move_up_held", "replace_record"}
 """These write events and move none."""
 
-COMPACTION_QUERIES = {name: text for name, text in load_queries().items() if re.search(r"\bcompactions\b", text)}
+COMPACTION_QUERIES = {
+    name: text for name, text in load_queries("sqlite").items() if re.search(r"\bcompactions\b", text)
+}
 
 
 @pytest.fixture

@@ -10,11 +10,14 @@ import pytest
 from everfold.adapters.sqlite.connection import Database, open_database
 from everfold.adapters.sqlite.vectors import load_extension
 
-NAMES = re.findall(
-    r"^-- name: (\w+)$",
-    (files("everfold.adapters.sqlite") / "sql" / "vectors.sql").read_text("utf-8"),
-    re.MULTILINE,
-)
+FILES = (("sql", "vectors.sql"), ("sqlite", "vectors.sql"))
+NAMES = [
+    name
+    for dialect, file in FILES
+    for name in re.findall(
+        r"^-- name: (\w+)$", (files(f"everfold.adapters.{dialect}") / "sql" / file).read_text("utf-8"), re.MULTILINE
+    )
+]
 WHOLE = ("SCAN candidate", "SCAN bare", "SCAN json_each VIRTUAL TABLE")
 """What is read from end to end: what an inner query gave, and the kinds that are asked for."""
 

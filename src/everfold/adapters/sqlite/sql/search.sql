@@ -12,12 +12,6 @@ DELETE FROM message_index WHERE rowid = :message_id;
 -- :word has the user's key in front.
 SELECT doc FROM message_index_words WHERE term = :word;
 
--- name: count_user_rows
--- About how many rows a user has, from one index lookup a session.
-SELECT coalesce(sum((SELECT max(seq) FROM messages WHERE session_key = sessions.key) - sessions.branch_seq), 0)
-FROM sessions
-WHERE sessions.user_key = :user_key;
-
 -- name: search_messages
 -- Weighs own words 1, the words of what was said before :before_weight, the scope nothing.
 -- The best :candidate_count, best first; score is positive.
@@ -78,3 +72,6 @@ WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = indexed.id AND mess
 -- name: merge_search
 -- Merges segments of the index where at least four are of one size, up to so many pages.
 INSERT INTO message_index (message_index, rank) VALUES ('merge', :pages_count);
+
+-- name: erase_session_words
+DELETE FROM message_index WHERE rowid IN (SELECT id FROM messages WHERE session_key = :session_key);

@@ -85,7 +85,7 @@ CROSS JOIN sessions ON sessions.key = messages.session_key
 ORDER BY bare.id;
 
 -- name: list_bare_items
-SELECT unpack_row(content), key FROM items
+SELECT content, key FROM items
 WHERE user_key = :user_key AND status = 'active' AND key > :after
     AND NOT EXISTS (
         SELECT 1 FROM vectors
@@ -111,9 +111,6 @@ JOIN vector_spaces ON vector_spaces.key = vectors.space_key
 WHERE vectors.user_key = :user_key
 GROUP BY vectors.space_key
 ORDER BY vectors.space_key;
-
--- name: count_all_vectors
-SELECT count(*) FROM vectors INDEXED BY vectors_code WHERE user_key = :user_key;
 
 -- name: drop_vectors
 DELETE FROM vectors WHERE key IN (

@@ -1,0 +1,95 @@
+"""What the functions of this folder need of a database: named queries, transactions, locks and an index of words."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
+
+from everfold.core.log.search_filters import SearchFilter
+from everfold.core.text.searching import SearchQuery
+
+SqlValue: TypeAlias = int | float | bytes | str | None
+"""What a column or a binding holds."""
+
+Row: TypeAlias = tuple[SqlValue, ...]
+
+
+class Database(Protocol):
+    """One connection with its named queries. Not for two threads at once."""
+
+    @property
+    def words(self) -> "WordIndex":
+        """The index of words of messages and items."""
+
+    def rows(self, name: str, **values: SqlValue) -> list[Row]:
+        """All rows of a named query."""
+
+    def row(self, name: str, **values: SqlValue) -> Row | None:
+        """The first row of a named query, or None."""
+
+    def run(self, name: str, **values: SqlValue) -> int:
+        """Execute a named query and give the number of rows that it changed."""
+
+    def run_each(self, name: str, rows: Sequence[Row]) -> None:
+        """Execute a named query once for each row of bindings, in order."""
+
+    def insert(self, name: str, **values: SqlValue) -> int:
+        """Execute a named query that inserts one row, and give its key."""
+
+    def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
+        """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing: commits at the end, rolls back on any error."""
+
+    def lock_user(self, user_key: int) -> None:
+        """Wait until no other transaction that has locked this user is open; held until this one ends.
+
+        Where a database has one writer at a time, every transaction has waited already.
+        """
+
+    def mark_erased(self) -> None:
+        """Note, within the transaction of an erase, that erased words are still in the files of the database."""
+
+
+class WordIndex(Protocol):
+    """What depends on how a database finds words. Rows are added, replaced and removed by named queries."""
+
+    def find_messages(
+        self,
+        query: SearchQuery,
+        user_key: int,
+        *,
+        agent_key: int | None,
+        session_keys: Sequence[int],
+        only: SearchFilter,
+        limit_count: int,
+    ) -> list[Row]:
+        """The best messages of a user for a query, best first, of equal ones the newer.
+
+        Args:
+            query: What to look for; it has a term.
+            user_key: Whose messages.
+            agent_key: Only messages of this agent, when given.
+            session_keys: Only messages that were appended to one of these sessions, when given.
+            only: Only messages that it admits.
+            limit_count: How many.
+
+        Returns:
+            Rows of id, score, session id, sequence number, role, speaker and tokens.
+        """
+
+    def find_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+        """The best active items of a user, best first, of equal ones the newer: rows of content and score.
+
+        Args:
+            query: What to look for; it has a term.
+            user_key: Whose items.
+            place: Only items of the user tier and of this place, when given.
+            limit_count: How many.
+        """
+
+    def wipe_items(self, user_key: int) -> None:
+        """Take the words of all items of a user out of the index, before the items themselves go."""
+
+    def merge_messages(self) -> None:
+        """After an erase: leave no trace of the words that were taken out, as far as the index keeps one."""

@@ -1,0 +1,178 @@
+"""Search, stored contents and erasing in SQL."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
+
+from everfold.adapters.sql.access import begin_erase
+from everfold.adapters.sql.codec import blob_to_text, read_session, to_micros
+from everfold.adapters.sql.compaction import drop_drafts, replace_records
+from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.log import write_state
+from everfold.adapters.sql.matching import key_words, write_scope
+from everfold.adapters.sql.memory import change_memory
+from everfold.adapters.sql.places import Places
+from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
+from everfold.core.log.sessions import NO_END, SessionRecord, Stretch, find_holder, find_stretches
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import (
+    CANDIDATE_COUNT,
+    SearchCandidate,
+    SearchQuery,
+    choose_terms,
+    order_hits,
+)
+from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.stores import Hit, StoredContent
+
+
+def search(
+    database: Database,
+    places: Places,
+    query: SearchQuery,
+    *,
+    user_id: UserId,
+    agent_id: AgentId | None,
+    session_id: SessionId | None,
+    limit_count: int,
+    only: SearchFilter = ANY_MESSAGE,
+) -> list[Hit]:
+    """See `HistoryStore.search`."""
+    user_key = _key(database, "find_user", user_id=user_id)
+    agent_key = None if agent_id is None else _key(database, "find_agent", agent_id=agent_id)
+    if user_key is None or (agent_id is not None and agent_key is None):
+        return []
+    stretches = [] if session_id is None else find_stretches(places.place(session_id).lineage, 1, NO_END)
+    row_count = _key(database, "count_user_rows", user_key=user_key) or 0
+    chosen = choose_terms(query, _count_words(database, query, user_key), row_count=row_count)
+    session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
+    if not chosen.terms:
+        return []
+    wanted = max(CANDIDATE_COUNT, 3 * limit_count)
+    while True:
+        rows = database.words.find_messages(
+            chosen, user_key, agent_key=agent_key, session_keys=session_keys, only=only, limit_count=wanted
+        )
+        found = _candidates(rows, stretches)
+        # A branch shares only a part of its parents: what lies past it is dropped here, so ask for more.
+        if len(found) >= limit_count or len(rows) < wanted:
+            break
+        wanted *= 4
+    places_of = {candidate.key: place for candidate, place in found}
+    ordered = order_hits(query, [candidate for candidate, _ in found])
+    return [
+        Hit(session_id=places_of[hit.key][0], seq=places_of[hit.key][1], score=hit.score)
+        for hit in ordered[:limit_count]
+    ]
+
+
+def _key(database: Database, name: str, **values: str | int) -> int | None:
+    row = database.row(name, **values)
+    return None if row is None else cast("int", row[0])
+
+
+def _count_words(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in query.words:
+        row = database.row("count_search_word", word=key_words(user_key, word))
+        counts[word] = 0 if row is None else cast("int", row[0])
+    return counts
+
+
+def _candidates(
+    rows: Sequence[tuple[object, ...]], stretches: Sequence[Stretch]
+) -> list[tuple[SearchCandidate, tuple[SessionId, int]]]:
+    last_seqs = {stretch.session_id: (stretch.first_seq, stretch.last_seq) for stretch in stretches}
+    found: list[tuple[SearchCandidate, tuple[SessionId, int]]] = []
+    for key, score, session_id, seq, role, speaker, tokens in rows:
+        place = (SessionId(cast("str", session_id)), cast("int", seq))
+        if stretches and not last_seqs[place[0]][0] <= place[1] <= last_seqs[place[0]][1]:
+            continue
+        candidate = SearchCandidate(
+            key=cast("int", key),
+            score=cast("float", score),
+            speaker=blob_to_text(speaker) or cast("str", role),
+            role=cast("str", role),
+            tokens=cast("int", tokens),
+        )
+        found.append((candidate, place))
+    return found
+
+
+def read_contents(
+    database: Database, places: Places, session_id: SessionId, first_seq: int, last_seq: int
+) -> list[StoredContent]:
+    """See `HistoryStore.read_contents`."""
+    contents: list[StoredContent] = []
+    for session_key, first, last in places.ranges(session_id, range(first_seq, last_seq + 1)):
+        for seq, content, content_hash, erased_at in database.rows(
+            "read_contents", session_key=session_key, first_seq=first, last_seq=last
+        ):
+            contents.append(
+                StoredContent(
+                    seq=cast("int", seq),
+                    content=content if isinstance(content, bytes) else b"",  # a text there is damage, and no content
+                    content_hash=cast("bytes", content_hash).hex() if content_hash is not None else "",
+                    is_erased=erased_at is not None,
+                )
+            )
+    return contents
+
+
+def erase_message(database: Database, places: Places, erasure: Erasure, erased_at: datetime) -> None:
+    """See `HistoryStore.erase_message`."""
+    message_id = _message_place(database, places, erasure.session_id, erasure.seq)[0]
+    begin_erase(database)
+    _write_states(database, places, erasure)
+    database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
+    database.run("delete_search_row", message_id=message_id)
+    for row in erasure.search_rows:
+        neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
+            database, places, row.session_id, row.seq
+        )
+        if not is_erased:
+            database.run(
+                "replace_search_row",
+                message_id=neighbour_id,
+                own=key_words(user_key, row.text.own),
+                before=key_words(user_key, row.text.before),
+                scope=write_scope(user_key, agent_key=agent_key, session_key=session_key),
+            )
+    replace_records(database, erasure.records, erasure.digests)
+    for change in erasure.memory:
+        change_memory(database, change)
+    database.words.merge_messages()
+
+
+def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
+    sharing = {record.id for record in list_sharing(database, places, erasure.session_id, erasure.seq)}
+    if sharing != dict(erasure.states).keys():
+        raise ConflictError(
+            f"session {erasure.session_id}: the sessions that hold message {erasure.seq} are others than when its erase "
+            "was planned; plan it again",
+            session=erasure.session_id,
+            seq=erasure.seq,
+        )
+    for session_id, state in erasure.states:
+        write_state(database, places, session_id, state, expected_revision=state.revision - 1)
+        drop_drafts(database, places, session_id)
+
+
+def list_sharing(database: Database, places: Places, session_id: SessionId, seq: int) -> list[SessionRecord]:
+    """See `HistoryStore.list_sharing`."""
+    place = places.place(session_id)
+    holder = find_holder(place.lineage, seq)
+    rows = database.rows("list_owned_sessions", user_key=place.user_key, agent_key=place.agent_key)
+    records = (read_session(row) for row in rows)
+    return [record for record in records if find_holder(record.lineage, seq) == holder]
+
+
+def _message_place(
+    database: Database, places: Places, session_id: SessionId, seq: int
+) -> tuple[int, int, int, int, int]:
+    for session_key, _, _ in places.ranges(session_id, [seq]):
+        row = database.row("find_message_id", session_key=session_key, seq=seq)
+        if row is not None:
+            return cast("tuple[int, int, int, int, int]", row)
+    raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)

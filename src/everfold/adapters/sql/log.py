@@ -1,0 +1,141 @@
+"""Messages and session states in SQL."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from everfold.adapters.sql.codec import cuts_to_blob, message_row, read_message, read_note, text_to_blob
+from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.matching import key_words, write_scope
+from everfold.adapters.sql.places import Places
+from everfold.core.log.appending import AppendPlan
+from everfold.core.log.messages import Message, Note
+from everfold.core.log.sessions import NO_END, find_stretches
+from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
+from everfold.core.primitives.ids import SessionId
+from everfold.errors import ConflictError, NotFoundError
+
+
+def append(database: Database, places: Places, session_id: SessionId, plan: AppendPlan, expected_revision: int) -> None:
+    """See `LogStore.append`."""
+    place = places.place(session_id)
+    _refuse_shared_client_ids(database, places, session_id, plan)
+    write_state(database, places, session_id, plan.state, expected_revision=expected_revision)
+    scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
+    rows = [message_row(place.session_key, appended) for appended in plan.appended]
+    message_ids = database.insert_each("insert_message", rows)
+    database.run_each(
+        "insert_search_row",
+        [
+            (
+                message_id,
+                key_words(place.user_key, appended.search_text),
+                key_words(place.user_key, appended.context_text),
+                scope,
+            )
+            for message_id, appended in zip(message_ids, plan.appended, strict=True)
+        ],
+    )
+    for message, sum_tokens in plan.settled:
+        database.run(
+            "settle_message",
+            session_key=place.session_key,
+            seq=message.seq,
+            tokens=message.tokens,
+            sum_tokens=sum_tokens,
+            is_boundary=int(message.is_boundary),
+            cuts=cuts_to_blob(message.cuts),
+        )
+
+
+def _refuse_shared_client_ids(database: Database, places: Places, session_id: SessionId, plan: AppendPlan) -> None:
+    """Of its own messages the unique index tells; those that a session shares are looked up."""
+    client_ids = [appended.client_id for appended in plan.appended if appended.client_id is not None]
+    if not client_ids or len(places.place(session_id).lineage) == 1:
+        return
+    for client_id, (seq, _) in find_client_ids(database, places, session_id, client_ids).items():
+        raise ConflictError(
+            f"session {session_id} has the client id {client_id!r} already, at message {seq}", session=session_id
+        )
+
+
+def read_state(
+    database: Database, places: Places, session_id: SessionId, *, known: SessionState | None = None
+) -> SessionState:
+    """See `LogStore.read_state`."""
+    session_key = places.place(session_id).session_key
+    known_revision = None if known is None else known.revision
+    row = database.row("read_state", session_key=session_key, known_revision=known_revision)
+    if row is None:  # its place is remembered, but it was erased
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
+    revision, text = cast("tuple[int, bytes | None]", row)
+    if type(revision) is not int:
+        raise ValueError(f"a state of revision {revision!r}")
+    if known is not None and revision == known_revision:
+        return known
+    return state_from_bytes(cast("bytes", text), revision=revision)
+
+
+def write_state(
+    database: Database, places: Places, session_id: SessionId, state: SessionState, *, expected_revision: int
+) -> None:
+    """See `LogStore.write_state`."""
+    changed = database.run(
+        "write_state",
+        session_key=places.place(session_id).session_key,
+        revision=state.revision,
+        state=state_to_bytes(state),
+        expected_revision=expected_revision,
+    )
+    if not changed:
+        raise ConflictError(
+            f"session {session_id} is no longer at revision {expected_revision}: another writer was first; read it again",
+            session=session_id,
+        )
+
+
+def read_messages(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
+    """See `LogStore.read_messages`."""
+    messages: list[Message] = []
+    for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
+        rows = database.rows("read_messages", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        messages.extend(read_message(row) for row in rows)
+    return messages
+
+
+def read_notes(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
+    """See `LogStore.read_notes`."""
+    notes: list[Note] = []
+    for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
+        rows = database.rows("read_notes", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        notes.extend(read_note(row) for row in rows)
+    return notes
+
+
+def find_client_ids(
+    database: Database, places: Places, session_id: SessionId, client_ids: Sequence[str]
+) -> dict[str, tuple[int, str]]:
+    """See `LogStore.find_client_ids`."""
+    found: dict[str, tuple[int, str]] = {}
+    for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
+        session_key = places.place(stretch.session_id).session_key
+        for client_id in client_ids:
+            row = database.row(
+                "find_client", session_key=session_key, client_id=text_to_blob(client_id), last_seq=stretch.last_seq
+            )
+            if row is not None:
+                content_hash = row[1]
+                found[client_id] = (cast("int", row[0]), content_hash.hex() if isinstance(content_hash, bytes) else "")
+    return found
+
+
+def find_boundary(database: Database, places: Places, session_id: SessionId, seq: int) -> int | None:
+    """See `LogStore.find_boundary`."""
+    state = read_state(database, places, session_id)
+    for stretch in find_stretches(places.place(session_id).lineage, seq, state.last_seq):
+        session_key = places.place(stretch.session_id).session_key
+        row = database.row(
+            "find_boundary", session_key=session_key, first_seq=stretch.first_seq, last_seq=stretch.last_seq
+        )
+        if row is not None:
+            return cast("int", row[0])
+    return None

@@ -1,0 +1,107 @@
+"""The methods of a store that sessions, users, logs and compactions are reached by."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from everfold.adapters.sql import compaction, forgetting, history, leases, log, sessions, usage, users
+from everfold.adapters.sql.connections import Connections, notes, reads, reads_placed, writes, writes_placed
+from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.appending import AppendPlan
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
+from everfold.core.primitives.ids import SessionId, UserId
+
+
+class SqlLog(Connections):
+    """The methods of `everfold.ports.stores`, `users`, `compactions`, `leases`, `forgetting` and `usage`."""
+
+    # --- sessions
+
+    create_session = writes(sessions.create_session)
+    get_session = reads(sessions.get_session)
+    find_current_session = reads(sessions.find_current_session)
+    list_sessions = reads(sessions.list_sessions)
+    make_current = writes(sessions.make_current)
+    change_settings = writes(sessions.change_settings)
+    list_used = reads(sessions.list_used)
+
+    # --- users
+
+    add_user = writes(users.add_user)
+    find_user = reads(users.find_user)
+    find_bound = reads(users.find_bound)
+    find_default = reads(users.find_default)
+    change_user = writes(users.change_user)
+    list_users = reads(users.list_users)
+    list_users_named = reads(users.list_users_named)
+
+    # --- log
+
+    async def append(self, session_id: SessionId, plan: AppendPlan, *, expected_revision: int) -> None:
+        """See the port."""
+        await self._write_placed(log.append, session_id, plan, expected_revision)
+
+    read_state = reads_placed(log.read_state)
+    write_state = writes_placed(log.write_state)
+    read_messages = reads_placed(log.read_messages)
+    read_notes = reads_placed(log.read_notes)
+    find_client_ids = reads_placed(log.find_client_ids)
+    find_boundary = reads_placed(log.find_boundary)
+
+    # --- compaction
+
+    begin_compaction = writes_placed(compaction.begin_compaction)
+    commit_compaction = writes_placed(compaction.commit_compaction)
+    revise_compaction = writes_placed(compaction.revise_compaction)
+    end_compaction = writes_placed(compaction.end_compaction)
+    reopen_compaction = writes_placed(compaction.reopen_compaction)
+    get_compaction = reads(compaction.get_compaction)
+    claim_compaction = writes(compaction.claim_compaction)
+    renew_lease = writes(compaction.renew_lease)
+    keep_draft = writes_placed(compaction.keep_draft)
+    release_compaction = writes(compaction.release_compaction)
+    list_waiting = reads(compaction.list_waiting)
+    list_compactions = reads_placed(compaction.list_compactions)
+    read_layout = reads(compaction.read_layout)
+    read_digests = reads(compaction.read_digests)
+
+    # --- leases of refreshes
+
+    claim_refresh = writes(leases.claim_refresh)
+    renew_refresh = writes(leases.renew_refresh)
+    release_refresh = writes(leases.release_refresh)
+
+    # --- history
+
+    search = reads_placed(history.search)
+    read_contents = reads_placed(history.read_contents)
+    list_sharing = reads_placed(history.list_sharing)
+
+    async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:
+        """See the port."""
+        await self._write_placed(history.erase_message, erasure, erased_at)
+        await self._empty_log()
+
+    # --- forgetting
+
+    list_branches = reads(forgetting.list_branches)
+
+    async def erase_sessions(self, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
+        """See the port."""
+        counts = await self._write(forgetting.erase_sessions, session_ids, change)
+        await self._empty_log()
+        return counts
+
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
+        """See the port."""
+        counts = await self._write(forgetting.wipe_user, user_id, expected, entry)
+        await self._empty_log()
+        return counts
+
+    list_stored = reads(forgetting.list_stored)
+    import_memory = writes(forgetting.import_memory)
+
+    # --- usage
+
+    record_call = notes(usage.record_call)
+    sum_cost_usd = reads(usage.sum_cost_usd)
+    list_calls = reads(usage.list_calls)

@@ -1,0 +1,134 @@
+"""Memory in SQL: its heads, and what changes all of it at once."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from everfold.adapters.sql.access import begin_erase
+from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.memory_items import write_item
+from everfold.adapters.sql.memory_records import (
+    add_extraction,
+    find_session_keys,
+    keep_session_memory,
+    record_audit,
+    write_cursor,
+    write_dream,
+    write_topic,
+)
+from everfold.adapters.sql.owners import find_user_key, get_user_key
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.primitives.ids import UserId
+from everfold.errors import ConflictError
+
+
+def read_memory_version(database: Database, user_id: UserId) -> MemoryVersion:
+    """See `ItemStore.read_memory_version`."""
+    user_key = find_user_key(database, user_id)
+    row = None if user_key is None else database.row("read_version_of_memory", user_key=user_key)
+    if row is None:
+        return MemoryVersion()
+    return MemoryVersion(revision=cast("int", row[0]), epoch=cast("int", row[1]))
+
+
+def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
+    """See `ItemStore.change_memory`."""
+    user_key = get_user_key(database, change.user_id)
+    head = change.next_version
+    if change.is_forgetting:
+        begin_erase(database)
+    move_version(database, user_key, change.user_id, change.expected, head)
+    for item in change.items:
+        write_item(database, user_key, item, written_revision=head.revision, forgets=change.forgets(item))
+    for topic in change.topics:
+        write_topic(database, user_key, topic, forgets=change.forgets(topic))
+    if change.extraction is not None:
+        add_extraction(database, user_key, change.extraction)
+    if change.session is not None:
+        _keep_session(database, user_key, change.session)
+    if change.dream is not None:
+        write_dream(database, user_key, change.dream)
+    for dream in change.scrubbed:
+        write_dream(database, user_key, dream)
+    if change.read_through is not None:
+        write_cursor(database, user_key, change.agent_id, change.read_through)
+    record_audit(database, change.audit)
+    return head
+
+
+def move_version(
+    database: Database, user_key: int, user_id: UserId, expected: MemoryVersion, head: MemoryVersion
+) -> None:
+    """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot."""
+    found = read_memory_version(database, user_id)
+    if found != expected:
+        raise ConflictError(
+            f"the memory of user {user_id} is at revision {found.revision} and epoch {found.epoch}, expected "
+            f"{expected.revision} and {expected.epoch}; read it and decide again",
+            user=user_id,
+        )
+    has_erased = head.epoch > expected.epoch
+    database.run(
+        "write_memory_head",
+        user_key=user_key,
+        revision=head.revision,
+        epoch=head.epoch,
+        erased_revision=head.revision if has_erased else 0,
+    )
+    if has_erased:
+        database.run("forget_snapshots", user_key=user_key, snapshot=b"")
+
+
+def _keep_session(database: Database, user_key: int, memory: SessionMemory) -> None:
+    session_key, owner_key = find_session_keys(database, memory.session_id)
+    if owner_key != user_key:
+        raise ConflictError(
+            f"session {memory.session_id} is of another user; write a change of its own user's memory",
+            session=memory.session_id,
+        )
+    keep_session_memory(database, session_key, user_key, memory)
+
+
+def wipe_memory(
+    database: Database,
+    user_id: UserId,
+    expected: MemoryVersion,
+    entry: AuditEntry,
+    more: Mapping[str, int] | None = None,
+) -> dict[str, int]:
+    """See `MemoryRecordStore.wipe_memory`. O(what the user has). `more` are counts of what went with it."""
+    user_key = get_user_key(database, user_id)
+    head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch + 1)
+    snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
+    cursors = cast("tuple[int]", database.row("count_cursors", user_key=user_key))[0]
+    vectors = count_all_vectors(database, user_key)
+    begin_erase(database)
+    move_version(database, user_key, user_id, expected, head)
+    database.words.wipe_items(user_key)
+    revisions = sum(database.run(name, user_key=user_key) for name in ("wipe_item_revisions", "wipe_topic_revisions"))
+    quotes = database.run("wipe_evidence", user_key=user_key)
+    for name in ("wipe_dreamt_topics", "wipe_cursors", "wipe_dream_leases", "wipe_session_memory"):
+        database.run(name, user_key=user_key)
+    database.run("pass_over_log", user_key=user_key, revision=head.revision, snapshot=b"")
+    counts = {
+        "items": database.run("wipe_items", user_key=user_key),
+        "topics": database.run("wipe_topics", user_key=user_key),
+        "agent_topics": database.run("wipe_agent_topics", user_key=user_key),
+        "extractions": database.run("wipe_extractions", user_key=user_key),
+        "dreams": database.run("wipe_dreams", user_key=user_key),
+        "sessions": snapshots,
+        "revisions": revisions,
+        "quotes": quotes,
+        "cursors": cursors,
+    }
+    counts |= {
+        "vectors": vectors - count_all_vectors(database, user_key),
+        **(more or {}),
+    }
+    record_audit(database, [replace(entry, counts=tuple(counts.items()))])
+    return counts
+
+
+def count_all_vectors(database: Database, user_key: int) -> int:
+    """How many vectors a user has, in every space. They go with what they stand for, by triggers."""
+    return cast("tuple[int]", database.row("count_all_vectors", user_key=user_key))[0]

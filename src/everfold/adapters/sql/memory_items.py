@@ -1,0 +1,217 @@
+"""Items in SQL: their revisions, where they are quoted, and the search over them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
+from typing import cast
+
+from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.matching import key_words, write_item_scope
+from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key
+from everfold.adapters.sql.packing import pack_row, unpack_revisions, unpack_row
+from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, index_item
+from everfold.core.memory.rows import item_from_bytes, item_to_bytes
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.text.searching import SearchQuery, choose_terms
+from everfold.errors import ConflictError, NotFoundError
+
+NO_AGENT = -1
+"""The place of an agent that nothing was ever stored for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemFilter:
+    """Which items a listing is of; see `ItemStore.list_items`."""
+
+    statuses: tuple[ItemStatus, ...]
+    is_block: bool
+    changed_after: int | None
+    after: ItemId | None
+    limit_count: int
+
+    @property
+    def shelves(self) -> tuple[Shelf, ...]:
+        """The shelves that it is of."""
+        return ("block",) if self.is_block else ("block", "archive")
+
+
+def find_place(database: Database, agent_id: AgentId | None) -> int | None:
+    """The place of what one agent has for itself; None for the owner, who is given every place."""
+    if agent_id is None:
+        return None
+    agent_key = find_agent_key(database, agent_id)
+    return NO_AGENT if agent_key is None else agent_key
+
+
+def write_item(database: Database, user_key: int, item: Item, *, written_revision: int, forgets: bool) -> None:
+    """One more revision of an item, with its evidence and its words; of what is erased all that was before goes."""
+    place = 0 if item.tier == "user" else get_agent_key(database, item.agent_id)
+    content = item_to_bytes(item)
+    item_key = _make_room(database, user_key, item, content, forgets=forgets)
+    values: dict[str, SqlValue] = {
+        "id": item.id,
+        "user_key": user_key,
+        "place": place,
+        "status": item.status,
+        "shelf": item.shelf,
+        "identity": item.identity,
+        "revision": item.revision,
+        "written_revision": written_revision,
+        "content": pack_row(content),
+    }
+    if item_key is None:
+        item_key = database.insert("insert_item", **values)
+    else:
+        database.run("update_item", **values)
+    for one in item.evidence:
+        database.run("insert_evidence", item_key=item_key, session_id=one.session_id, seq=one.seq)
+    if item.status == "active":
+        words = key_words(user_key, index_item(item))
+        database.run("insert_item_words", item_key=item_key, own=words, scope=write_item_scope(user_key, place=place))
+
+
+def _make_room(database: Database, user_key: int, item: Item, content: bytes, *, forgets: bool) -> int | None:
+    """Put the newest revision of an item among the ones before, or drop them all; the item's key if it is there."""
+    row = database.row("find_item", item_id=item.id)
+    if row is None:
+        return None
+    item_key, owner_key, revision, status = cast("tuple[int, int, int, str]", row)
+    check_follows(item.id, item.revision, found=revision, is_own=owner_key == user_key)
+    if forgets:
+        database.run("delete_item_revisions", item_key=item_key)
+        database.run("delete_evidence", item_key=item_key)
+    else:
+        older = pack_row(_read_content(database, item_key), content)
+        database.run("keep_item_revision", item_key=item_key, revision=revision, content=older)
+    if status == "active":
+        database.run("delete_item_words", item_key=item_key)
+    return item_key
+
+
+def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
+    """Refuse a revision that does not come after the newest one, and an id that another user's memory has."""
+    if not is_own:
+        raise ConflictError(f"the id {id_} is taken; give the new one an id of its own", id=id_)
+    if found >= revision:
+        raise ConflictError(f"{id_} is at revision {found} already, the new one is {revision}; read it again", id=id_)
+
+
+def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:
+    """See `ItemStore.list_items`. O(items given), or O(items changed) where those are asked for."""
+    after_key = 0 if asked.after is None else _get_item_key(database, asked.after)
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    place = find_place(database, agent_id)
+    if asked.changed_after is None:
+        keys = _list_keys(database, user_key, place, asked, after_key)
+    else:
+        keys = _list_changed_keys(database, user_key, place, asked, after_key)
+    return [_read_item(database, key) for key in keys]
+
+
+def _list_keys(database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int) -> list[int]:
+    """Keys in order: each status, shelf and place is a run of its own in an index, and the runs are merged."""
+    runs: list[list[int]] = []
+    places = (None,) if place is None else (0, place)
+    for status in dict.fromkeys(asked.statuses):
+        for shelf in asked.shelves:
+            for one in places:
+                rows = database.rows(
+                    "list_item_keys" if one is None else "list_placed_item_keys",
+                    user_key=user_key,
+                    place=one,
+                    status=status,
+                    shelf=shelf,
+                    after=after_key,
+                    limit_count=asked.limit_count,
+                )
+                runs.append([cast("int", row[0]) for row in rows])
+    return list(islice(merge(*runs), asked.limit_count))
+
+
+def _list_changed_keys(
+    database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int
+) -> list[int]:
+    rows = database.rows("list_changed_item_keys", user_key=user_key, changed_after=asked.changed_after)
+    keys = (
+        cast("int", key)
+        for key, status, found_place, shelf in rows
+        if status in asked.statuses and shelf in asked.shelves and (place is None or found_place in (0, place))
+    )
+    return sorted(key for key in keys if key > after_key)[: asked.limit_count]
+
+
+def _read_item(database: Database, item_key: int) -> Item:
+    return item_from_bytes(_read_content(database, item_key))
+
+
+def _read_content(database: Database, item_key: int) -> bytes:
+    (content,) = cast("tuple[bytes]", database.row("read_item", item_key=item_key))
+    return unpack_row(content)
+
+
+def _get_item_key(database: Database, item_id: ItemId) -> int:
+    row = database.row("find_item", item_id=item_id)
+    if row is None:
+        raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
+    return cast("int", row[0])
+
+
+def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
+    """See `ItemStore.list_revisions`."""
+    item_key = _get_item_key(database, item_id)
+    older = [cast("bytes", row[0]) for row in database.rows("list_item_revisions", item_key=item_key)]
+    (newest,) = cast("tuple[bytes]", database.row("read_item", item_key=item_key))
+    return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
+
+
+def find_same(database: Database, user_id: UserId, identities: Sequence[str]) -> list[Item]:
+    """See `ItemStore.find_same`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    keys = {
+        cast("int", row[0])
+        for identity in identities
+        for row in database.rows("find_same_items", user_key=user_key, identity=identity)
+    }
+    return [_read_item(database, key) for key in sorted(keys)]
+
+
+def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> list[Item]:
+    """See `ItemStore.find_quoting`."""
+    if seq is None:
+        rows = database.rows("find_items_of_session", session_id=session_id)
+    else:
+        rows = database.rows("find_quoting_items", session_id=session_id, seq=seq)
+    return [_read_item(database, cast("int", row[0])) for row in rows]
+
+
+def search_items(
+    database: Database, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
+) -> list[tuple[Item, float]]:
+    """See `ItemStore.search_items`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    place = find_place(database, agent_id)
+    chosen = _choose_terms(database, query, user_key, place)
+    if not chosen.terms:
+        return []
+    rows = database.words.find_items(chosen, user_key, place=place, limit_count=limit_count)
+    return [(item_from_bytes(unpack_row(cast("bytes", content))), cast("float", score)) for content, score in rows]
+
+
+def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: int | None) -> SearchQuery:
+    """The query without the terms that most items hold, where there are many; see `everfold.core.text.searching`."""
+    counts = {word: _count_rows(database, key_words(user_key, word)) for word in query.words}
+    scopes = (write_item_scope(user_key, place=one) for one in {0, place or 0})
+    row_count = sum(_count_rows(database, scope) for scope in scopes)
+    return choose_terms(query, counts, row_count=row_count)
+
+
+def _count_rows(database: Database, word: str) -> int:
+    row = database.row("count_item_word", word=word)
+    return 0 if row is None else cast("int", row[0])

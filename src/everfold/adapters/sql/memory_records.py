@@ -1,0 +1,369 @@
+"""Topics, dreams, extractions and memory's own records in SQL."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
+
+from everfold.adapters.sql.codec import blob_to_text, text_to_blob, to_micros
+from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.memory_items import check_follows, find_place
+from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key, get_user_key
+from everfold.adapters.sql.packing import pack_row, unpack_row
+from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, SessionMemory
+from everfold.core.memory.rows import (
+    audit_from_bytes,
+    audit_to_bytes,
+    dream_from_bytes,
+    dream_to_bytes,
+    extraction_from_bytes,
+    extraction_to_bytes,
+    topic_from_bytes,
+    topic_to_bytes,
+)
+from everfold.core.memory.topics import Dream, DreamId, Topic
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.errors import ConflictError, NotFoundError
+
+NO_MOMENT = (1 << 63) - 1
+"""Later than every moment, and higher than every ordinal, that a column holds."""
+
+# --- topics -----------------------------------------------------------------------------------------------------------
+
+
+def write_topic(database: Database, user_key: int, topic: Topic, *, forgets: bool) -> None:
+    """One more revision of a topic; of what is erased all that was before goes, out of dreams too."""
+    row = database.row("find_topic", topic_id=topic.id)
+    if row is not None:
+        topic_key, owner_key, revision = cast("tuple[int, int, int]", row)
+        check_follows(topic.id, topic.revision, found=revision, is_own=owner_key == user_key)
+        database.run("delete_topic_revisions" if forgets else "keep_topic_revision", topic_key=topic_key)
+    if forgets:
+        database.run("forget_dreamt_topic", topic_id=topic.id)
+    database.run(
+        "insert_topic" if row is None else "update_topic",
+        id=topic.id,
+        user_key=user_key,
+        place=0 if topic.tier == "user" else get_agent_key(database, topic.agent_id),
+        status=topic.status,
+        topic_name=text_to_blob(topic.name),
+        revision=topic.revision,
+        content=topic_to_bytes(topic),
+    )
+
+
+def list_topics(database: Database, user_id: UserId, agent_id: AgentId | None) -> list[Topic]:
+    """See `TopicStore.list_topics`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    rows = database.rows("list_topics", user_key=user_key, place=find_place(database, agent_id))
+    topics = (topic_from_bytes(cast("bytes", row[0])) for row in rows)
+    return sorted(topics, key=lambda topic: (topic.tier != "user", topic.name, topic.agent_id))
+
+
+def list_topic_revisions(database: Database, user_id: UserId, agent_id: AgentId | None, name: str) -> list[Topic]:
+    """See `TopicStore.list_topic_revisions`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    place = find_place(database, agent_id)
+    revisions: list[Topic] = []
+    for topic_key, newest in database.rows(
+        "list_named_topics", user_key=user_key, topic_name=text_to_blob(name), place=place
+    ):
+        rows = database.rows("list_topic_revisions", topic_key=topic_key)
+        revisions += [topic_from_bytes(cast("bytes", content)) for content in (*(row[0] for row in rows), newest)]
+    return revisions
+
+
+def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic]]:
+    """See `TopicStore.list_topic_histories`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    histories: list[list[Topic]] = []
+    for topic_key, newest in database.rows("read_all_topics", user_key=user_key):
+        rows = database.rows("list_topic_revisions", topic_key=topic_key)
+        histories.append([topic_from_bytes(cast("bytes", content)) for content in (*(row[0] for row in rows), newest)])
+    return histories
+
+
+# --- dreams and what they read ----------------------------------------------------------------------------------------
+
+
+def write_dream(database: Database, user_key: int, dream: Dream) -> None:
+    """Store a dream, or replace the one with its id."""
+    row = database.row("find_dream", dream_id=dream.id)
+    if row is not None and row[1] != user_key:
+        raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
+    agent_key = get_agent_key(database, dream.agent_id)
+    content = dream_to_bytes(dream)
+    database.run(
+        "insert_dream", id=dream.id, user_key=user_key, agent_key=agent_key, state=dream.state, content=content
+    )
+    dream_key = cast("tuple[int]", database.row("find_dream", dream_id=dream.id))[0]
+    database.run("delete_dream_topics", dream_key=dream_key)
+    for position, topic in enumerate(dream.topics):
+        database.run(
+            "insert_dream_topic",
+            dream_key=dream_key,
+            position=position,
+            topic_id=topic.id,
+            content=topic_to_bytes(topic),
+        )
+
+
+def get_dream(database: Database, dream_id: DreamId) -> Dream:
+    """See `TopicStore.get_dream`."""
+    row = database.row("find_dream", dream_id=dream_id)
+    if row is None:
+        raise NotFoundError(f"there is no dream {dream_id!r}; use the id of one that was listed", dream=dream_id)
+    return _read_dream(database, row[0], row[2])
+
+
+def list_dreams(database: Database, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
+    """See `TopicStore.list_dreams`."""
+    rows = _list_owned(database, "list_dreams", "list_agent_dreams", user_id, agent_id, limit_count=limit_count)
+    return [_read_dream(database, key, content) for key, content in rows]
+
+
+def _read_dream(database: Database, dream_key: SqlValue, content: SqlValue) -> Dream:
+    rows = database.rows("list_dreamt_topics", dream_key=dream_key)
+    return dream_from_bytes(cast("bytes", content), [topic_from_bytes(cast("bytes", row[0])) for row in rows])
+
+
+def add_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
+    """Store an extraction under the user's next ordinal; one that is stored already is refused by its id."""
+    database.run("count_extraction", user_key=user_key)
+    insert_extraction(database, user_key, extraction)
+
+
+def insert_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
+    """Store an extraction under the user's last ordinal."""
+    agent_key = get_agent_key(database, extraction.agent_id)
+    database.run(
+        "insert_extraction",
+        user_key=user_key,
+        agent_key=agent_key,
+        id=extraction.id,
+        session_id=extraction.session_id,
+        content=pack_row(extraction_to_bytes(extraction)),
+    )
+    database.run("note_waiting", user_key=user_key, agent_key=agent_key, made_at=to_micros(extraction.made_at))
+
+
+def list_dreamable(database: Database, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
+    """See `ExtractionStore.list_dreamable`."""
+    rows = database.rows("list_dreamable", idle_before=to_micros(idle_before), limit_count=limit_count)
+    return [(UserId(cast("str", user_id)), AgentId(cast("str", agent_id))) for user_id, agent_id, _ in rows]
+
+
+def list_extractions(
+    database: Database, user_id: UserId, agent_id: AgentId | None, *, after_ordinal: int, limit_count: int
+) -> list[Extraction]:
+    """See `ExtractionStore.list_extractions`."""
+    rows = _list_owned(
+        database,
+        "list_extractions",
+        "list_agent_extractions",
+        user_id,
+        agent_id,
+        after_ordinal=after_ordinal,
+        limit_count=limit_count,
+    )
+    return _read_extractions(rows)
+
+
+def list_latest_extractions(
+    database: Database, user_id: UserId, agent_id: AgentId | None, *, before_ordinal: int | None, limit_count: int
+) -> list[Extraction]:
+    """See `ExtractionStore.list_latest_extractions`."""
+    rows = _list_owned(
+        database,
+        "list_latest_extractions",
+        "list_latest_agent_extractions",
+        user_id,
+        agent_id,
+        before_ordinal=NO_MOMENT if before_ordinal is None else before_ordinal,
+        limit_count=limit_count,
+    )
+    return _read_extractions(rows)
+
+
+def _read_extractions(rows: Sequence[tuple[SqlValue, ...]]) -> list[Extraction]:
+    return [
+        extraction_from_bytes(
+            unpack_row(cast("bytes", content)), ordinal=cast("int", ordinal), is_session_gone=bool(is_gone)
+        )
+        for ordinal, content, is_gone in rows
+    ]
+
+
+def _list_owned(
+    database: Database, of_user: str, of_agent: str, user_id: UserId, agent_id: AgentId | None, **values: SqlValue
+) -> list[tuple[SqlValue, ...]]:
+    """The rows of a query for each question, so that each has its index."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    if agent_id is None:
+        return database.rows(of_user, user_key=user_key, **values)
+    agent_key = find_agent_key(database, agent_id)
+    return [] if agent_key is None else database.rows(of_agent, user_key=user_key, agent_key=agent_key, **values)
+
+
+def write_cursor(database: Database, user_key: int, agent_id: AgentId, read_through: int) -> None:
+    """Move the dreamer's cursor of a user and an agent."""
+    agent_key = get_agent_key(database, agent_id)
+    database.run("write_cursor", user_key=user_key, agent_key=agent_key, read_through=read_through)
+
+
+def read_cursor(database: Database, user_id: UserId, agent_id: AgentId) -> int:
+    """See `ExtractionStore.read_cursor`."""
+    rows = _list_owned(database, "", "read_cursor", user_id, agent_id)
+    return cast("int", rows[0][0]) if rows else 0
+
+
+def claim_dream(
+    database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
+) -> bool:
+    """See `DreamLeaseStore.claim_dream`."""
+    changed = database.run(
+        "claim_dream",
+        user_key=get_user_key(database, user_id),
+        agent_key=get_agent_key(database, agent_id),
+        holder=holder,
+        now=to_micros(now),
+        lease_until=to_micros(lease_until),
+    )
+    return changed > 0
+
+
+def renew_dream(
+    database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime
+) -> bool:
+    """See `DreamLeaseStore.renew_dream`."""
+    return _run_owned(database, "renew_dream", user_id, agent_id, holder=holder, lease_until=to_micros(lease_until)) > 0
+
+
+def release_dream(database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
+    """See `DreamLeaseStore.release_dream`."""
+    _run_owned(database, "release_dream", user_id, agent_id, holder=holder)
+
+
+def _run_owned(database: Database, name: str, user_id: UserId, agent_id: AgentId, **values: SqlValue) -> int:
+    """Run a statement about a user and an agent; how many rows it changed, none where nothing is stored for them."""
+    user_key, agent_key = find_user_key(database, user_id), find_agent_key(database, agent_id)
+    if user_key is None or agent_key is None:
+        return 0
+    return database.run(name, user_key=user_key, agent_key=agent_key, **values)
+
+
+# --- what sessions keep, and the audit --------------------------------------------------------------------------------
+
+
+def read_session_memory(database: Database, session_id: SessionId) -> SessionMemory:
+    """See `MemoryRecordStore.read_session_memory`."""
+    return _read_kept(database, session_id, find_session_keys(database, session_id)[0])
+
+
+def find_session_keys(database: Database, session_id: SessionId) -> tuple[int, int]:
+    """The keys of a session and of its user."""
+    row = database.row("find_keys", session_id=session_id)
+    if row is None:
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
+    return cast("int", row[0]), cast("int", row[1])
+
+
+def _read_kept(database: Database, session_id: SessionId, session_key: int) -> SessionMemory:
+    row = database.row("read_session_memory", session_key=session_key)
+    if row is None:
+        return SessionMemory(session_id=session_id)
+    (
+        extracted_seq,
+        model_seq,
+        tokens_count,
+        calls_count,
+        snapshot,
+        snapshot_revision,
+        snapshot_compaction,
+        has_snapshot,
+    ) = row
+    return SessionMemory(
+        session_id=session_id,
+        extracted_seq=cast("int", extracted_seq),
+        model_seq=cast("int", model_seq),
+        tokens_count=cast("int", tokens_count),
+        calls_count=cast("int", calls_count),
+        snapshot=blob_to_text(snapshot) or "",
+        snapshot_revision=cast("int", snapshot_revision),
+        snapshot_compaction=cast("str", snapshot_compaction),
+        has_snapshot=bool(has_snapshot),
+    )
+
+
+def write_session_memory(database: Database, memory: SessionMemory, *, expected: SessionMemory) -> None:
+    """See `MemoryRecordStore.write_session_memory`."""
+    session_key, user_key = find_session_keys(database, memory.session_id)
+    if _read_kept(database, memory.session_id, session_key) != expected:
+        raise ConflictError(
+            f"session {memory.session_id}: what is kept of its memory is another than expected; read it again",
+            session=memory.session_id,
+        )
+    keep_session_memory(database, session_key, user_key, memory)
+
+
+def keep_session_memory(database: Database, session_key: int, user_key: int, memory: SessionMemory) -> None:
+    """Replace what is kept for a session; a snapshot from before the last erase is refused."""
+    head = database.row("read_version_of_memory", user_key=user_key)
+    erased_revision = 0 if head is None else cast("int", head[2])
+    if memory.snapshot and memory.snapshot_revision < erased_revision:
+        raise ConflictError(
+            f"session {memory.session_id}: its snapshot shows memory at revision {memory.snapshot_revision}, but "
+            f"something was erased at {erased_revision}; make it again",
+            session=memory.session_id,
+        )
+    database.run(
+        "write_session_memory",
+        session_key=session_key,
+        user_key=user_key,
+        extracted_seq=memory.extracted_seq,
+        model_seq=memory.model_seq,
+        tokens_count=memory.tokens_count,
+        calls_count=memory.calls_count,
+        snapshot=text_to_blob(memory.snapshot),
+        snapshot_revision=memory.snapshot_revision,
+        snapshot_compaction=memory.snapshot_compaction,
+        has_snapshot=int(memory.has_snapshot),
+    )
+
+
+def record_audit(database: Database, entries: Sequence[AuditEntry]) -> None:
+    """See `MemoryRecordStore.record_audit`."""
+    for entry in entries:
+        user_key = get_user_key(database, entry.user_id)
+        database.run("insert_audit", user_key=user_key, at=to_micros(entry.at), content=pack_row(audit_to_bytes(entry)))
+
+
+def list_audit(
+    database: Database,
+    user_id: UserId,
+    *,
+    action: AuditAction | None = None,
+    before: AuditPlace | None = None,
+    limit_count: int,
+) -> list[AuditEntry]:
+    """See `MemoryRecordStore.list_audit`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    before_micros, ordinal = (NO_MOMENT, 0) if before is None else (to_micros(before.at), before.ordinal)
+    rows = database.rows(
+        "list_audit" if action is None else "list_audit_of_action",
+        user_key=user_key,
+        action=action,
+        before=before_micros,
+        ordinal=ordinal,
+        limit_count=limit_count,
+    )
+    return [audit_from_bytes(unpack_row(cast("bytes", content)), ordinal=cast("int", key)) for content, key in rows]

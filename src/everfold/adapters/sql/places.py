@@ -1,0 +1,62 @@
+"""Where the rows of a session are: its own key, and the stretches of its parents that it shares.
+
+A lineage never changes, so each is read once for each connection and remembered.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.sessions import get_session
+from everfold.core.log.sessions import Segment, find_stretches
+from everfold.core.primitives.ids import SessionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Integer keys of a session and of what belongs to it."""
+
+    session_key: int
+    user_key: int
+    agent_key: int
+    lineage: tuple[Segment, ...]
+
+
+class Places:
+    """The places of the sessions that one connection has seen."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._places: dict[SessionId, Place] = {}
+
+    def place(self, session_id: SessionId) -> Place:
+        """The place of a session."""
+        found = self._places.get(session_id)
+        if found is None:
+            found = self._places[session_id] = self._read(session_id)
+        return found
+
+    def _read(self, session_id: SessionId) -> Place:
+        record = get_session(self._database, session_id)
+        keys = self._database.row("find_keys", session_id=session_id)
+        session_key, user_key, agent_key = (int(str(key)) for key in keys or ())
+        return Place(session_key=session_key, user_key=user_key, agent_key=agent_key, lineage=record.lineage)
+
+    def ranges(self, session_id: SessionId, seqs: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Rising sequence numbers as (session key, first, last) runs, in order."""
+        lineage = self.place(session_id).lineage
+        for first, last in runs_of(seqs):
+            for stretch in find_stretches(lineage, first, last):
+                yield self.place(stretch.session_id).session_key, stretch.first_seq, stretch.last_seq
+
+
+def runs_of(seqs: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Rising numbers as runs of neighbours."""
+    if isinstance(seqs, range) and seqs.step == 1:
+        if seqs:
+            yield seqs.start, seqs.stop - 1
+        return
+    for _, group in groupby(enumerate(seqs), lambda pair: pair[1] - pair[0]):
+        run = [seq for _, seq in group]
+        yield run[0], run[-1]

@@ -1,0 +1,70 @@
+-- name: read_state
+SELECT revision, CASE WHEN revision IS NOT DISTINCT FROM :known_revision THEN NULL ELSE state END
+FROM session_states
+WHERE session_key = :session_key;
+
+-- name: write_state
+UPDATE session_states SET revision = :revision, state = :state
+WHERE session_key = :session_key AND revision = :expected_revision;
+
+-- name: insert_message
+INSERT INTO messages (
+    session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
+    turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: settle_message
+UPDATE messages SET tokens = :tokens, sum_tokens = :sum_tokens, is_boundary = :is_boundary, cuts = :cuts
+WHERE session_key = :session_key AND seq = :seq;
+
+-- name: read_messages
+SELECT
+    seq, kind, origin, source, format, said_at, content, tokens, raw_tokens, is_boundary, content_hash, keep, cuts, lines
+FROM messages
+WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+ORDER BY seq;
+
+-- name: read_notes
+SELECT
+    seq, kind, origin, speaker, said_at, tokens, raw_tokens, is_boundary, keep, content_hash, sum_tokens, turn_seq,
+    turns_count, calls, lines
+FROM messages
+WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
+ORDER BY seq;
+
+-- name: find_client
+SELECT seq, content_hash FROM messages WHERE session_key = :session_key AND client_id = :client_id AND seq <= :last_seq;
+
+-- name: find_boundary
+SELECT seq FROM messages
+WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND is_boundary = 1
+ORDER BY seq
+LIMIT 1;
+
+-- name: read_contents
+SELECT seq, content, content_hash, erased_at FROM messages
+WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
+ORDER BY seq;
+
+-- name: find_message_id
+SELECT messages.id, users.key, sessions.agent_key, sessions.key, messages.erased_at IS NOT NULL
+FROM messages
+JOIN sessions ON sessions.key = messages.session_key
+JOIN users ON users.key = sessions.user_key
+WHERE session_key = :session_key AND seq = :seq;
+
+-- name: erase_message
+UPDATE messages
+SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL,
+    erased_at = :erased_at
+WHERE id = :message_id AND erased_at IS NULL;
+
+-- name: list_erased
+SELECT seq FROM messages
+WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NOT NULL
+ORDER BY seq;
+
+-- name: list_refreshes
+SELECT seq FROM messages
+WHERE session_key = :session_key AND source = 'refresh' AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+ORDER BY seq;

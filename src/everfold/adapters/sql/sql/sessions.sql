@@ -1,0 +1,115 @@
+-- name: insert_user
+INSERT INTO users (id, created_at) VALUES (:user_id, :created_at) ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_agent
+INSERT INTO agents (id) VALUES (:agent_id) ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_new_agent
+INSERT INTO agents (id) VALUES (:agent_id);
+
+-- name: find_owner
+SELECT users.key, agents.key FROM users, agents WHERE users.id = :user_id AND agents.id = :agent_id;
+
+-- name: find_user
+SELECT key FROM users WHERE id = :user_id;
+
+-- name: find_agent
+SELECT key FROM agents WHERE id = :agent_id;
+
+-- name: insert_state
+INSERT INTO session_states (session_key, revision, state)
+SELECT key, :revision, :state FROM sessions WHERE id = :session_id;
+
+-- name: find_parent_state
+SELECT state FROM session_states JOIN sessions ON sessions.key = session_key WHERE sessions.id = :session_id;
+
+-- name: find_session
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE sessions.id = :session_id;
+
+-- name: find_current_session
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE users.id = :user_id AND agents.id = :agent_id AND is_current = 1;
+
+-- name: list_sessions
+-- Each of the four ways to ask has an index of its own; those that are not asked cost nothing.
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
+    lineage, settings
+FROM (
+    SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key > :after_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND :agent_key IS NULL AND key > :after_key
+    UNION ALL
+    SELECT key FROM sessions WHERE :user_key IS NULL AND agent_key = :agent_key AND key > :after_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key > :after_key
+    ORDER BY key
+    LIMIT :limit_count
+) AS page
+JOIN sessions ON sessions.key = page.key
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+ORDER BY page.key;
+
+-- name: list_newest_sessions
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
+    lineage, settings
+FROM (
+    SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key < :before_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND :agent_key IS NULL AND key < :before_key
+    UNION ALL
+    SELECT key FROM sessions WHERE :user_key IS NULL AND agent_key = :agent_key AND key < :before_key
+    UNION ALL
+    SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key < :before_key
+    ORDER BY key DESC
+    LIMIT :limit_count
+) AS page
+JOIN sessions ON sessions.key = page.key
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+ORDER BY page.key DESC;
+
+-- name: list_owned_sessions
+SELECT
+    sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
+    lineage, settings
+FROM sessions
+JOIN users ON users.key = sessions.user_key
+JOIN agents ON agents.key = sessions.agent_key
+WHERE sessions.user_key = :user_key AND sessions.agent_key = :agent_key
+ORDER BY sessions.key;
+
+-- name: clear_current
+UPDATE sessions SET is_current = 0 WHERE user_key = :user_key AND agent_key = :agent_key AND is_current = 1;
+
+-- name: set_current
+UPDATE sessions SET is_current = 1 WHERE id = :session_id;
+
+-- name: update_settings
+UPDATE sessions SET settings = :settings WHERE id = :session_id;
+
+-- name: raise_revision
+UPDATE session_states SET revision = revision + 1
+WHERE session_key = (SELECT key FROM sessions WHERE id = :session_id);
+
+-- name: find_keys
+SELECT key, user_key, agent_key FROM sessions WHERE id = :session_id;
+
+-- name: count_user_rows
+-- About how many rows a user has, from one index lookup a session.
+SELECT CAST(coalesce(sum((SELECT max(seq) FROM messages WHERE session_key = sessions.key) - sessions.branch_seq), 0) AS BIGINT)
+FROM sessions
+WHERE sessions.user_key = :user_key;

@@ -1,0 +1,2 @@
+-- name: count_all_vectors
+SELECT count(*) FROM vectors WHERE user_key = :user_key;

@@ -1,0 +1,99 @@
+"""Users in SQL. Each function is one call of the port, inside the transaction that the store opened."""
+
+import json
+from typing import cast
+
+from everfold.adapters.sql.codec import from_micros, to_micros
+from everfold.adapters.sql.database import Database, SqlValue
+from everfold.core.access.users import Binding, User, fold_name, join_bindings
+from everfold.core.primitives.ids import UserId
+from everfold.errors import ConflictError, NotFoundError
+
+
+def add_user(database: Database, user: User) -> None:
+    """See `UserStore.add_user`."""
+    if find_user(database, user.id) is not None:
+        raise ConflictError(f"user {user.id} exists already; give the new one an id of its own", user=user.id)
+    if user.is_default and (default := find_default(database)) is not None:
+        raise ConflictError(f"user {default.id} is the default user already; there is one", user=default.id)
+    database.run(
+        "add_user",
+        user_id=user.id,
+        display_name=user.name,
+        is_default=int(user.is_default),
+        created_at=to_micros(user.created_at),
+    )
+    _bind(database, user)
+
+
+def _bind(database: Database, user: User) -> None:
+    for binding in user.bindings:
+        bound = find_bound(database, binding)
+        if bound is not None:
+            raise ConflictError(f"{binding} is user {bound.id}'s; one binding is of one user", user=bound.id)
+        database.run("bind_user", user_id=user.id, channel=binding.channel, own_id=binding.own_id)
+
+
+def find_user(database: Database, user_id: UserId) -> User | None:
+    """See `UserStore.find_user`."""
+    row = database.row("find_user_row", user_id=user_id)
+    return None if row is None else _read_user(row)
+
+
+def find_bound(database: Database, binding: Binding) -> User | None:
+    """See `UserStore.find_bound`."""
+    row = database.row("find_bound_user", channel=binding.channel, own_id=binding.own_id)
+    return None if row is None else _read_user(row)
+
+
+def find_default(database: Database) -> User | None:
+    """See `UserStore.find_default`."""
+    row = database.row("find_default_user")
+    return None if row is None else _read_user(row)
+
+
+def change_user(database: Database, user: User, *, expected: User) -> None:
+    """See `UserStore.change_user`."""
+    found = find_user(database, user.id)
+    if found is None:
+        raise NotFoundError(f"there is no user {user.id!r}; `everfold users` lists them", user=user.id)
+    if found != expected:
+        raise ConflictError(f"user {user.id} was changed by someone else meanwhile; read them again", user=user.id)
+    database.run("rename_user", user_id=user.id, display_name=user.name)
+    database.run("unbind_user", user_id=user.id)
+    _bind(database, user)
+
+
+def list_users(database: Database, *, after: UserId | None, limit_count: int) -> list[User]:
+    """See `UserStore.list_users`."""
+    rows = database.rows("list_users", after=_find_place(database, after), limit_count=limit_count)
+    return [_read_user(row) for row in rows]
+
+
+def list_users_named(database: Database, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
+    """See `UserStore.list_users_named`."""
+    after_key = _find_place(database, after)
+    rows = database.rows("list_users_named", folded=fold_name(text), after=after_key, limit_count=limit_count)
+    return [_read_user(row) for row in rows]
+
+
+def _find_place(database: Database, after: UserId | None) -> int:
+    """The key of the last user of the page before; 0 before the first page."""
+    if after is None:
+        return 0
+    row = database.row("find_user", user_id=after)
+    if row is None:
+        raise NotFoundError(f"there is no user {after!r}; use one that was listed", user=after)
+    return cast("int", row[0])
+
+
+def _read_user(row: tuple[SqlValue, ...]) -> User:
+    id_, name, is_default, created_at, bindings = row
+    pairs = cast("list[tuple[str, str]]", json.loads(cast("str", bindings)))
+    return User(
+        id=UserId(cast("str", id_)),
+        name=cast("str", name),
+        bindings=join_bindings(Binding(channel=channel, own_id=own_id) for channel, own_id in pairs),
+        is_default=bool(is_default),
+        created_at=from_micros(created_at),
+    )
