@@ -10,7 +10,7 @@ from everfold.core.access.users import DEFAULT_NAME, Binding, User, parse_bindin
 from everfold.core.log.budget import require_budget, share_budget
 from everfold.core.log.messages import Role
 from everfold.core.log.prompts import Prompt
-from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.sessions import SessionRecord, SessionSettings, parse_session_key
 from everfold.core.log.state import SessionState
 from everfold.core.log.transcripts import Transcript
 from everfold.core.memory.records import MemoryVersion
@@ -93,6 +93,7 @@ class Everfold:
         *,
         user: str = DEFAULT_USER,
         agent: str = DEFAULT_AGENT,
+        key: str | None = None,
         limit: int | None = None,
         system: str | None = None,
         tools: Sequence[JsonValue] | None = None,
@@ -108,11 +109,13 @@ class Everfold:
         Args:
             user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.
             agent: The assistant.
+            key: The session key, such as a thread's id: one user and agent have a current session for each. Without it, the
+                one that has no key. Sessions that follow it or branch off keep it.
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
             id: The session with this id, whether it is current or not. Its user and agent are known then.
-            new: A new, empty one that follows the current one and becomes current. It holds what that one held, but for
+            new: A new, empty one that follows the current one of its key and becomes current. It holds what that one held, but for
                 what is given here.
             beside: A new, empty one beside the current one, which stays current.
 
@@ -124,14 +127,15 @@ class Everfold:
         """
         hold = partial(_hold, limit=limit, system=system, tools=tools)
         if id is not None:
-            if new or beside or (user, agent) != (DEFAULT_USER, DEFAULT_AGENT):
-                raise InvalidInputError(f"session {id}: give its id without `user`, `agent`, `new` and `beside`")
+            if new or beside or (user, agent, key) != (DEFAULT_USER, DEFAULT_AGENT, None):
+                raise InvalidInputError(f"session {id}: give its id without `user`, `agent`, `key`, `new` and `beside`")
             is_as_it_was = (limit, system, tools) == (None, None, None)
             return await self._open_known(SessionId(id), None if is_as_it_was else hold)
+        session_key = parse_session_key(key)
         if beside:
-            return await self._open_beside(user, agent, hold)
-        live = await self._find_current(user, agent) if new else None
-        return await (self._open_current(user, agent, hold) if live is None else self._follow(live, hold))
+            return await self._open_beside(user, agent, session_key, hold)
+        live = await self._find_current(user, agent, session_key) if new else None
+        return await (self._open_current(user, agent, session_key, hold) if live is None else self._follow(live, hold))
 
     async def _open_known(self, session_id: SessionId, hold: _Hold | None) -> Session:
         """The session with an id, as it is or with what it is to hold from now on."""
@@ -140,15 +144,15 @@ class Everfold:
             return self._handle(live)
         return self._handle(await self._change(live, hold(live.settings)))
 
-    async def _open_current(self, user: str, agent: str, hold: _Hold) -> Session:
+    async def _open_current(self, user: str, agent: str, session_key: str, hold: _Hold) -> Session:
         """The current session with what it is to hold, made where there is none."""
         settings = hold(self._defaults_of(agent))
-        live = await self._find_current(user, agent)
+        live = await self._find_current(user, agent, session_key)
         is_new = live is None
         if live is None:
             _require_budget(settings, SessionState(), "to be opened")
             user_id = await self._users.ensure_id(user)
-            live = await self._switcher.open_current(user_id, AgentId(agent), settings)
+            live = await self._switcher.open_current(user_id, AgentId(agent), session_key, settings)
         wanted = hold(replace(live.settings, policy=settings.policy))
         return self._handle(await self._change(live, wanted), is_new=is_new)
 
@@ -160,22 +164,24 @@ class Everfold:
         made = await self._switcher.new(live)
         return self._handle(await self._opener.change_settings(made, wanted), is_new=True)
 
-    async def _open_beside(self, user: str, agent: str, hold: _Hold) -> Session:
+    async def _open_beside(self, user: str, agent: str, session_key: str, hold: _Hold) -> Session:
         """A new session beside the current one; it becomes the current one where there is none."""
         settings = hold(self._defaults_of(agent))
         _require_budget(settings, SessionState(), "to be opened")
         user_id = await self._users.ensure_id(user)
-        return self._handle(await self._switcher.add(user_id, AgentId(agent), settings), is_new=True)
+        live = await self._switcher.add(user_id, AgentId(agent), session_key, settings)
+        return self._handle(live, is_new=True)
 
     async def _change(self, live: LiveSession, wanted: SessionSettings) -> LiveSession:
         """A session with what it is to hold, where that leaves room."""
         _require_budget(wanted, live.state, live.record.id)
         return await self._opener.change_settings(live, wanted)
 
-    async def _find_current(self, user: str, agent: str) -> LiveSession | None:
-        """The current session of a user and an agent, as it is."""
+    async def _find_current(self, user: str, agent: str, session_key: str) -> LiveSession | None:
+        """The current session of a user and an agent under a session key, as it is."""
         user_id = await self._users.find_id(user)
-        return None if user_id is None else await self._opener.find_current(user_id, AgentId(_name(agent, "agent")))
+        agent_id = AgentId(_name(agent, "agent"))
+        return None if user_id is None else await self._opener.find_current(user_id, agent_id, session_key)
 
     def import_transcript(
         self, transcript: Transcript, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, limit: int | None = None

@@ -40,6 +40,18 @@ async def test_a_session_is_opened_once(admin: httpx2.AsyncClient) -> None:
     assert first.json()["is_current"]
 
 
+async def test_each_session_key_has_a_session(admin: httpx2.AsyncClient) -> None:
+    """Opening with a session key gives the session of that key, and lists show which has which."""
+    bare = await open_session(admin)
+    first = await admin.post("/api/sessions", json={"session_key": "thread-42"})
+    second = await admin.post("/api/sessions", json={"session_key": "thread-42"})
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json() == second.json()
+    listed = (await admin.get("/api/sessions", params={"order": "oldest"})).json()["sessions"]
+    assert [(one["id"], one["session_key"]) for one in listed] == [(bare["id"], ""), (first.json()["id"], "thread-42")]
+    assert (await admin.post("/api/sessions", json={"session_key": " "})).status_code == 422
+
+
 async def test_what_a_session_holds_reads_back(admin: httpx2.AsyncClient) -> None:
     """Limit, system prompt and tools are given back exactly, with the state and its slices."""
     tool = {"name": "look_up", "input_schema": {"type": "object", "z": 1, "a": [1.0, None]}}

@@ -55,12 +55,12 @@ class SessionStore(Protocol):
     """Sessions by user and agent."""
 
     async def create_session(self, record: SessionRecord, state: SessionState) -> None:
-        """Store a session with its first state. If it is current, it replaces the one before in the same transaction.
+        """Store a session with its first state. If it is current, the one before it is so no longer, in one transaction.
 
         Raises:
-            ConflictError: the id exists, or another session became current for the same user and agent meanwhile
-                (`record.parent_id` is not the current one), or a message was erased from the parent of a branch after
-                its state was read (`state.epoch` is not the parent's).
+            ConflictError: the id exists, or another session became current for the same user, agent and session key
+                meanwhile (`record.parent_id` is not the current one), or a message was erased from the parent of a
+                branch after its state was read (`state.epoch` is not the parent's).
         """
         ...
 
@@ -68,8 +68,10 @@ class SessionStore(Protocol):
         """The session with this id."""
         ...
 
-    async def find_current_session(self, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
-        """The current session of a user and an agent."""
+    async def find_current_session(
+        self, user_id: UserId, agent_id: AgentId, session_key: str = ""
+    ) -> SessionRecord | None:
+        """The current session of a user and an agent under a session key; the empty one is that of sessions without."""
         ...
 
     async def list_sessions(
@@ -79,7 +81,7 @@ class SessionStore(Protocol):
         ...
 
     async def make_current(self, session_id: SessionId) -> SessionRecord:
-        """Make a session the current one of its user and agent, and give it."""
+        """Make a session the current one of its user, agent and session key, and give it."""
         ...
 
     async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:

@@ -77,6 +77,41 @@ def without_audit(document: JsonObject) -> JsonObject:
     return {**document, "audit": None}
 
 
+async def test_session_keys_come_back(engine: Everfold) -> None:
+    """An imported session has its key and is current under it; a document of an older release has sessions without."""
+    for key in (None, "thread-42", "thread-43"):
+        await (await engine.session(user="ada", key=key)).append(user(f"In {key}."))
+    document = await engine.export_user("ada", transcripts=True)
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user="ada")
+        listed = await other.list_sessions(user="ada")
+        assert [(one.session_key, one.is_current) for one in listed] == [
+            ("", True),
+            ("thread-42", True),
+            ("thread-43", True),
+        ]
+        found = await other.session(user="ada", key="thread-43")
+        assert [message.view.text for message in await found.messages()] == ["In thread-43."]
+    old = json.loads(json.dumps(document))
+    old["transcripts"] = old["transcripts"][:1]
+    del old["transcripts"][0]["session_key"]
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(old, user="ada")
+        assert [one.session_key for one in await other.list_sessions()] == [""]
+
+
+@pytest.mark.parametrize(("key", "said"), [(7, "expected"), ("\ud83d", "session key"), ("thread-42", "second current")])
+async def test_a_wrong_session_key_is_refused(engine: Everfold, key: object, said: str) -> None:
+    """A key that is none, or a second current session under one, is refused with its place in the document."""
+    for known in ("thread-42", "thread-43"):
+        await (await engine.session(user="ada", key=known)).append(user("Hi."))
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    document["transcripts"][1]["session_key"] = key
+    async with everfold.open("memory://", settings=ON) as other:
+        with pytest.raises(InvalidInputError, match=said):
+            await other.import_user(document, user="ada")
+
+
 async def test_transcripts_come_back_equal(engine: Everfold, clock: FakeClock, url: str) -> None:
     """An export of the user whom a document was imported as, in an empty store, is that document."""
     session = await fill(engine, clock)

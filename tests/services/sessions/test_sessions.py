@@ -292,6 +292,76 @@ async def test_users_and_agents_are_apart(engine: Everfold) -> None:
     assert len(await engine.list_sessions(agent="clerk")) == 2
 
 
+async def test_each_key_has_its_own_conversation(engine: Everfold) -> None:
+    """One user and agent have a current session under each session key, and one without; each is found again."""
+    bare = await engine.session(user="ada")
+    await bare.append(user("bare"))
+    for key in ("thread-42", "Thread-42", "é/\U0001f600"):
+        session = await engine.session(user="ada", key=key)
+        assert session.is_new
+        assert session.record.session_key == key
+        await session.append(user(key))
+        again = await engine.session(user="ada", key=key)
+        assert (again.id, again.is_new) == (session.id, False)
+        assert await texts(again) == [key]
+    assert (await engine.session(user="ada")).id == bare.id
+    listed = await engine.list_sessions(user="ada")
+    assert [(one.session_key, one.is_current) for one in listed] == [
+        ("", True),
+        ("thread-42", True),
+        ("Thread-42", True),
+        ("é/\U0001f600", True),
+    ]
+
+
+async def test_what_follows_a_session_keeps_its_key(engine: Everfold) -> None:
+    """New, reset, branched and rewound sessions have the key of the one before, and leave the others current."""
+    bare = await engine.session()
+    first = await engine.session(key="inbox", limit=LIMIT)
+    await first.append(talk(2))
+    aside = await first.branch(2)
+    rewound = await first.rewind(2)
+    second = await rewound.new()
+    third = await engine.session(key="inbox", new=True)
+    beside = await engine.session(key="inbox", beside=True)
+    for session in (aside, rewound, second, third, beside):
+        assert session.record.session_key == "inbox"
+    assert third.record.parent_id == second.id
+    assert third.settings.limit_tokens == LIMIT
+    await first.resume()
+    current = [record.id for record in await engine.list_sessions() if record.is_current]
+    assert current == [bare.id, first.id]
+    assert (await engine.session(key="inbox")).id == first.id
+
+
+async def test_a_session_that_rotates_keeps_its_key(url: str) -> None:
+    """Where a compaction begins a new session, it is found under the same key."""
+    async with everfold.open(url, settings={"sessions": {"rotate_on_compaction": True}}) as engine:
+        session = await engine.session(key="inbox", limit=LIMIT)
+        first_id = session.id
+        await session.append(talk(30))
+        await session.compact()
+        await session.window()
+        assert session.id != first_id
+        assert session.record.started_by == "compaction"
+        assert (await engine.session(key="inbox")).id == session.id
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 513, "\ud83d", "a\0b", 42])
+async def test_keys_that_are_none(engine: Everfold, key: object) -> None:
+    """A key that is blank, too long, no text or not storable as text is refused, and nothing is written."""
+    with pytest.raises(InvalidInputError, match="session key"):
+        await engine.session(key=key)  # type: ignore[arg-type]  # what a caller may give
+    assert await engine.list_sessions() == []
+
+
+async def test_a_key_is_not_given_beside_an_id(engine: Everfold) -> None:
+    """An id names one session, so a key beside it is refused."""
+    session = await engine.session(key="inbox")
+    with pytest.raises(InvalidInputError, match="`key`"):
+        await engine.session(id=session.id, key="inbox")
+
+
 async def test_search_finds_a_shared_message_once(engine: Everfold) -> None:
     """A message that a branch shares is found once among all sessions, and in the branch too."""
     session = await engine.session()

@@ -9,7 +9,7 @@ from everfold.adapters.inmemory.history import bury
 from everfold.adapters.inmemory.log import write_plan
 from everfold.adapters.inmemory.memory import count_memory, wipe_tables
 from everfold.adapters.inmemory.memory_tables import drop, import_tables, write_change
-from everfold.adapters.inmemory.sessions import put_current, put_session
+from everfold.adapters.inmemory.sessions import find_place_of, put_current, put_session
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.adapters.inmemory.vectors import count_vectors
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
@@ -110,7 +110,7 @@ class InMemoryForgetting(TablesHolder):
 def _restore_session(tables: Tables, session: RestoredSession) -> None:
     record = session.record
     put_session(tables, replace(record, is_current=False), session.state)
-    if record.is_current and (record.user_id, record.agent_id) not in tables.current:
+    if record.is_current and find_place_of(record) not in tables.current:
         put_current(tables, record)
     for plan in session.plans:
         write_plan(tables, record.id, plan)

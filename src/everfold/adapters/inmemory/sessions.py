@@ -29,10 +29,12 @@ class InMemorySessions(TablesHolder):
         """The session with this id."""
         return give_record(self._tables.get_session(session_id))
 
-    async def find_current_session(self, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
-        """The current session of a user and an agent."""
+    async def find_current_session(
+        self, user_id: UserId, agent_id: AgentId, session_key: str = ""
+    ) -> SessionRecord | None:
+        """The current session of a user and an agent under a session key."""
         tables = self._tables
-        session_id = tables.current.get((user_id, agent_id))
+        session_id = tables.current.get((user_id, agent_id, session_key))
         return None if session_id is None else give_record(tables.sessions[session_id])
 
     async def list_sessions(
@@ -52,7 +54,7 @@ class InMemorySessions(TablesHolder):
         return list(islice(matching, limit_count))
 
     async def make_current(self, session_id: SessionId) -> SessionRecord:
-        """Make a session the current one of its user and agent, and give it."""
+        """Make a session the current one of its user, agent and session key, and give it."""
         tables = self._tables
         put_current(tables, tables.get_session(session_id))
         return give_record(tables.sessions[session_id])
@@ -93,10 +95,10 @@ def _check_new(tables: Tables, record: SessionRecord) -> None:
     for shared in (*([record.parent_id] if record.parent_id else []), *(part.session_id for part in record.lineage)):
         if shared != record.id:
             tables.get_session(shared)
-    current = tables.current.get((record.user_id, record.agent_id))
+    current = tables.current.get(find_place_of(record))
     if record.is_current and record.started_by not in {"branch", "rewind"} and current != record.parent_id:
         raise ConflictError(
-            f"session {record.id}: its parent {record.parent_id} is not the current session of this user and agent, "
+            f"session {record.id}: its parent {record.parent_id} is not the current session of this user, agent and session key, "
             f"which is {current}; read the current session and try again",
             session=record.id,
         )
@@ -112,10 +114,15 @@ def _check_epoch(tables: Tables, record: SessionRecord, state: SessionState) -> 
 
 
 def put_current(tables: Tables, record: SessionRecord) -> None:
-    """Make a session the current one of its user and agent."""
-    owner = (record.user_id, record.agent_id)
-    before = tables.current.get(owner)
+    """Make a session the current one of its user, agent and session key."""
+    place = find_place_of(record)
+    before = tables.current.get(place)
     if before is not None:
         tables.sessions[before] = replace(tables.sessions[before], is_current=False)
     tables.sessions[record.id] = replace(tables.sessions[record.id], is_current=True)
-    tables.current[owner] = record.id
+    tables.current[place] = record.id
+
+
+def find_place_of(record: SessionRecord) -> tuple[UserId, AgentId, str]:
+    """What one session at a time is the current one of."""
+    return record.user_id, record.agent_id, record.session_key

@@ -136,7 +136,7 @@ class Tables:
 
     users: dict[UserId, User] = field(default_factory=dict)
     sessions: dict[SessionId, SessionRecord] = field(default_factory=dict)
-    current: dict[tuple[UserId, AgentId], SessionId] = field(default_factory=dict)
+    current: dict[tuple[UserId, AgentId, str], SessionId] = field(default_factory=dict)
     states: dict[SessionId, SessionState] = field(default_factory=dict)
     messages: dict[SessionId, dict[int, StoredMessage]] = field(default_factory=dict)
     client_ids: dict[SessionId, dict[str, int]] = field(default_factory=dict)

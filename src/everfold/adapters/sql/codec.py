@@ -253,7 +253,9 @@ def lineage_from_text(text: object) -> tuple[Segment, ...]:
 
 def read_session(row: Row) -> SessionRecord:
     """A session from the columns of `find_session`."""
-    _, id_, user_id, agent_id, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings = row
+    _, id_, user_id, agent_id, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings, thread = (
+        row
+    )
     return SessionRecord(
         id=SessionId(cast("str", id_)),
         user_id=UserId(cast("str", user_id)),
@@ -265,6 +267,7 @@ def read_session(row: Row) -> SessionRecord:
         lineage=lineage_from_text(lineage),
         settings=_settings(settings),
         is_current=bool(is_current),
+        session_key=cast("str", thread),
     )
 
 

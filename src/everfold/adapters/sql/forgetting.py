@@ -167,7 +167,8 @@ def _restore_session(database: Database, session: RestoredSession) -> None:
     record = session.record
     if database.row("find_session", session_id=record.id) is not None:
         raise ConflictError(f"session {record.id} exists already; give the new one an id of its own", session=record.id)
-    is_current = record.is_current and find_current_session(database, record.user_id, record.agent_id) is None
+    current = find_current_session(database, record.user_id, record.agent_id, record.session_key)
+    is_current = record.is_current and current is None
     # It replaces no current session, so none is checked.
     create_session(database, replace(record, is_current=False), session.state)
     if is_current:

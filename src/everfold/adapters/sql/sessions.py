@@ -21,9 +21,9 @@ def create_session(database: Database, record: SessionRecord, state: SessionStat
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
     user_key, agent_key = cast("tuple[int, int]", owner)
     if record.is_current:
-        current = find_current_session(database, record.user_id, record.agent_id)
+        current = find_current_session(database, record.user_id, record.agent_id, record.session_key)
         _expect_current(record, current)
-        database.run("clear_current", user_key=user_key, agent_key=agent_key)
+        database.run("clear_current", user_key=user_key, agent_key=agent_key, thread=record.session_key)
     database.run(
         "insert_session",
         id=record.id,
@@ -34,6 +34,7 @@ def create_session(database: Database, record: SessionRecord, state: SessionStat
         started_by=record.started_by,
         created_at=to_micros(record.created_at),
         is_current=int(record.is_current),
+        thread=record.session_key,
         lineage=lineage_to_text(record.lineage),
         settings=settings_to_text(record.settings),
     )
@@ -53,7 +54,7 @@ def _expect_current(record: SessionRecord, current: SessionRecord | None) -> Non
     found = current.id if current else None
     if found != record.parent_id:
         raise ConflictError(
-            f"session {record.id}: its parent {record.parent_id} is not the current session of this user and agent, "
+            f"session {record.id}: its parent {record.parent_id} is not the current session of this user, agent and session key, "
             f"which is {found}; read the current session and try again",
             session=record.id,
         )
@@ -79,9 +80,11 @@ def get_session(database: Database, session_id: SessionId) -> SessionRecord:
     return read_session(row)
 
 
-def find_current_session(database: Database, user_id: UserId, agent_id: AgentId) -> SessionRecord | None:
+def find_current_session(
+    database: Database, user_id: UserId, agent_id: AgentId, session_key: str = ""
+) -> SessionRecord | None:
     """See `SessionStore.find_current_session`."""
-    row = database.row("find_current_session", user_id=user_id, agent_id=agent_id)
+    row = database.row("find_current_session", user_id=user_id, agent_id=agent_id, thread=session_key)
     return None if row is None else read_session(row)
 
 
@@ -129,7 +132,7 @@ def make_current(database: Database, session_id: SessionId) -> SessionRecord:
     record = get_session(database, session_id)
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
     user_key, agent_key = cast("tuple[int, int]", owner)
-    database.run("clear_current", user_key=user_key, agent_key=agent_key)
+    database.run("clear_current", user_key=user_key, agent_key=agent_key, thread=record.session_key)
     database.run("set_current", session_id=session_id)
     return get_session(database, session_id)
 

@@ -41,7 +41,7 @@ def run(
     if as_json:
         print_json({"sessions": rows})
     else:
-        columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current")
+        columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current", "session key")
         print_table(columns, [[_cell(value) for key, value in row.items() if key != "user_id"] for row in rows])
 
 
@@ -64,6 +64,7 @@ async def _describe(engine: Everfold, session_id: str, names: Mapping[UserId, st
         "started_by": record.started_by,
         "created_at": f"{record.created_at:%Y-%m-%d %H:%M}",
         "is_current": record.is_current,
+        "session_key": record.session_key,
     }
 
 

@@ -177,7 +177,7 @@ async def choose_session(engine: Everfold, session_id: str | None, *, user: str,
     after: str | None = None
     while records := await engine.list_sessions(user=user, agent=agent, after=after):
         for record in records:
-            if record.is_current:
+            if record.is_current and not record.session_key:
                 return await engine.session(id=record.id)
         after = records[-1].id
     raise NotFoundError(

@@ -1,13 +1,15 @@
 """Sessions: one append-only log each, related by where they came from."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal, cast
 
 from everfold.core.log.budget import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.log.prompts import Prompt
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_json_tokens, estimate_text_tokens
+from everfold.errors import InvalidInputError
 
 NO_END = 2**62
 """A sequence number, or an ordinal, that no log reaches."""
@@ -51,7 +53,9 @@ class SessionRecord:
         parent_id: The session that was current before, or that it branched from.
         branch_seq: The last message that it shares with its parent; 0 when it shares none.
         lineage: Where its messages are: shared stretches first, its own last.
-        is_current: It is the session that `engine.session(user, agent)` gives.
+        is_current: It is the session that `engine.session(user, agent, key)` gives.
+        session_key: Which of the conversations that a user has with an agent side by side it belongs to; empty for the
+            one that needs no name. Sessions that follow it keep the key.
     """
 
     id: SessionId
@@ -64,6 +68,28 @@ class SessionRecord:
     lineage: tuple[Segment, ...]
     settings: SessionSettings
     is_current: bool = True
+    session_key: str = ""
+
+
+MOST_SESSION_KEY_CHARS: Final = 512
+"""How long a session key may be: thread ids of chat services and frameworks have under 200."""
+
+
+def parse_session_key(value: object) -> str:
+    """A session key that is given; empty for None.
+
+    Raises:
+        InvalidInputError: it is no text, blank, too long, or holds a lone surrogate or a NUL.
+    """
+    if value is None:
+        return ""
+    is_fit = isinstance(value, str) and bool(value.strip()) and len(value) <= MOST_SESSION_KEY_CHARS
+    if not is_fit or re.search("[\0\ud800-\udfff]", cast("str", value)):
+        raise InvalidInputError(
+            f"the session key must be a text of 1 to {MOST_SESSION_KEY_CHARS} characters that is valid UTF-8, "
+            f"got {str(value)[:80]!r}"
+        )
+    return cast("str", value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

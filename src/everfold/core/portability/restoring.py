@@ -123,6 +123,7 @@ def _make_record(
         lineage=lineage,
         settings=SessionSettings(limit_tokens=session.limit_tokens, prompt=prompt, policy=policy_of(session.agent_id)),
         is_current=session.is_current,
+        session_key=session.session_key,
     )
 
 

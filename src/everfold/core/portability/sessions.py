@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar, cast
 
 from everfold.core.log.messages import Kind, WireFormat
-from everfold.core.log.sessions import StartedBy
+from everfold.core.log.sessions import StartedBy, parse_session_key
 from everfold.core.primitives.field_types import broken, check_fields, require_text
 from everfold.core.primitives.ids import AgentId, SessionId
 from everfold.core.primitives.json_values import JsonObject, JsonValue, decode_json, encode_json
@@ -44,6 +44,7 @@ class PortableSession:
     """One session with the messages that it stores itself; a branch shares the ones up to `branch_seq` with its parent.
 
     Attributes:
+        session_key: As in `everfold.core.log.sessions.SessionRecord`; a document may leave it out where it is empty.
         system: Its system prompt.
         tools: Its tool schemas, a JSON list in bytes.
         extracted_seq: Up to where memory has looked at it; the next three as in `everfold.core.memory.records.SessionMemory`.
@@ -64,11 +65,15 @@ class PortableSession:
     tokens_count: int
     calls_count: int
     messages: tuple[PortableMessage, ...] = ()
+    session_key: str = ""
 
 
 Row = TypeVar("Row", PortableMessage, PortableSession)
 
 _OF_SESSION: Final = frozenset(PortableSession.__dataclass_fields__)
+_ADDED: Final[JsonObject] = {"session_key": ""}
+"""What documents of older releases do not have, and what it stands for there."""
+
 _OF_MESSAGE: Final = frozenset(PortableMessage.__dataclass_fields__) - {"content"} | {"wire"}
 
 
@@ -87,7 +92,7 @@ def read_sessions(values: object, at: str) -> tuple[PortableSession, ...]:
         raise broken(at, f"expected a list, got {type(values).__name__}")
     sessions = tuple(_read_session(value, f"{at}[{index}]") for index, value in enumerate(values))
     known: set[SessionId] = set()
-    current: set[AgentId] = set()
+    current: set[tuple[AgentId, str]] = set()
     for index, session in enumerate(sessions):
         if session.id in known:
             raise broken(f"{at}[{index}]", f"the id {session.id!r} stands twice")
@@ -95,10 +100,13 @@ def read_sessions(values: object, at: str) -> tuple[PortableSession, ...]:
             raise broken(
                 f"{at}[{index}]", f"it shares messages of {session.parent_id!r}, which does not stand before it"
             )
-        if session.is_current and session.agent_id in current:
-            raise broken(f"{at}[{index}]", f"a second current session of agent {session.agent_id!r}")
+        place = (session.agent_id, session.session_key)
+        if session.is_current and place in current:
+            raise broken(
+                f"{at}[{index}]", f"a second current session of agent {session.agent_id!r} and its session key"
+            )
         known.add(session.id)
-        current |= {session.agent_id} if session.is_current else set()
+        current |= {place} if session.is_current else set()
     return sessions
 
 
@@ -111,6 +119,7 @@ def _write_session(session: PortableSession) -> JsonObject:
         "started_by": session.started_by,
         "created_at": session.created_at.isoformat(),
         "is_current": session.is_current,
+        "session_key": session.session_key,
         "limit_tokens": session.limit_tokens,
         "system": session.system,
         "tools": decode_json(session.tools),
@@ -137,7 +146,7 @@ def _write_message(message: PortableMessage) -> JsonObject:
 
 
 def _read_session(value: object, at: str) -> PortableSession:
-    fields = _read_object(value, _OF_SESSION, at)
+    fields = _read_object({**_ADDED, **value} if isinstance(value, dict) else value, _OF_SESSION, at)
     if not isinstance(fields["tools"], list) or not isinstance(fields["messages"], list):
         raise broken(at, "expected lists of tools and messages")
     messages = [_read_message(one, f"{at}.messages[{index}]") for index, one in enumerate(fields["messages"])]
@@ -154,6 +163,8 @@ def _read_session(value: object, at: str) -> PortableSession:
 
 def _check_session(session: PortableSession, at: str) -> None:
     require_text(session.agent_id, f"{at}.agent_id")
+    if session.session_key:
+        _require_session_key(session.session_key, f"{at}.session_key")
     if session.parent_id is not None:
         require_text(session.parent_id, f"{at}.parent_id")
     for index, message in enumerate(session.messages):
@@ -213,3 +224,10 @@ def _checked(row: Row, at: str) -> Row:
     if problem:
         raise broken(at, problem)
     return row
+
+
+def _require_session_key(value: object, at: str) -> None:
+    try:
+        parse_session_key(value)
+    except InvalidInputError as error:
+        raise broken(at, str(error)) from error

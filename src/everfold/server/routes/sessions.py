@@ -58,11 +58,12 @@ async def list_sessions(
     responses={200: {"model": SessionSchema, "description": "It was there."}},
 )
 async def open_session(caller: AnyKey, runtime: Context, asked: NewSession, response: Response) -> BrowsedSession:
-    """Open the current session of a user and an agent, creating it if there is none, or begin a new one."""
+    """Open the current session of a user and an agent (one for each session key), creating it if there is none."""
     owner = await read_owner(caller, runtime.engine, asked.user, asked.agent)
     session = await runtime.engine.session(
         user=owner.user_id or DEFAULT_USER,
         agent=owner.agent_id or DEFAULT_AGENT,
+        key=asked.session_key,
         limit=asked.limit,
         system=asked.system,
         tools=asked.tools,  # type: ignore[arg-type]  # parsed from JSON

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from everfold.admin import BrowsedSession
 from everfold.core.compaction.certificate import VerificationProblem
-from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.sessions import MOST_SESSION_KEY_CHARS, SessionRecord, SessionSettings
 from everfold.server.schemas.schema import Given, many, project, wrap
 from everfold.server.schemas.windows import SliceSchema, list_slices
 from everfold.services.forgetting.wipe import ErasedSession
@@ -31,6 +31,13 @@ class NewSession(Given):
         min_length=1,
         description="Default: the API key's own agent, else `default`.",
         examples=["default"],
+    )
+    session_key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_SESSION_KEY_CHARS,
+        description="One user and agent have a current session for each, such as for each thread. Default: the one without.",
+        examples=["thread-42"],
     )
     limit: int | None = Field(default=None, ge=1, description="The model's context limit in tokens.", examples=[16_000])
     system: str | None = Field(default=None, description="The system prompt.", examples=["You help a harbour master."])
@@ -59,13 +66,15 @@ class ShownSession(NamedTuple):
 SessionSchema = project(
     "Session",
     BrowsedSession,
-    "id=record.id user_id=record.user_id agent=record.agent_id is_current=record.is_current parent_id=record.parent_id "
+    "id=record.id user_id=record.user_id agent=record.agent_id is_current=record.is_current session_key=record.session_key "
+    "parent_id=record.parent_id "
     "branch_seq=record.branch_seq started_by=record.started_by created_at=record.created_at active_at=figures.active_at "
     "limit_tokens=record.settings.limit_tokens messages_count=figures.last_seq watermark=figures.watermark "
     "epoch=figures.epoch",
     "One log between a user and an agent.",
     words={
-        "is_current": "New messages of this user to this agent go here.",
+        "is_current": "New messages of this user to this agent under this session key go here.",
+        "session_key": "Which of their conversations side by side it belongs to; empty for the one without a key.",
         "active_at": "When the user spoke last; null before.",
         "messages_count": "Also the number of the newest message.",
     },

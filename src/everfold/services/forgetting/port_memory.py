@@ -173,6 +173,7 @@ async def _read_session(store: Store, record: SessionRecord) -> PortableSession:
         started_by=record.started_by,
         created_at=record.created_at,
         is_current=record.is_current,
+        session_key=record.session_key,
         limit_tokens=record.settings.limit_tokens,
         system=record.settings.prompt.system,
         tools=encode_json(list(record.settings.prompt.tools)),

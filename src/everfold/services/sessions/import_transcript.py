@@ -105,7 +105,7 @@ async def import_transcript(
     first_id: SessionId | None = None
     for conversation in placed:
         # It cannot be found before it is whole, so no other writer can change it meanwhile.
-        live = await opener.add(user_id, agent_id, conversation.settings, is_hidden=True)
+        live = await opener.add(user_id, agent_id, "", conversation.settings, is_hidden=True)
         first_id = first_id or live.record.id
         for plan in conversation.plans:
             await store.append(live.record.id, plan, expected_revision=plan.state.revision - 1)

@@ -38,48 +38,60 @@ class Opener:
     ids: Ids
 
     async def open_current(
-        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings
+        self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings
     ) -> tuple[LiveSession, bool]:
-        """The current session of a user and an agent, made when there is none, and whether it was made."""
+        """The current session under a session key, made when there is none, and whether it was made."""
         tries = Tries(f"the current session of user {user_id} and agent {agent_id!r}", user=user_id, agent=agent_id)
         while True:
             await tries.begin()
-            live = await self.find_current(user_id, agent_id)
+            live = await self.find_current(user_id, agent_id, session_key)
             if live is not None:
                 return live, False
             try:
-                return await self._start(user_id, agent_id, settings, started_by="open", parent_id=None), True
+                return await self._start(user_id, agent_id, session_key, settings, started_by="open"), True
             except ConflictError:
                 continue
 
-    async def find_current(self, user_id: UserId, agent_id: AgentId) -> LiveSession | None:
-        """The current session of a user and an agent, or None."""
-        record = await self.store.find_current_session(user_id, agent_id)
+    async def find_current(self, user_id: UserId, agent_id: AgentId, session_key: str) -> LiveSession | None:
+        """The current session of a user and an agent under a session key, or None."""
+        record = await self.store.find_current_session(user_id, agent_id, session_key)
         return None if record is None else await load_session(self.store, record)
 
     async def follow(self, live: LiveSession, started_by: StartedBy) -> LiveSession:
-        """A new, empty session of the same user and agent that becomes the current one; a reset forgets the calibration."""
+        """A new, empty session of the same user, agent and session key that becomes the current one; a reset forgets the calibration."""
         await live.reload(self.store)
         record = live.record
         state = replace(SessionState().with_cache_break("session", WHOLE_WINDOW), answered=live.state.answered)
         if started_by != "reset":
             state = replace(state, calibration=live.state.calibration)
         return await self._start(
-            record.user_id, record.agent_id, record.settings, started_by=started_by, parent_id=record.id, state=state
+            record.user_id,
+            record.agent_id,
+            record.session_key,
+            record.settings,
+            started_by=started_by,
+            parent_id=record.id,
+            state=state,
         )
 
     async def add(
-        self, user_id: UserId, agent_id: AgentId, settings: SessionSettings, *, is_hidden: bool = False
+        self,
+        user_id: UserId,
+        agent_id: AgentId,
+        session_key: str,
+        settings: SessionSettings,
+        *,
+        is_hidden: bool = False,
     ) -> LiveSession:
         """A new, empty session beside the current one; where there is none it becomes it, unless it is to be hidden."""
         tries = Tries(f"the current session of user {user_id} and agent {agent_id!r}", user=user_id, agent=agent_id)
         while True:
             await tries.begin()
-            current = await self.store.find_current_session(user_id, agent_id)
+            current = await self.store.find_current_session(user_id, agent_id, session_key)
             is_current = current is None and not is_hidden
             try:
                 return await self._start(
-                    user_id, agent_id, settings, started_by="open", parent_id=None, is_current=is_current
+                    user_id, agent_id, session_key, settings, started_by="open", is_current=is_current
                 )
             except ConflictError:
                 continue
@@ -88,10 +100,11 @@ class Opener:
         self,
         user_id: UserId,
         agent_id: AgentId,
+        session_key: str,
         settings: SessionSettings,
         *,
         started_by: StartedBy,
-        parent_id: SessionId | None,
+        parent_id: SessionId | None = None,
         is_current: bool = True,
         state: SessionState | None = None,
     ) -> LiveSession:
@@ -107,6 +120,7 @@ class Opener:
             lineage=(Segment(session_id=session_id),),
             settings=settings,
             is_current=is_current,
+            session_key=session_key,
         )
         state = state or SessionState()
         await self.store.create_session(record, state)
@@ -143,6 +157,7 @@ class Opener:
             lineage=branch_lineage(live.record.lineage, branch_seq=seq, last_ordinal=ordinal, session_id=session_id),
             settings=live.settings,
             is_current=started_by != "branch",
+            session_key=live.record.session_key,
         )
         state = await self._state_at(live, seq, compaction_id=compaction_id, ordinal=ordinal)
         await self.store.create_session(record, state)
@@ -251,7 +266,7 @@ class Opener:
         return tuple(found[-REMEMBERED_CALLS:])
 
     async def resume(self, session_id: SessionId) -> LiveSession:
-        """Make an older session the current one of its user and agent."""
+        """Make an older session the current one of its user, agent and session key."""
         return await load_session(self.store, await self.store.make_current(session_id))
 
     async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:

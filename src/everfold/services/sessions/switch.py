@@ -24,18 +24,20 @@ class Switcher:
     opener: Opener
     stream: Stream
 
-    async def open_current(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
-        """The current session of a user and an agent, made when there is none."""
+    async def open_current(
+        self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings
+    ) -> LiveSession:
+        """The current session under a session key, made when there is none."""
         async with self.stream.plugins.switching(user_id, agent_id):
-            live, is_new = await self.opener.open_current(user_id, agent_id, settings)
+            live, is_new = await self.opener.open_current(user_id, agent_id, session_key, settings)
             if is_new:
                 await self._tell(live.record, None, "open")
         return live
 
-    async def add(self, user_id: UserId, agent_id: AgentId, settings: SessionSettings) -> LiveSession:
+    async def add(self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings) -> LiveSession:
         """A new, empty session; told only where it became the current one."""
         async with self.stream.plugins.switching(user_id, agent_id):
-            live = await self.opener.add(user_id, agent_id, settings)
+            live = await self.opener.add(user_id, agent_id, session_key, settings)
             if live.record.is_current:
                 await self._tell(live.record, None, "open")
         return live
@@ -89,7 +91,7 @@ class Switcher:
     async def _find_current(self, record: SessionRecord) -> SessionRecord | None:
         """The session that is about to end; read only if a listener is told of it."""
         if self.stream.plugins.is_on or self.stream.hears(SessionSwitched):
-            return await self.opener.store.find_current_session(record.user_id, record.agent_id)
+            return await self.opener.store.find_current_session(record.user_id, record.agent_id, record.session_key)
         return None
 
     async def _tell(self, record: SessionRecord, before: SessionRecord | None, cause: SwitchCause) -> None:

@@ -104,6 +104,21 @@ class SessionContract:
         assert await store.find_current_session(BEN, GUIDE) == three
         assert await store.find_current_session(BEN, CLERK) is None
 
+    async def test_each_session_key_has_a_current_session(self, store: Store) -> None:
+        """One user and agent have a current session under each key: what becomes current under one ends none of another."""
+        bare = await open_session(store, session_record("ses_1"))
+        inbox = await open_session(store, replace(session_record("ses_2"), session_key="inbox"))
+        later = await open_session(store, session_record("ses_3", parent=inbox))
+        assert later.session_key == "inbox"
+        assert await store.find_current_session(ADA, GUIDE) == bare
+        assert await store.find_current_session(ADA, GUIDE, "inbox") == later
+        assert await store.find_current_session(ADA, GUIDE, "Inbox") is None
+        with pytest.raises(ConflictError):
+            await open_session(store, replace(session_record("ses_4"), session_key="inbox"))
+        assert await store.make_current(inbox.id) == inbox
+        assert await store.get_session(later.id) == replace(later, is_current=False)
+        assert await store.get_session(bare.id) == bare
+
     async def test_an_older_session_can_become_current_again(self, store: Store) -> None:
         """Making a session current gives it and takes the mark from the other; doing it twice changes nothing."""
         first = await open_session(store)

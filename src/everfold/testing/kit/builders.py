@@ -132,6 +132,7 @@ def session_record(
         lineage=lineage,
         settings=settings or (parent.settings if parent else SessionSettings(limit_tokens=SMALL_LIMIT_TOKENS)),
         is_current=is_current,
+        session_key=parent.session_key if parent else "",
     )
 
 

@@ -26,7 +26,7 @@ SELECT state FROM session_states JOIN sessions ON sessions.key = session_key WHE
 -- name: find_session
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings
+    lineage, settings, thread
 FROM sessions
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
@@ -35,17 +35,17 @@ WHERE sessions.id = :session_id;
 -- name: find_current_session
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings
+    lineage, settings, thread
 FROM sessions
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
-WHERE users.id = :user_id AND agents.id = :agent_id AND is_current = 1;
+WHERE users.id = :user_id AND agents.id = :agent_id AND thread = :thread AND is_current = 1;
 
 -- name: list_sessions
 -- Each of the four ways to ask has an index of its own; those that are not asked cost nothing.
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings
+    lineage, settings, thread
 FROM (
     SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key > :after_key
     UNION ALL
@@ -65,7 +65,7 @@ ORDER BY page.key;
 -- name: list_newest_sessions
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings
+    lineage, settings, thread
 FROM (
     SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key < :before_key
     UNION ALL
@@ -85,7 +85,7 @@ ORDER BY page.key DESC;
 -- name: list_owned_sessions
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings
+    lineage, settings, thread
 FROM sessions
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
@@ -93,7 +93,7 @@ WHERE sessions.user_key = :user_key AND sessions.agent_key = :agent_key
 ORDER BY sessions.key;
 
 -- name: clear_current
-UPDATE sessions SET is_current = 0 WHERE user_key = :user_key AND agent_key = :agent_key AND is_current = 1;
+UPDATE sessions SET is_current = 0 WHERE user_key = :user_key AND agent_key = :agent_key AND thread = :thread AND is_current = 1;
 
 -- name: set_current
 UPDATE sessions SET is_current = 1 WHERE id = :session_id;

@@ -4,13 +4,15 @@ INSERT INTO users (id, created_at) VALUES (:user_id, CAST(unixepoch('subsec') * 
 -- name: insert_session
 -- A key is never given again; see erased_sessions.
 INSERT INTO sessions (
-    key, id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings
+    key, id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings,
+    thread
 ) VALUES (
     1 + max(
         coalesce((SELECT max(key) FROM sessions), 0),
         coalesce((SELECT max(key) FROM erased_sessions), 0)
     ),
-    :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings
+    :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings,
+    :thread
 );
 
 -- name: read_states
