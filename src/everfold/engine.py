@@ -7,16 +7,14 @@ from functools import partial
 
 from everfold.admin import Admin, Defaults
 from everfold.core.access.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
-from everfold.core.log.budget import require_budget, share_budget
 from everfold.core.log.messages import Role
-from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import SessionRecord, SessionSettings, parse_session_key
 from everfold.core.log.state import SessionState
 from everfold.core.log.transcripts import Transcript
 from everfold.core.memory.records import MemoryVersion
 from everfold.core.observation.events import Event
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
-from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.recall.snapshots import reserve_snapshot
 from everfold.errors import InvalidInputError
@@ -27,6 +25,7 @@ from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
 from everfold.services.forgetting.port_memory import export_memory, import_memory
 from everfold.services.forgetting.wipe import ErasedSession, Wiped, erase_session, wipe_user
+from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.import_transcript import Imported, import_transcript
 from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.sessions.open_session import Opener
@@ -125,7 +124,7 @@ class Everfold:
             NotFoundError: there is no session with this id.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        hold = partial(_hold, limit=limit, system=system, tools=tools)
+        hold = partial(hold_settings, limit=limit, system=system, tools=tools)
         if id is not None:
             if new or beside or (user, agent, key) != (DEFAULT_USER, DEFAULT_AGENT, None):
                 raise InvalidInputError(f"session {id}: give its id without `user`, `agent`, `key`, `new` and `beside`")
@@ -150,7 +149,7 @@ class Everfold:
         live = await self._find_current(user, agent, session_key)
         is_new = live is None
         if live is None:
-            _require_budget(settings, SessionState(), "to be opened")
+            require_room(settings, SessionState(), "to be opened")
             user_id = await self._users.ensure_id(user)
             live = await self._switcher.open_current(user_id, AgentId(agent), session_key, settings)
         wanted = hold(replace(live.settings, policy=settings.policy))
@@ -160,21 +159,21 @@ class Everfold:
         """A new session that follows the current one, with what that one held and this one is to hold."""
         policy = self._defaults_of(live.record.agent_id).policy
         wanted = hold(replace(live.settings, policy=policy))
-        _require_budget(wanted, SessionState(), "to be opened")
+        require_room(wanted, SessionState(), "to be opened")
         made = await self._switcher.new(live)
         return self._handle(await self._opener.change_settings(made, wanted), is_new=True)
 
     async def _open_beside(self, user: str, agent: str, session_key: str, hold: _Hold) -> Session:
         """A new session beside the current one; it becomes the current one where there is none."""
         settings = hold(self._defaults_of(agent))
-        _require_budget(settings, SessionState(), "to be opened")
+        require_room(settings, SessionState(), "to be opened")
         user_id = await self._users.ensure_id(user)
         live = await self._switcher.add(user_id, AgentId(agent), session_key, settings)
         return self._handle(live, is_new=True)
 
     async def _change(self, live: LiveSession, wanted: SessionSettings) -> LiveSession:
         """A session with what it is to hold, where that leaves room."""
-        _require_budget(wanted, live.state, live.record.id)
+        require_room(wanted, live.state, live.record.id)
         return await self._opener.change_settings(live, wanted)
 
     async def _find_current(self, user: str, agent: str, session_key: str) -> LiveSession | None:
@@ -201,7 +200,7 @@ class Everfold:
             stream=self._stream,
             ensure_user_id=partial(self._users.ensure_id, user),
             agent_id=agent_id,
-            settings=_hold(self._defaults_of(agent), limit=limit),
+            settings=hold_settings(self._defaults_of(agent), limit=limit),
         )
         memory = self._memories.find(agent_id)
         return imports if memory is None else take_imported(self._store, memory, imports)
@@ -490,31 +489,6 @@ class Everfold:
         )
 
 
-def _hold(
-    base: SessionSettings,
-    *,
-    limit: int | None,
-    system: str | None = None,
-    tools: Sequence[JsonValue] | None = None,
-) -> SessionSettings:
-    """What a session holds, with what is given in its place."""
-    _require_prompt(system, tools)
-    prompt = Prompt(
-        system=base.prompt.system if system is None else system,
-        tools=base.prompt.tools if tools is None else tuple(tools),
-    )
-    return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
-
-
-def _require_prompt(system: object, tools: object) -> None:
-    """Refuse a system prompt that is no text, and tools that are no list of JSON."""
-    if not isinstance(system, str | None):
-        raise InvalidInputError(f"the system prompt must be a text, got {type(system).__name__}")
-    if tools is not None and not isinstance(tools, list | tuple):
-        raise InvalidInputError(f"tools must be a list of schemas, got {type(tools).__name__}")
-    encode_json(list(tools or ()), at="tools")
-
-
 def _parse_bindings(bindings: Sequence[str]) -> list[Binding]:
     if isinstance(bindings, str):
         raise InvalidInputError(f"bindings must be a list of CHANNEL:ID, got the text {bindings!r}")
@@ -525,13 +499,3 @@ def _name(value: str, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInputError(f"the {what} must be a name that is not empty, got {value!r}")
     return value
-
-
-def _require_budget(settings: SessionSettings, state: SessionState, session: str) -> None:
-    budget = share_budget(
-        settings.limit_tokens,
-        settings.policy,
-        prompt_tokens=settings.prompt_tokens + state.fixed_tokens,
-        calibration=state.calibration,
-    )
-    require_budget(budget, settings.policy, calibration=state.calibration, session=session)

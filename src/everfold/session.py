@@ -14,6 +14,7 @@ from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.sdk_objects import SdkObject, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.primitives.ids import SessionId
+from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, InvalidInputError
@@ -25,6 +26,7 @@ from everfold.services.forgetting.erase import Erased, erase_message
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.sessions.append import read_incoming
+from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.live import LiveSession, copy_session
 from everfold.services.sessions.open_session import Opener
 from everfold.services.sessions.read import MOST_READ, Page, read_page, read_range
@@ -111,6 +113,30 @@ class Session:
     def settings(self) -> SessionSettings:
         """What it holds from its opening."""
         return self._live.settings
+
+    async def configure(
+        self, *, system: str | None = None, tools: Sequence[JsonValue] | None = None, limit: int | None = None
+    ) -> bool:
+        """Change what this session holds from now on, and give whether anything changed; what is left out stays.
+
+        Another system prompt or other tools are a cache break, which the next window reports. What is given again with
+        an equal value, whatever the order of its members, changes nothing and breaks nothing.
+
+        Args:
+            system: The system prompt; an empty text takes it away.
+            tools: Tool schemas, in either provider's form; an empty list takes them away.
+            limit: The model's context limit in tokens.
+
+        Raises:
+            InvalidInputError: a value is not of its type, or the limit is not a positive whole number.
+            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
+        """
+        await self._live.reload(self._store)
+        before = self.settings
+        wanted = hold_settings(before, limit=limit, system=system, tools=tools)
+        require_room(wanted, self._live.state, self.id)
+        await self._switcher.opener.change_settings(self._live, wanted)
+        return not wanted.is_as(before)
 
     @property
     def inspect(self) -> Inspection:

@@ -68,6 +68,18 @@ async def test_what_a_session_holds_reads_back(admin: httpx2.AsyncClient) -> Non
     assert sum(slices.values()) == body["state"]["tokens"]
 
 
+async def test_a_session_is_configured_by_its_id(admin: httpx2.AsyncClient) -> None:
+    """Any session's limit, system prompt and tools change by its id; what is left out stays."""
+    made = await open_session(admin, limit=9000, system="Be brief.", tools=[{"name": "look_up"}])
+    path = f"/api/sessions/{made['id']}"
+    changed = (await admin.patch(path, json={"limit": 12_000, "tools": []})).json()
+    assert changed == (await admin.get(path)).json()
+    assert (changed["limit_tokens"], changed["settings"]["tools"]) == (12_000, [])
+    assert changed["settings"]["system"] == "Be brief."
+    assert (await admin.patch(path, json={"limit": 300})).status_code == 422
+    assert (await admin.patch("/api/sessions/ses_nowhere", json={"limit": 9000})).status_code == 404
+
+
 async def test_a_new_session_follows_the_current_one(admin: httpx2.AsyncClient) -> None:
     """With `new` another session follows, holds what the one before held but for what is given, and is current."""
     first = await open_session(admin, limit=9000, system="Be brief.")

@@ -534,6 +534,56 @@ async def test_a_handle_sees_changed_settings(engine: Everfold) -> None:
     assert "Be kind." in str((await old.window()).render("openai"))
 
 
+@pytest.mark.moves_prefix
+async def test_configure_changes_what_is_given(engine: Everfold) -> None:
+    """A handle changes its own session's limit, system prompt and tools; what is left out stays, for other handles too."""
+    session = await engine.session(limit=8000, system="Be brief.", tools=[{"name": "look_up"}])
+    other = await engine.session(id=session.id)
+    await session.append(user("hello"))
+    assert await session.configure(limit=6000)
+    assert await session.configure(system="Be kind.")
+    assert (session.settings.limit_tokens, session.settings.prompt.system) == (6000, "Be kind.")
+    assert session.settings.prompt.tools == ({"name": "look_up"},)
+    assert await other.configure(tools=[])
+    window = await session.window()
+    assert "tools" not in window.render("openai")
+    assert window.report.limit_tokens == 6000
+    assert await session.configure(system="")
+    assert "system" not in (await session.window()).render("anthropic")
+
+
+@pytest.mark.moves_prefix
+async def test_only_a_changed_value_is_a_cache_break(engine: Everfold) -> None:
+    """Giving the same again, with members in another order or 1.0 for 1, reports no break; another value reports one."""
+    session = await engine.session(
+        limit=8000, system="Be brief.", tools=[{"name": "look_up", "strict": 1, "more": {"a": 1, "b": 2}}]
+    )
+    await session.append(user("hello"))
+    first = (await session.window()).render("openai")
+    assert not await session.configure(system="Be brief.", limit=8000)
+    assert not await session.configure(tools=[{"more": {"b": 2.0, "a": 1}, "strict": 1, "name": "look_up"}])
+    window = await session.window()
+    assert (window.report.cache_breaks, window.render("openai")) == ((), first)
+    assert await session.configure(limit=6000)
+    assert (await session.window()).report.cache_breaks == ()
+    assert await session.configure(tools=[{"name": "look_up", "strict": True, "more": {"a": 1, "b": 2}}])
+    assert [one.reason for one in (await session.window()).report.cache_breaks] == ["prompt"]
+    assert (await session.window()).report.cache_breaks == ()
+
+
+async def test_configure_refuses_what_cannot_work(engine: Everfold) -> None:
+    """What leaves no room, or is of the wrong type, is refused, and the session stays as it was."""
+    session = await engine.session(limit=2500, system="Be brief.")
+    before = session.settings
+    with pytest.raises(BudgetUnsatisfiableError):
+        await session.configure(system="Be brief. " * 2000)
+    with pytest.raises(InvalidInputError, match="positive whole number"):
+        await session.configure(limit=0)
+    with pytest.raises(InvalidInputError, match="tools must be a list"):
+        await session.configure(tools="look_up")
+    assert (await engine.session(id=session.id)).settings == session.settings == before
+
+
 async def test_settings_survive_a_restart(file_url: str) -> None:
     """What a session holds is the same after the store was closed and opened again."""
     async with everfold.open(file_url) as engine:

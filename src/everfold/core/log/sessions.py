@@ -44,6 +44,12 @@ class SessionSettings:
         tokens = MESSAGE_OVERHEAD_TOKENS + estimate_text_tokens(system) if system else 0
         return tokens + sum(estimate_json_tokens(tool) for tool in self.prompt.tools)
 
+    def is_as(self, other: "SessionSettings") -> bool:
+        """Whether a session that holds the one need not be changed to hold the other."""
+        return (self.limit_tokens, self.policy) == (other.limit_tokens, other.policy) and self.prompt.is_as(
+            other.prompt
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:

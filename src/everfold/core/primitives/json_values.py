@@ -105,6 +105,23 @@ def dump_json(value: object) -> bytes:
     return _ROW_ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
+def canonical_json(value: object) -> str:
+    """One text for all JSON of equal meaning: members sorted, numbers by value, so that 1.0 is 1; true is no number."""
+    return json.dumps(_by_value(value), sort_keys=True, separators=(",", ":"))
+
+
+def _by_value(value: object) -> object:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list() | tuple():
+            return [_by_value(item) for item in value]
+        case dict():
+            return {key: _by_value(item) for key, item in value.items()}
+        case _:
+            return value
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise _NotExactError(name)
 

@@ -19,6 +19,7 @@ from everfold.server.schemas.sessions import (
     ErasedSessionSchema,
     NewSession,
     Order,
+    SessionChange,
     SessionDetailSchema,
     SessionPageSchema,
     SessionSchema,
@@ -76,6 +77,13 @@ async def open_session(caller: AnyKey, runtime: Context, asked: NewSession, resp
 @router.get("/api/sessions/{session}", response_model=SessionDetailSchema)
 async def get_session(opened: OfSession) -> ShownSession:
     """Read one session with its settings and its state."""
+    return ShownSession(opened.record, await opened.inspect.standing())
+
+
+@router.patch("/api/sessions/{session}", response_model=SessionDetailSchema)
+async def configure_session(opened: OfSession, change: SessionChange) -> ShownSession:
+    """Change the limit, the system prompt or the tools; only a value that differs is a cache break."""
+    await opened.configure(limit=change.limit, system=change.system, tools=change.tools)  # type: ignore[arg-type]  # parsed from JSON
     return ShownSession(opened.record, await opened.inspect.standing())
 
 

@@ -45,6 +45,20 @@ class NewSession(Given):
     new: bool = Field(default=False, description="Begin a new one, which follows the current one.")
 
 
+class SessionChange(Given):
+    """What a session is to hold from now on; what is left out stays."""
+
+    limit: int | None = Field(default=None, ge=1, description="The model's context limit in tokens.", examples=[16_000])
+    system: str | None = Field(
+        default=None,
+        description="The system prompt; an empty text takes it away.",
+        examples=["You help a harbour master."],
+    )
+    tools: list[dict[str, object]] | None = Field(
+        default=None, description="Tool schemas, in either provider's form; an empty list takes them away."
+    )
+
+
 class BranchPoint(Given):
     """Where to branch off."""
 

@@ -270,9 +270,9 @@ class Opener:
         return await load_session(self.store, await self.store.make_current(session_id))
 
     async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
-        """Replace what a session holds from its opening."""
-        if settings != live.settings:
-            is_cache_break = settings.prompt != live.settings.prompt and live.state.last_seq > 0
+        """Replace what a session holds from its opening. Settings of equal value change nothing."""
+        if not settings.is_as(live.settings):
+            is_cache_break = not settings.prompt.is_as(live.settings.prompt) and live.state.last_seq > 0
             await self.store.change_settings(live.record.id, settings)
             await live.reload(self.store)
             if is_cache_break:
