@@ -29,7 +29,7 @@ from everfold.services.sessions.append import read_incoming
 from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.live import LiveSession, copy_session
 from everfold.services.sessions.open_session import Opener
-from everfold.services.sessions.read import MOST_READ, Page, read_page, read_range
+from everfold.services.sessions.read import MOST_READ, Page, look_up, read_page, read_range
 from everfold.services.sessions.search import SearchHit, choose_filter, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
@@ -157,6 +157,7 @@ class Session:
         source: str = "said",
         said_at: datetime | None = None,
         client_id: str | None = None,
+        client_ids: Sequence[str | None] | None = None,
         wire_format: WireFormat | None = None,
     ) -> list[int]:
         """Append one message, or several all or none, and give their sequence numbers.
@@ -171,23 +172,26 @@ class Session:
             source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
             said_at: When it was said, aware; now when left out.
             client_id: Names this append; the same one again changes nothing and gives the same numbers.
+            client_ids: Names each message, None for one without a name. A message whose id is stored is passed over and
+                keeps its number, so that a batch that overlaps the log appends the rest of it.
             wire_format: The form, where it cannot be told from the message.
 
         Raises:
             InvalidInputError: a message is none, or does not fit the log; nothing was stored.
-            ConflictError: the client id was used before for another message.
+            ConflictError: a client id was used before for a message of another meaning.
         """
         batch = as_batch(messages)
+        names = _name_each(client_id, client_ids, len(batch))
         moment = self._clock.now() if said_at is None else said_at
         incoming: list[Incoming] = []
-        for index, wire in enumerate(batch, 1):
+        for index, (wire, name) in enumerate(zip(batch, names, strict=True), 1):
             given = read_incoming(
                 wire,
                 said_at=moment,
                 wire_format=wire_format,
                 origin=origin,
                 source=source,
-                client_id=_name_in_batch(client_id, index, len(batch)),
+                client_id=name,
             )
             incoming.append(given)
             if index % READ_COUNT == 0:
@@ -199,7 +203,21 @@ class Session:
             incoming,
             stream=self._stream,
             attendant=self._attendant,
+            overlaps=client_ids is not None,
         )
+
+    async def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
+        """Which messages of this session have these client ids, or these hashes: their numbers; unknown ones are left out.
+
+        Args:
+            client_ids: As they were given to `append`; an erased message keeps its own.
+            hashes: SHA-256 of the stored JSON, in hex, as `Message.content_hash` has it. Of several messages with the
+                same hash it gives the newest.
+
+        Raises:
+            InvalidInputError: more than 1,000 are given.
+        """
+        return await look_up(self._store, self._live, client_ids=client_ids, hashes=hashes)
 
     async def window(self, *, limit: int | None = None, suffix: str | None = None, preview: bool = False) -> Window:
         """What the model is shown next, compacted first when that is due.
@@ -449,6 +467,24 @@ class Session:
 def _count(folds: Sequence[Fold]) -> list[Fold]:
     """Folds as people read them: reported in the provider's tokens."""
     return [replace(fold, report=fold.report.counted) for fold in folds]
+
+
+def _name_each(client_id: str | None, client_ids: Sequence[str | None] | None, count: int) -> list[str | None]:
+    """The client ids of the messages of an append."""
+    if client_ids is None:
+        return [_name_in_batch(client_id, index, count) for index in range(1, count + 1)]
+    names = list(client_ids) if isinstance(client_ids, list | tuple) else [None]
+    if client_id is not None or len(names) != count or any(not isinstance(name, str | None) for name in names):
+        raise InvalidInputError(
+            f"client_ids must be a list of one text or None for each of the {count} messages, without a client_id beside it"
+        )
+    given = [name for name in names if name is not None]
+    if len(set(given)) < len(given):
+        twice = next(name for name in given if given.count(name) > 1)
+        raise InvalidInputError(
+            f"the client id {twice!r} stands twice in one append; a client id names one message", client_id=twice
+        )
+    return names
 
 
 def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:

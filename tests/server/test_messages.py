@@ -45,6 +45,18 @@ async def read(client: httpx2.AsyncClient, session_id: str, **asked: str | int) 
     return body
 
 
+async def test_an_overlapping_batch_appends_the_rest(admin: httpx2.AsyncClient, session_id: str) -> None:
+    """Over HTTP too, named messages are stored once and are looked up by their names and hashes."""
+    path = f"/api/sessions/{session_id}"
+    wires = talk(2)
+    first = await admin.post(f"{path}/messages", json={"messages": wires[:2], "client_ids": ["a", "b"]})
+    both = await admin.post(f"{path}/messages", json={"messages": wires, "client_ids": ["a", "b", "c", None]})
+    assert (first.json()["seqs"], both.json()["seqs"]) == ([1, 2], [1, 2, 3, 4])
+    found = await admin.get(f"{path}/lookup", params={"client_id": ["a", "c", "x"]})
+    assert found.json() == {"seqs": {"a": 1, "c": 3}}
+    assert (await admin.get(f"{path}/lookup", params={"hash": "zzz"})).status_code == 422
+
+
 async def test_what_is_appended_reads_back_equal(admin: httpx2.AsyncClient, session_id: str) -> None:
     """Key order, forms of numbers and every code point of a message come back as they were sent."""
     answer = await say(admin, session_id, *ODD)

@@ -159,6 +159,10 @@ class HistoryStore(Protocol):
         """The stored bytes of a range, for verification."""
         ...
 
+    async def find_hashes(self, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:
+        """The newest message of a session's log with each of these content hashes; unknown ones are left out."""
+        ...
+
     async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
         """Every session whose log holds this message of a session's log, in the order of their creation."""
         ...

@@ -93,6 +93,76 @@ async def test_client_id_names_one_append(engine: Everfold, other: Mapping[str, 
     assert await session.inspect.state() == before
 
 
+async def test_an_overlapping_batch_appends_the_rest(engine: Everfold) -> None:
+    """Of a batch whose messages have names, those that are stored keep their numbers, and only the others are appended."""
+    session = await engine.session()
+    batch = talk(3)
+    names = [f"m{index}" for index in range(len(batch))]
+    assert await session.append(batch[:4], client_ids=names[:4]) == [1, 2, 3, 4]
+    assert await session.append(batch, client_ids=names) == [1, 2, 3, 4, 5, 6]
+    before = await session.inspect.state()
+    assert await session.append(batch, client_ids=names) == [1, 2, 3, 4, 5, 6]
+    assert await session.append(batch[4:], client_ids=names[4:]) == [5, 6]
+    assert await session.inspect.state() == before
+    assert await session.append([batch[0], user("more")], client_ids=[names[0], None]) == [1, 7]
+    assert await count(session) == 7
+
+
+async def test_a_batch_that_overlaps_an_open_step_closes_it(engine: Everfold) -> None:
+    """A history that is handed over whole after each result stores each message once, also inside a step."""
+    session = await engine.session()
+    history = [user("go"), calls("a", "b"), result("a", "one"), result("b", "two"), assistant("Both.")]
+    names = ["u", "c", "ra", "rb", "f"]
+    for end in range(1, 6):
+        assert await session.append(history[:end], client_ids=names[:end]) == list(range(1, end + 1))
+    assert await count(session) == 5
+    await check_requests(session)
+
+
+async def test_a_message_of_equal_meaning_is_the_same(engine: Everfold) -> None:
+    """Under its client id a message is known in another wire form; with another word it is refused, and nothing is stored."""
+    session = await engine.session()
+    assert await session.append([user("one"), calls("a")], client_ids=["u", "c"]) == [1, 2]
+    again = calls("a")
+    again["tool_calls"][0]["function"]["arguments"] += " "
+    batch = [user([{"type": "text", "text": "one\n"}]), again, result("a", "x")]
+    assert await session.append(batch, client_ids=["u", "c", "r"]) == [1, 2, 3]
+    assert await session.append(user(" one "), client_id="u") == [1]
+    assert (await session.messages(1, 1))[0].view.text == "one"
+    with pytest.raises(ConflictError, match="'u'"):
+        await session.append([user("two"), user("new")], client_ids=["u", "n"])
+    assert await count(session) == 3
+
+
+@pytest.mark.parametrize(
+    "names", [["a"], ["a", "a"], ["a", 7], "ab", [None, None, None]], ids=["few", "twice", "number", "text", "many"]
+)
+async def test_names_that_are_none(engine: Everfold, names: list[str | None]) -> None:
+    """Client ids that do not name each message once are refused, and nothing is stored."""
+    session = await engine.session()
+    with pytest.raises(InvalidInputError, match="client"):
+        await session.append([user("one"), user("two")], client_ids=names)
+    with pytest.raises(InvalidInputError, match="client_ids"):
+        await session.append(user("one"), client_id="a", client_ids=["a"])
+    assert await count(session) == 0
+
+
+async def test_look_up(engine: Everfold) -> None:
+    """A session tells which client ids and hashes it has, and leaves out those that it has not."""
+    session = await engine.session()
+    await session.append([user("one"), assistant("two"), user("one")], client_ids=["a", None, "c"])
+    one, two, _ = [message.content_hash for message in await session.messages(1, 3)]
+    assert await session.lookup(["c", "x", "a"]) == {"a": 1, "c": 3}
+    assert await session.lookup(["a"], hashes=[one, two, "0" * 64]) == {"a": 1, one: 3, two: 2}
+    await session.erase(3)
+    assert await session.lookup(["c"], hashes=[one, two]) == {"c": 3, one: 1, two: 2}
+    assert await session.lookup() == {}
+    with pytest.raises(InvalidInputError, match="is no hash"):
+        await session.lookup(hashes=["a"])
+    with pytest.raises(InvalidInputError, match="at most 1000"):
+        await session.lookup([str(number) for number in range(1001)])
+
+
 async def test_client_id_across_a_branch(engine: Everfold) -> None:
     """A branch knows the client ids of the past that it shares, and none of what its parent said after."""
     session = await engine.session()

@@ -1,6 +1,6 @@
 """History in memory: search over messages, and the rare operations on what is stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
-from everfold.core.log.sessions import SessionRecord, find_holder, find_stretches
+from everfold.core.log.sessions import NO_END, SessionRecord, find_holder, find_stretches
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import SearchCandidate, SearchQuery, SearchText, order_hits, rank_documents
 from everfold.errors import ConflictError, NotFoundError
@@ -57,6 +57,12 @@ class InMemoryHistory(TablesHolder):
             )
             for row in self._tables.walk(session_id, first_seq, last_seq)
         ]
+
+    async def find_hashes(self, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:
+        """The newest message of a session's log with each of these content hashes; unknown ones are left out."""
+        wanted = frozenset(hashes)
+        rows = self._tables.walk(session_id, 1, NO_END)
+        return {row.note.content_hash: row.note.seq for row in rows if row.note.content_hash in wanted}
 
     async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
         """Every session whose log holds this message of a session's log, in the order of their creation."""

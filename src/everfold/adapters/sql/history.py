@@ -159,6 +159,20 @@ def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
         drop_drafts(database, places, session_id)
 
 
+def find_hashes(database: Database, places: Places, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:
+    """See `HistoryStore.find_hashes`."""
+    found: dict[str, int] = {}
+    for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
+        session_key = places.place(stretch.session_id).session_key
+        for hash_ in hashes:
+            row = database.row(
+                "find_hash", session_key=session_key, content_hash=bytes.fromhex(hash_), last_seq=stretch.last_seq
+            )
+            if row is not None:
+                found[hash_] = cast("int", row[0])
+    return found
+
+
 def list_sharing(database: Database, places: Places, session_id: SessionId, seq: int) -> list[SessionRecord]:
     """See `HistoryStore.list_sharing`."""
     place = places.place(session_id)

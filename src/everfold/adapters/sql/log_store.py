@@ -73,6 +73,7 @@ class SqlLog(Connections):
     # --- history
 
     search = reads_placed(history.search)
+    find_hashes = reads_placed(history.find_hashes)
     read_contents = reads_placed(history.read_contents)
     list_sharing = reads_placed(history.list_sharing)
 

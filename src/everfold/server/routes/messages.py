@@ -10,11 +10,13 @@ from starlette.exceptions import HTTPException
 
 from everfold.server.access import AnyKey, Context, OfSession, OfTurn
 from everfold.server.answers import LargeAnswer
-from everfold.server.routing import make_router
+from everfold.server.routing import Fields, make_router
 from everfold.server.schemas.messages import (
     AppendedSchema,
+    AskedLookup,
     AskedMessages,
     ErasedMessageSchema,
+    LookupSchema,
     MessageDetailSchema,
     MessagePageSchema,
     NewMessages,
@@ -41,7 +43,12 @@ async def append_messages(turn: OfTurn, runtime: Context, new: NewMessages) -> L
         )
     async with turn as session:
         seqs = await session.append(
-            new.messages, origin=new.origin, source=new.source, said_at=new.said_at, client_id=new.client_id
+            new.messages,
+            origin=new.origin,
+            source=new.source,
+            said_at=new.said_at,
+            client_id=new.client_id,
+            client_ids=new.client_ids,
         )
     return LargeAnswer({"seqs": seqs}, status_code=201)
 
@@ -55,6 +62,12 @@ async def list_messages(opened: OfSession, asked: Annotated[AskedMessages, Query
     else:
         stretch = await inspector.read_range(asked.first_seq, asked.last_seq)
     return LargeAnswer(MessagePageSchema.show(stretch))
+
+
+@router.get("/api/sessions/{session}/lookup", response_model=LookupSchema)
+async def look_up_messages(opened: OfSession, asked: Annotated[AskedLookup, Query()]) -> Fields:
+    """Find messages by their client ids or by the SHA-256 of their stored JSON; unknown ones are left out."""
+    return {"seqs": await opened.lookup(asked.client_id, hashes=asked.hash)}
 
 
 @router.get("/api/sessions/{session}/messages/{seq}", response_model=MessageDetailSchema)

@@ -50,6 +50,19 @@ class NewMessages(Given):
         description="Names this append; the same one again changes nothing and gives the same numbers.",
         examples=["telegram/4711"],
     )
+    client_ids: list[str | None] | None = Field(
+        default=None,
+        description="Names each message, in place of `client_id`; null for one without a name. Messages that are stored are "
+        "passed over, the rest is appended.",
+        examples=[None],
+    )
+
+
+class AskedLookup(Given):
+    """Which messages are looked for; at most 1,000."""
+
+    client_id: list[str] = Field(default=[], description="As they were given with the messages.", examples=[["m-1"]])
+    hash: list[str] = Field(default=[], description="SHA-256 of the stored JSON, in hex.", examples=[[]])
 
 
 class AskedMessages(Given):
@@ -94,6 +107,9 @@ def _find_cursor(stretch: LogStretch) -> str | None:
 
 AppendedSchema = wrap(
     "Appended", "What became of the messages.", seqs=(list[int], "Their sequence numbers, in their order.")
+)
+LookupSchema = wrap(
+    "Lookup", "Which messages are there.", seqs=(dict[str, int], "Their sequence numbers, by client id or hash.")
 )
 TextPartSchema = project("TextPart", TextPart, "kind text")
 CallPartSchema = project("CallPart", CallPart, "kind id name arguments", words={"arguments": "As JSON text."})

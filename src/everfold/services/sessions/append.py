@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from everfold.core.log.activity import find_cause
 from everfold.core.log.appending import AppendPlan, Incoming, plan_append_stepwise
+from everfold.core.log.meaning import means_same
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.wire import read_wire
 from everfold.core.primitives.json_values import JsonObject, encode_json
@@ -66,23 +67,26 @@ def read_incoming(
 
 
 async def append_once(
-    store: Store, live: LiveSession, incoming: Sequence[Incoming]
+    store: Store, live: LiveSession, incoming: Sequence[Incoming], *, overlaps: bool = False
 ) -> tuple[list[Message], AppendPlan | None]:
     """Append messages, and give them as they are stored, in their order, with the plan that was carried out.
 
     An append that was done before under the same client ids gives what was stored then, and no plan, and changes
-    nothing; a message that was erased since comes as its tombstone.
+    nothing; a message that was erased since comes as its tombstone. With `overlaps` each client id names its message
+    alone, and those that are not stored are appended.
 
     Raises:
         InvalidInputError: a message does not fit the log.
-        ConflictError: a client id was used before for another message.
+        ConflictError: a client id was used before for another message, or without `overlaps` for a part of a batch.
     """
     for _ in range(MOST_ATTEMPTS):
-        if (stored := await find_repeat(store, live, incoming)) is not None:
-            return stored, None
+        known = await find_known(store, live, incoming, overlaps=overlaps)
+        rest = [item for item in incoming if item.client_id not in known] if known else incoming
+        if not rest:
+            return list(known.values()), None
         before = live.state
         try:
-            plan = await plan_next(store, live, incoming)
+            plan = await plan_next(store, live, rest)
             await store.append(live.record.id, plan, expected_revision=before.revision)
         except InvalidInputError:
             await live.reload(store)
@@ -92,7 +96,8 @@ async def append_once(
             await live.reload(store)
         else:
             live.take(plan)
-            return [appended.message for appended in plan.appended], plan
+            new = iter(plan.appended)
+            return [known[item.client_id] if item.client_id in known else next(new).message for item in incoming], plan
     raise ConflictError(
         f"session {live.record.id}: {MOST_ATTEMPTS} appends in a row lost to other writers; append again",
         session=live.record.id,
@@ -117,23 +122,30 @@ async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming
     return plan if resent_tokens is None else replace(plan, state=plan.state.with_cache_break("refresh", resent_tokens))
 
 
-async def find_repeat(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> list[Message] | None:
-    """The messages of an earlier append under the same client ids; None when there was none."""
+async def find_known(
+    store: Store, live: LiveSession, incoming: Sequence[Incoming], *, overlaps: bool
+) -> dict[str | None, Message]:
+    """The messages that are stored under the client ids of an append, in its order.
+
+    Raises:
+        ConflictError: one was used before for a message of another meaning, or without `overlaps` only some are stored.
+    """
     by_id = {item.client_id: item for item in incoming if item.client_id is not None}
-    if not by_id:
-        return None
-    found = await store.find_client_ids(live.record.id, list(by_id))
+    found = await store.find_client_ids(live.record.id, list(by_id)) if by_id else {}
     if not found:
-        return None
+        return {}
+    stored = await live.load_messages(store, sorted(seq for seq, _ in found.values()))
+    known: dict[str | None, Message] = {}
     for client_id, item in by_id.items():
         seq, content_hash = found.get(client_id, (0, item.content_hash))
-        if not seq or (content_hash and content_hash != item.content_hash):
+        is_same = content_hash in {"", item.content_hash} or stored[seq].is_erased
+        if not (is_same or means_same(stored[seq].view, item.view)) or not (seq or overlaps):
             raise ConflictError(
                 f"session {live.record.id}: the client id {client_id!r} was used before for another message "
                 f"({seq or 'a part of another batch'}); a client id names one message for ever",
                 session=live.record.id,
                 client_id=client_id,
             )
-    seqs = sorted(seq for seq, _ in found.values())
-    known = await live.load_messages(store, seqs)
-    return [known[seq] for seq in seqs]
+        if seq:
+            known[client_id] = stored[seq]
+    return known

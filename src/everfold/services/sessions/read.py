@@ -1,5 +1,6 @@
 """Read: messages by range, around a message, and by page of an oversized one."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
 
 MOST_READ = 1000
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,33 @@ def require_range(live: LiveSession, first_seq: int, last_seq: int) -> None:
             f"expected 1 <= first <= last and at most {MOST_READ} messages",
             session=live.record.id,
         )
+
+
+async def look_up(
+    store: Store, live: LiveSession, *, client_ids: Sequence[str], hashes: Sequence[str]
+) -> dict[str, int]:
+    """The messages with these client ids or hashes: their numbers by what they were asked for.
+
+    Raises:
+        InvalidInputError: more than `MOST_READ` are given, or one is no client id or no hash.
+    """
+    if len(client_ids) + len(hashes) > MOST_READ:
+        raise InvalidInputError(
+            f"session {live.record.id}: at most {MOST_READ} messages are looked up at once, "
+            f"got {len(client_ids) + len(hashes)}",
+            session=live.record.id,
+        )
+    for asked in (client_ids, hashes):
+        if isinstance(asked, str) or not all(isinstance(one, str) for one in asked):
+            raise InvalidInputError(
+                f"session {live.record.id}: client ids and hashes are lists of texts, got {asked!r}"
+            )
+    for hash_ in hashes:
+        if not _HASH.fullmatch(hash_):
+            raise InvalidInputError(f"{hash_!r} is no hash of a message; expected SHA-256 as 64 lower-case hex digits")
+    session_id = live.record.id
+    found = {id_: seq for id_, (seq, _) in (await store.find_client_ids(session_id, client_ids)).items()}
+    return found | (await store.find_hashes(session_id, hashes) if hashes else {})
 
 
 async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Page:

@@ -1,13 +1,14 @@
 """Append turn: put messages at the end of a session's log, and tell subscribers, memory and plug-ins what was stored."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from everfold.core.compaction.occasions import find_occasion, is_return
 from everfold.core.log.activity import is_said_by_user
 from everfold.core.log.appending import Incoming
 from everfold.ports.stores import Store
 from everfold.services.compaction.occasions import meet_return
-from everfold.services.sessions.append import append_once, find_repeat, plan_next
+from everfold.services.sessions.append import append_once, find_known, plan_next
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
@@ -24,8 +25,11 @@ async def append_turn(
     *,
     stream: Stream,
     attendant: Attendant | None,
+    overlaps: bool = False,
 ) -> list[int]:
-    """Append messages, all or none, and give their sequence numbers. An append that was done before is told to none.
+    """Append messages, all or none, and give their sequence numbers. What was appended before is told to none.
+
+    With `overlaps` messages whose client ids are stored are passed over, and the rest is appended.
 
     Raises:
         InvalidInputError: a message does not fit the log.
@@ -34,13 +38,13 @@ async def append_turn(
     if not incoming:
         return []
     background.worker.handover.pick_up(live)
-    has_begun = await _meet_return(store, live, background, incoming, attendant)
+    has_begun = await _meet_return(store, live, background, incoming, attendant, overlaps=overlaps)
     head = None if attendant is None else await attendant.begin(live)
-    stored, plan = await append_once(store, live, incoming)
+    stored, plan = await append_once(store, live, incoming, overlaps=overlaps)
     if plan is not None:
         tell_appended(stream, live.record.id, last_seq=plan.state.last_seq, count=len(plan.appended))
         if attendant is not None:
-            await attendant.take(live, stored, head)
+            await attendant.take(live, [one.message for one in plan.appended], head)
         await tell_turns(stream, live.record, plan)
         await _meet_cadence(live, background)
     if has_begun and not background.is_synchronous:
@@ -54,6 +58,8 @@ async def _meet_return(
     background: Background,
     incoming: Sequence[Incoming],
     attendant: Attendant | None,
+    *,
+    overlaps: bool,
 ) -> bool:
     """Bring a session up to date where these messages end a gap, before they are stored; whether work was begun.
 
@@ -63,24 +69,31 @@ async def _meet_return(
         InvalidInputError: a message does not fit the log.
         ConflictError: a client id was used before for another message.
     """
-    user_said = [
-        one for one in incoming if one.view.role == "user" and is_said_by_user(one.origin, one.source, one.view.text)
-    ]
     policy = live.settings.policy
-    if not user_said or not is_return(live.state, policy, user_said[0].said_at):
+    if (said_at := _find_user_time(incoming)) is None or not is_return(live.state, policy, said_at):
         return False
     await live.reload(store)
-    if not is_return(live.state, policy, user_said[0].said_at) or await find_repeat(store, live, incoming) is not None:
+    known = await find_known(store, live, incoming, overlaps=overlaps)
+    rest = [one for one in incoming if one.client_id not in known]
+    if (said_at := _find_user_time(rest)) is None or not is_return(live.state, policy, said_at):
         return False
-    await plan_next(store, live, incoming)
+    await plan_next(store, live, rest)
 
     async def catch_up() -> None:
         if attendant is not None:
             await attendant.catch_up(live)
 
     worker = background.worker
-    await meet_return(worker.compactor(live), worker.refresher, catch_up, user_said[0].said_at)
+    await meet_return(worker.compactor(live), worker.refresher, catch_up, said_at)
     return live.state.has_work
+
+
+def _find_user_time(incoming: Sequence[Incoming]) -> datetime | None:
+    """When the first of some messages that the user said was said; None where the user said none of them."""
+    for one in incoming:
+        if one.view.role == "user" and is_said_by_user(one.origin, one.source, one.view.text):
+            return one.said_at
+    return None
 
 
 async def _meet_cadence(live: LiveSession, background: Background) -> None:

@@ -226,6 +226,7 @@ class EraseContract:
         record = await open_session(store, None, incoming(user("alibi"), client_id="id-1"))
         await erase(store, record.id, 1)
         assert await store.find_client_ids(record.id, ["id-1"]) == {"id-1": (1, "")}
+        assert await store.find_hashes(record.id, [incoming(user("alibi")).content_hash]) == {}
         with pytest.raises(ConflictError):
             await append_wires(store, record.id, incoming(user("alibi"), client_id="id-1"))
 

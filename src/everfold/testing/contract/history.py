@@ -9,6 +9,7 @@ import pytest
 
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import SessionRecord
+from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, encode_json
 from everfold.core.text.searching import plan_query
@@ -75,6 +76,17 @@ def places(hits: list[Hit]) -> set[tuple[str, int]]:
 
 class HistoryContract:
     """Search stays within what was asked for, and stored bytes prove the log."""
+
+    async def test_messages_are_found_by_their_hashes(self, store: Store) -> None:
+        """A hash leads to the newest message of that content in the session's log, as far as it shares it."""
+        parent = await open_session(store, None, user("a"), user("b"), user("a"), user("c"))
+        a, b, _, c = [one.content_hash for one in await store.read_messages(parent.id, [1, 2, 3, 4])]
+        assert await store.find_hashes(parent.id, [c, a, "0" * 64, b]) == {a: 3, b: 2, c: 4}
+        assert await store.find_hashes(parent.id, []) == {}
+        branch = await branch_session(store, parent, "ses_2", state=SessionState(last_seq=2))
+        assert await store.find_hashes(branch.id, [a, b, c]) == {a: 1, b: 2}
+        other = await open_session(store, session_record("ses_3", is_current=False))
+        assert await store.find_hashes(other.id, [a]) == {}
 
     async def test_a_message_is_found_by_its_words(self, store: Store) -> None:
         """Each message that holds a word of the question is a hit, best first, once, with a positive score."""

@@ -35,6 +35,15 @@ ORDER BY seq;
 -- name: find_client
 SELECT seq, content_hash FROM messages WHERE session_key = :session_key AND client_id = :client_id AND seq <= :last_seq;
 
+-- name: find_hash
+-- The index has the first bytes only; two messages hardly ever share them.
+SELECT seq FROM messages
+WHERE
+    session_key = :session_key AND substr(content_hash, 1, 6) = substr(:content_hash, 1, 6)
+    AND content_hash = :content_hash AND seq <= :last_seq
+ORDER BY seq DESC
+LIMIT 1;
+
 -- name: find_boundary
 SELECT seq FROM messages
 WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND is_boundary = 1
