@@ -178,9 +178,14 @@ def prefix_is_held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     watches: WeakKeyDictionary[object, PrefixWatch] = WeakKeyDictionary()  # ids repeat from store to store
 
     async def show_and_compare(
-        self: Session, *, limit: int | None = None, suffix: str | None = None, preview: bool = False
+        self: Session,
+        *,
+        limit: int | None = None,
+        suffix: str | None = None,
+        preview: bool = False,
+        require_complete: bool = False,
     ) -> Window:
-        window = await show(self, limit=limit, suffix=suffix, preview=preview)
+        window = await show(self, limit=limit, suffix=suffix, preview=preview, require_complete=require_complete)
         if not preview:
             watches.setdefault(self._store, PrefixWatch()).see(
                 self.id, window, settings=self.settings, epoch=self._live.state.epoch

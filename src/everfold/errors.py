@@ -6,6 +6,7 @@
     │   ├── MalformedRequestError     400  a request cannot be read
     │   ├── NotFoundError             404  no such session, message or event
     │   └── ConflictError             409  the state is not the one that the caller expected
+    │       └── OpenStepError         409  calls of the newest step wait for their results
     ├── LimitError                    a bound would be passed
     │   ├── BudgetUnsatisfiableError  422  no window can fit; names the smallest limit that works
     │   ├── RateLimitedError          429
@@ -138,6 +139,20 @@ class ConflictError(UsageError):
     http_status = 409
     exit_code = 4
     retryable = True
+
+
+class OpenStepError(ConflictError):
+    """The newest step is open: some of its calls have no result yet.
+
+    Attributes:
+        calls: The ids of those calls, in their order.
+    """
+
+    code = "open_step"
+
+    def __init__(self, message: str, *, calls: tuple[str, ...] = (), **ids: str | int) -> None:
+        super().__init__(message, calls=", ".join(calls), **ids)
+        self.calls = calls
 
 
 class LimitError(EverfoldError):

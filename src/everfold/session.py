@@ -219,16 +219,25 @@ class Session:
         """
         return await look_up(self._store, self._live, client_ids=client_ids, hashes=hashes)
 
-    async def window(self, *, limit: int | None = None, suffix: str | None = None, preview: bool = False) -> Window:
+    async def window(
+        self,
+        *,
+        limit: int | None = None,
+        suffix: str | None = None,
+        preview: bool = False,
+        require_complete: bool = False,
+    ) -> Window:
         """What the model is shown next, compacted first when that is due.
 
         Args:
             limit: A lower context limit, in tokens, for this call.
             suffix: Text for the end of this request only; never stored.
             preview: Write nothing: show what the window would be.
+            require_complete: Refuse while a step waits for results, which the window would leave out.
 
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+            OpenStepError: calls of the newest step wait for their results; names them. Nothing was done.
         """
         taken = await take_window(
             self._store,
@@ -237,6 +246,7 @@ class Session:
             limit_tokens=limit,
             suffix=suffix,
             is_preview=preview,
+            is_complete=require_complete,
             stream=self._stream,
             attendant=self._attendant,
             recollector=self._memories.find_recollector(self.record.agent_id),

@@ -9,7 +9,7 @@ from tests.support.proofs import Prover, flatten_request, spell
 from everfold import Everfold, Session
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
-from everfold.errors import ConflictError, InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError, OpenStepError
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request
 from everfold.testing.kit.builders import assistant, calls, result, talk, user
 
@@ -40,6 +40,31 @@ async def test_numbers_are_given_in_order(engine: Everfold) -> None:
     assert await session.append([assistant("two"), user("three")]) == [2, 3]
     assert await session.append([]) == []
     assert await session.append((assistant("four"),)) == [4]
+
+
+async def test_an_empty_log_renders_nothing(engine: Everfold) -> None:
+    """Before the first message a request holds the system prompt alone, and a suffix where one is given."""
+    session = await engine.session(system="Be brief.")
+    window = await session.window()
+    assert window.render("openai") == {"messages": [{"role": "system", "content": "Be brief."}]}
+    assert window.render("anthropic")["messages"] == []
+    bare = await engine.session(user="ben")
+    assert (await bare.window()).render("openai") == {"messages": []}
+    (said,) = (await bare.window(suffix="It is Monday.")).render("openai")["messages"]
+    assert said == {"role": "user", "content": [{"type": "text", "text": "It is Monday."}]}
+
+
+async def test_a_window_can_be_required_complete(engine: Everfold) -> None:
+    """While calls wait for results a complete window is refused with their ids, and is given once they have them."""
+    session = await engine.session()
+    await session.append([user("go"), calls("a", "b"), result("a", "one")])
+    for preview in (False, True):
+        with pytest.raises(OpenStepError, match="results of b;") as caught:
+            await session.window(require_complete=True, preview=preview)
+        assert (caught.value.calls, caught.value.ids["seq"]) == (("b",), 2)
+    assert (await session.window()).report.withheld_seqs == (2, 3)
+    await session.append(result("b", "two"))
+    assert (await session.window(require_complete=True)).report.last_seq == 4
 
 
 async def test_client_id_of_one(engine: Everfold) -> None:

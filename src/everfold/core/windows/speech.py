@@ -83,7 +83,7 @@ class Speech:
 
 
 def speak(window: Renderable) -> list[Speech]:
-    """The window as speeches, the dynamic suffix last. Starts with a user speech after the system ones."""
+    """The window as speeches, the dynamic suffix last. Starts with a user speech after the system ones; empty for no log."""
     speaker = _Speaker(window.fence_key)
     for entry in window.entries:
         match entry:
@@ -104,10 +104,9 @@ def speak(window: Renderable) -> list[Speech]:
 
 def _with_opener(speeches: list[Speech]) -> list[Speech]:
     index = next((i for i, speech in enumerate(speeches) if speech.role != "system"), len(speeches))
-    if index < len(speeches) and speeches[index].role == "user" and speeches[index].place != "suffix":
+    if index == len(speeches) or speeches[index].role == "user":
         return speeches
-    place: Place = speeches[index].place if index < len(speeches) else "tail"
-    opener = Speech("user", "tail" if place == "suffix" else place, (ShownText(OPENER_TEXT),))
+    opener = Speech("user", speeches[index].place, (ShownText(OPENER_TEXT),))
     return [*speeches[:index], opener, *speeches[index:]]
 
 

@@ -28,7 +28,9 @@ router = make_router("windows")
 @router.get("/api/sessions/{session}/window", response_model=WindowSchema)
 async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query()]) -> LargeAnswer:
     """Preview the next request exactly as it would be sent; nothing is written."""
-    window = await opened.window(limit=asked.limit, suffix=asked.suffix, preview=True)
+    window = await opened.window(
+        limit=asked.limit, suffix=asked.suffix, preview=True, require_complete=asked.require_complete
+    )
     return LargeAnswer(_show(window, opened, asked))
 
 
@@ -36,7 +38,7 @@ async def preview_window(opened: OfSession, asked: Annotated[AskedWindow, Query(
 async def take_window(turn: OfTurn, asked: AskedWindow) -> LargeAnswer:
     """Get the next request, compacted first when a compaction is due."""
     async with turn as session:
-        window = await session.window(limit=asked.limit, suffix=asked.suffix)
+        window = await session.window(limit=asked.limit, suffix=asked.suffix, require_complete=asked.require_complete)
         return LargeAnswer(_show(window, session, asked))
 
 

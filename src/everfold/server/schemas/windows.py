@@ -24,6 +24,7 @@ class AskedWindow(Given):
     suffix: str | None = Field(
         default=None, description="Text for the end of this request only; never stored.", examples=["It is Monday."]
     )
+    require_complete: bool = Field(default=False, description="Refuse while a step waits for results.")
     provider: Provider = Field(default="openai", description="Whose form the request is in.")
     parts: bool = Field(default=True, description="Also give it part by part; a turn that only sends it needs none.")
 

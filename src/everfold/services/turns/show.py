@@ -5,7 +5,7 @@ from functools import partial
 
 from everfold.core.log.state import CacheBreaks
 from everfold.core.windows.window import Window, build_window
-from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError, OpenStepError
 from everfold.ports.stores import Store
 from everfold.services.compaction.work import Worker
 from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection, Recollector
@@ -25,6 +25,7 @@ async def show_window(
     limit_tokens: int | None,
     suffix: str | None,
     is_preview: bool = False,
+    is_complete: bool = False,
     attendant: Attendant | None = None,
     recollector: Recollector | None = None,
 ) -> Window:
@@ -33,9 +34,12 @@ async def show_window(
     Raises:
         InvalidInputError: the limit is above the session's own.
         BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+        OpenStepError: it must be complete, and a step waits for results.
     """
     _require_lower(live, limit_tokens)
     await live.reload(store)
+    if is_complete:
+        _require_complete(live)
     worker = background.worker
     if not is_preview:
         await _catch_up(live, worker, attendant)
@@ -61,6 +65,18 @@ def _require_lower(live: LiveSession, limit_tokens: int | None) -> None:
             f"session {live.record.id}: window(limit={limit_tokens}) is above the session's limit of "
             f"{live.settings.limit_tokens}; a call may only lower it. Open the session with a higher limit",
             session=live.record.id,
+        )
+
+
+def _require_complete(live: LiveSession) -> None:
+    step = live.state.open_step
+    if step is not None:
+        raise OpenStepError(
+            f"session {live.record.id}: the step that begins at message {step.first_seq} waits for the results of "
+            f"{', '.join(step.pending)}; append them, then ask for the window",
+            session=live.record.id,
+            seq=step.first_seq,
+            calls=step.pending,
         )
 
 

@@ -29,6 +29,7 @@ async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked
     limit_tokens: int | None,
     suffix: str | None,
     is_preview: bool,
+    is_complete: bool,
     stream: Stream,
     attendant: Attendant | None,
     recollector: Recollector | None,
@@ -39,6 +40,7 @@ async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked
     Raises:
         InvalidInputError: the limit is above the session's own.
         BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+        OpenStepError: it must be complete, and a step waits for results.
     """
     background.worker.handover.pick_up(live)
     shown = await copy_session(store, live) if is_preview else live
@@ -50,6 +52,7 @@ async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked
             limit_tokens=limit_tokens,
             suffix=suffix,
             is_preview=is_preview,
+            is_complete=is_complete,
             attendant=attendant,
             recollector=recollector,
         )
