@@ -55,6 +55,11 @@ class Renderable(Protocol):
         ...
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the log has no message."""
+        ...
+
+    @property
     def fence_key(self) -> str:
         """Keys the marks around text from outside."""
         ...

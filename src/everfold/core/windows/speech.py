@@ -99,14 +99,15 @@ def speak(window: Renderable) -> list[Speech]:
                 place: Place = "suffix" if entry.slice == "suffix" else "body"
                 speaker.utter(Speech("user", place, (ShownText(clean_text(entry.text)),)))
     speaker.end_step()
-    return _with_opener(speaker.speeches)
+    return speaker.speeches if window.is_empty else _with_opener(speaker.speeches)
 
 
 def _with_opener(speeches: list[Speech]) -> list[Speech]:
     index = next((i for i, speech in enumerate(speeches) if speech.role != "system"), len(speeches))
-    if index == len(speeches) or speeches[index].role == "user":
+    if index < len(speeches) and speeches[index].role == "user" and speeches[index].place != "suffix":
         return speeches
-    opener = Speech("user", speeches[index].place, (ShownText(OPENER_TEXT),))
+    place: Place = speeches[index].place if index < len(speeches) else "tail"
+    opener = Speech("user", "tail" if place == "suffix" else place, (ShownText(OPENER_TEXT),))
     return [*speeches[:index], opener, *speeches[index:]]
 
 

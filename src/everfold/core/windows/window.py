@@ -98,6 +98,11 @@ class Window:
     calibration: Calibration
     fence_key: str
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the log has no message."""
+        return not (self.report.last_seq or self.report.withheld_seqs)
+
     def render(self, provider: Literal["openai", "anthropic"]) -> JsonObject:
         """The window as a request: `messages`, with `system` (Anthropic) and `tools` where the session has them.
 
