@@ -15,7 +15,8 @@ import apsw
 import pytest
 
 import everfold
-from everfold.adapters.sql.packing import unpack_revisions, unpack_row
+from everfold.adapters.sql.packing import inflate, unpack_revisions, unpack_row
+from everfold.adapters.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.anyio
 SETTINGS: dict[str, dict[str, object]] = {
@@ -28,6 +29,10 @@ MADE_ANEW = "ses_0660ea931516f2d70b26e3a4fd8195"
 """The one session without a stored snapshot, for an erase: its snapshot is made by the code of today."""
 HEADING_COUNTED = "[Memory holds 1 more; search it.]\\n"
 """What its snapshot said of a topic that had no model's text. That is a heading now, and no snapshot counts it."""
+
+_LINES = (
+    "SELECT sessions.id, seq, lines FROM messages JOIN sessions ON sessions.key = session_key WHERE lines IS NOT NULL"
+)
 
 
 @pytest.fixture
@@ -125,3 +130,28 @@ def _read_memory_rows(path: Path) -> dict[str, list[bytes]]:
 def _rename(row: bytes) -> bytes:
     """A row as migration 15 leaves it."""
     return row.replace(b'"event_id":', b'"compaction_id":')
+
+
+async def test_every_quote_and_certificate_reads_as_before(former: str) -> None:
+    """Every extract line and certificate of the former database reads as it was written, from less room."""
+    path = former.removeprefix("sqlite:///")
+    with closing(apsw.Connection(path)) as connection:
+        before = {(session_id, seq): json.loads(lines) for session_id, seq, lines in connection.execute(_LINES)}
+        certificates = dict(connection.execute("SELECT id, certificate FROM events WHERE certificate IS NOT NULL"))
+    assert before
+    assert certificates
+    store = await SqliteStore.open(path)
+    try:
+        for (session_id, seq), lines in before.items():
+            (note,) = await store.read_notes(session_id, [seq])
+            (message,) = await store.read_messages(session_id, [seq])
+            assert note.lines == message.lines
+            assert [(line.score, line.start, line.quote) for line in note.lines] == [tuple(row[1:4]) for row in lines]
+    finally:
+        await store.close()
+    with closing(apsw.Connection(path)) as connection:
+        sizes = {(session_id, seq): len(lines) for session_id, seq, lines in connection.execute(_LINES)}
+        packed = dict(connection.execute("SELECT id, certificate FROM compactions WHERE certificate IS NOT NULL"))
+    assert {name: inflate(blob) for name, blob in packed.items()} == certificates
+    assert sum(map(len, packed.values())) * 2 < sum(map(len, certificates.values()))
+    assert sum(sizes.values()) * 2 < sum(len(json.dumps(lines)) for lines in before.values())

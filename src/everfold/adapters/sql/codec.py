@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import cast, get_args
 
 from everfold.adapters.sql.database import SqlValue
+from everfold.adapters.sql.packing import inflate, unpack_row
+from everfold.adapters.sql.quoted_lines import lines_from_blob, lines_to_blob
 from everfold.core.compaction.certificate import certificate_from_text
 from everfold.core.compaction.folding import Digest
 from everfold.core.compaction.record import Compaction, plan_from_bytes, report_from_text
@@ -23,7 +25,6 @@ from everfold.core.log.wire import read_wire
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, decode_json, dump_json
 from everfold.core.primitives.origins import Origin, Source
-from everfold.core.statements.extracts import ExtractLine, from_json, to_json
 
 Row = tuple[object, ...]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,7 +81,7 @@ def message_row(session_key: int, appended: Appended) -> tuple[SqlValue, ...]:
         bytes.fromhex(message.content_hash),
         json.dumps([call.name for call in view.calls]) if view.calls else None,
         cuts_to_blob(message.cuts),
-        lines_to_blob(message.lines, message.origin),
+        lines_to_blob(message.lines, message.origin, appended.content),
         appended.content,
     )
 
@@ -105,23 +106,6 @@ def _cuts(blob: object) -> tuple[Cut, ...]:
         return ()
     rows = cast("list[tuple[int, int, int, str | None]]", from_blob(blob))
     return tuple(Cut(part=part, start=start, end=end, arguments=arguments) for part, start, end, arguments in rows)
-
-
-def lines_to_blob(lines: Sequence[ExtractLine], origin: Origin) -> bytes | None:
-    """Extract lines as a blob; a line of another origin than its message names it. None for none."""
-    return dump_json([to_json(line, origin) for line in lines]) if lines else None
-
-
-def _lines(blob: object, *, seq: int, origin: Origin, said_at: datetime) -> tuple[ExtractLine, ...]:
-    if blob is None:
-        return ()
-    width = 5
-    return tuple(
-        from_json(
-            row[:width], seq=seq, origin=cast("Origin", row[width]) if len(row) > width else origin, said_at=said_at
-        )
-        for row in cast("list[list[object]]", from_blob(blob))
-    )
 
 
 def read_message(row: Row) -> Message:
@@ -159,7 +143,7 @@ def read_message(row: Row) -> Message:
         content_hash=cast("bytes", hash_).hex(),
         keep=bool(keep),
         cuts=_cuts(cuts),
-        lines=_lines(lines, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
+        lines=lines_from_blob(lines, content, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
     )
 
 
@@ -194,6 +178,7 @@ def read_note(row: Row) -> Note:
         turns,
         calls,
         lines,
+        content,
     ) = row
     _expect_known(kind, origin, tokens, raw_tokens, sum_)
     moment = from_micros(said_at)
@@ -212,7 +197,7 @@ def read_note(row: Row) -> Note:
         turn_seq=cast("int", turn_seq),
         turns_count=cast("int", turns),
         calls=() if calls is None else tuple(json.loads(cast("str", calls))),
-        lines=_lines(lines, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
+        lines=lines_from_blob(lines, content, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
     )
 
 
@@ -283,12 +268,12 @@ def read_compaction(row: Row) -> Compaction:
         session_id=SessionId(cast("str", session_id)),
         ordinal=cast("int", ordinal),
         state=cast("CompactionState", state),
-        plan=plan_from_bytes(cast("bytes", plan)),
+        plan=plan_from_bytes(unpack_row(cast("bytes", plan))),
         begun_at=from_micros(begun_at),
         ended_at=find_moment(ended_at),
         attempts=cast("int", attempts),
         lease_until=find_moment(lease_until),
-        certificate=None if certificate is None else certificate_from_text(cast("str", certificate)),
+        certificate=None if certificate is None else certificate_from_text(inflate(cast("bytes", certificate))),
         report=None if report is None else report_from_text(cast("str", report)),
         digest=cast("WorkState", digest),
         extraction=cast("WorkState", extraction),

@@ -8,6 +8,7 @@ from typing import NoReturn, cast
 from everfold.adapters.sql.codec import digest_values, read_compaction, read_digest, to_micros
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.log import read_state, write_state
+from everfold.adapters.sql.packing import deflate
 from everfold.adapters.sql.places import Places
 from everfold.core.compaction.certificate import certificate_to_text
 from everfold.core.compaction.folding import Digest, Fold
@@ -88,7 +89,7 @@ def commit_compaction(
 
 def _fold_values(fold: Fold) -> dict[str, str | bytes]:
     return {
-        "certificate": certificate_to_text(fold.certificate),
+        "certificate": deflate(certificate_to_text(fold.certificate)),
         "report": report_to_text(fold.report),
         "layout": zlib.compress(layout_to_bytes(fold.layout), 1),
     }
@@ -269,7 +270,7 @@ def replace_records(database: Database, records: Sequence[NewRecord], digests: S
         database.run(
             "replace_record",
             compaction_id=record.compaction_id,
-            certificate=certificate_to_text(record.certificate),
+            certificate=deflate(certificate_to_text(record.certificate)),
             layout=zlib.compress(layout_to_bytes(record.layout), 1),
         )
 

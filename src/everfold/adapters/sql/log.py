@@ -7,6 +7,7 @@ from everfold.adapters.sql.codec import cuts_to_blob, message_row, read_message,
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.places import Places
+from everfold.adapters.sql.quoted_lines import LONG_BYTES
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
 from everfold.core.log.sessions import NO_END, find_stretches
@@ -106,7 +107,9 @@ def read_notes(database: Database, places: Places, session_id: SessionId, seqs: 
     """See `LogStore.read_notes`."""
     notes: list[Note] = []
     for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
-        rows = database.rows("read_notes", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        rows = database.rows(
+            "read_notes", session_key=session_key, first_seq=first_seq, last_seq=last_seq, long_bytes=LONG_BYTES
+        )
         notes.extend(read_note(row) for row in rows)
     return notes
 

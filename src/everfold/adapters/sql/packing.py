@@ -78,3 +78,22 @@ def sql_pack_row(*values: SqlValue) -> SqlValue:
 def sql_unpack_row(*values: SqlValue) -> SqlValue:
     """`unpack_row` as the queries call it."""
     return unpack_row(values[0]) if isinstance(values[0], bytes) else values[0]
+
+
+def deflate(text: str) -> bytes:
+    """A text as a blob that takes less room, quickly made."""
+    return zlib.compress(text.encode(), 1)
+
+
+def inflate(blob: bytes) -> str:
+    """The text that `deflate` was given.
+
+    Raises:
+        zlib.error: the blob is damaged.
+    """
+    return zlib.decompress(blob).decode()
+
+
+def sql_deflate(*values: SqlValue) -> SqlValue:
+    """`deflate` as the migrations call it."""
+    return deflate(values[0]) if isinstance(values[0], str) else values[0]

@@ -8,10 +8,8 @@ import pytest
 from bench.material.logs import endless_log
 
 import everfold
-from everfold.adapters.sqlite.connection import Database, open_database
+from everfold.adapters.sqlite.connection import PAGE_BYTES, Database, open_database
 from everfold.adapters.sqlite.housekeeping import CHECKPOINT_PAGES, PILED_UP, Housekeeping
-
-PAGE_BYTES = 4096
 
 
 @pytest.fixture

@@ -25,9 +25,10 @@ WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND er
 ORDER BY seq;
 
 -- name: read_notes
+-- The content is what lines quote from; those of a long message are written out.
 SELECT
     seq, kind, origin, speaker, said_at, tokens, raw_tokens, is_boundary, keep, content_hash, sum_tokens, turn_seq,
-    turns_count, calls, lines
+    turns_count, calls, lines, CASE WHEN length(content) <= :long_bytes THEN content END
 FROM messages
 WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
