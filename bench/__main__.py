@@ -23,6 +23,7 @@ NAMES = (
     "statements",
     "extraction",
     "memory",
+    "size",
     "digests",
     "threats",
     "vectors",
