@@ -16,6 +16,7 @@ from tests.forks import Forks
 from tests.server.processes import SECS, Process, serving
 
 SLOW = {"header_secs": 300, "body_secs": 300, "send_secs": 300}
+FEW_CONNECTIONS = 20
 
 
 SERVE = """
@@ -42,6 +43,22 @@ def bounded(folder: Path, forks: Forks, **settings: object) -> Iterator[Process]
     config = folder / "everfold.toml"
     config.write_text("[server]\n" + "\n".join(lines))
     with serving(config, folder / "log.db", forks) as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory, command_forks: Forks) -> Iterator[Process]:
+    """A server that gives a client a second for whatever it does."""
+    folder = tmp_path_factory.mktemp("impatient")
+    with bounded(folder, command_forks, header_secs=1, body_secs=1, send_secs=1) as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory, command_forks: Forks) -> Iterator[Process]:
+    """A server that waits for long and has place for few connections."""
+    folder = tmp_path_factory.mktemp("crowded")
+    with bounded(folder, command_forks, max_connections=FEW_CONNECTIONS, **SLOW) as process:
         yield process
 
 
@@ -89,38 +106,38 @@ def head_of(process: Process, *lines: str) -> bytes:
     return "\r\n".join([named[0], *named[1:], "", ""]).encode()
 
 
-def test_silent_connections_are_closed(tmp_path: Path, forks: Forks) -> None:
+def test_silent_connections_are_closed(impatient: Process) -> None:
     """Two hundred connections that say nothing keep nobody out, and every one of them is closed by the server."""
-    with bounded(tmp_path, forks, header_secs=1) as process, ExitStack() as opened:
-        silent = [opened.enter_context(connect(process)) for _ in range(200)]
-        assert ask(process).status_code == 200
+    with ExitStack() as opened:
+        silent = [opened.enter_context(connect(impatient)) for _ in range(200)]
+        assert ask(impatient).status_code == 200
         assert [read_all(one) for one in silent] == [b""] * 200
-        assert ask(process).status_code == 200
+        assert ask(impatient).status_code == 200
 
 
-def test_a_connection_that_falls_silent_between_requests_is_closed(tmp_path: Path, forks: Forks) -> None:
+def test_a_connection_that_falls_silent_between_requests_is_closed(impatient: Process) -> None:
     """A client that begins a second request on its connection and stops is told so, like one that does with its first."""
-    with bounded(tmp_path, forks, header_secs=1) as process, connect(process) as connection:
-        connection.sendall(head_of(process, "GET /health/live HTTP/1.1"))
+    with connect(impatient) as connection:
+        connection.sendall(head_of(impatient, "GET /health/live HTTP/1.1"))
         assert b"200 OK" in connection.recv(65_536)
         connection.sendall(b"GET /health/live HT")
         assert read_problem(read_all(connection))[0] == 408
 
 
-def test_the_oldest_silent_connection_makes_place(tmp_path: Path, forks: Forks) -> None:
+def test_the_oldest_silent_connection_makes_place(crowded: Process) -> None:
     """Of many silent connections no more stay open than may, the youngest, and requests are answered all the while."""
-    with bounded(tmp_path, forks, max_connections=20, **SLOW) as process, ExitStack() as opened:
-        silent = [opened.enter_context(connect(process)) for _ in range(200)]
+    with ExitStack() as opened:
+        silent = [opened.enter_context(connect(crowded)) for _ in range(200)]
         for _ in range(3):
-            assert ask(process).status_code == 200
-        for one in silent[:180]:
+            assert ask(crowded).status_code == 200
+        for one in silent[:-FEW_CONNECTIONS]:
             assert read_all(one) == b""
-        assert len(select.select(silent[180:], [], [], 0)[0]) <= 3
+        assert len(select.select(silent[-FEW_CONNECTIONS:], [], [], 0)[0]) <= 3
 
 
-def test_a_server_whose_connections_all_work_refuses(tmp_path: Path, forks: Forks) -> None:
+def test_a_server_whose_connections_all_work_refuses(tmp_path: Path, command_forks: Forks) -> None:
     """Where every connection is at work a further one gets a problem document, and a place when one ends."""
-    with bounded(tmp_path, forks, max_connections=5, **SLOW) as process, ExitStack() as opened:
+    with bounded(tmp_path, command_forks, max_connections=5, **SLOW) as process, ExitStack() as opened:
         working = [opened.enter_context(connect(process)) for _ in range(5)]
         for one in working:
             one.sendall(head_of(process, "GET /api/stream HTTP/1.1"))
@@ -139,37 +156,37 @@ def test_a_server_whose_connections_all_work_refuses(tmp_path: Path, forks: Fork
 
 
 @pytest.mark.parametrize("piece", [b"a", b"X-A: b\r\n"])
-def test_a_slow_head_is_refused(tmp_path: Path, forks: Forks, piece: bytes) -> None:
+def test_a_slow_head_is_refused(impatient: Process, piece: bytes) -> None:
     """A head that comes byte by byte, or header by header, is refused with 408 however often something comes."""
-    with bounded(tmp_path, forks, header_secs=1) as process, connect(process) as connection:
+    with connect(impatient) as connection:
         status, problem = read_problem(trickle(connection, b"GET /health/live HTTP/1.1\r\n", piece))
         assert (status, problem["code"]) == (408, "timeout")
-        assert ask(process).status_code == 200
+        assert ask(impatient).status_code == 200
 
 
-def test_an_endless_head_is_refused(tmp_path: Path, forks: Forks) -> None:
+def test_an_endless_head_is_refused(crowded: Process) -> None:
     """A head of more than 64 KiB is refused before it ends, and is not kept."""
-    with bounded(tmp_path, forks, **SLOW) as process, connect(process) as connection:
+    with connect(crowded) as connection:
         connection.sendall(b"GET /health/live HTTP/1.1\r\n" + b"X-A: " + b"a" * 200_000)
         assert read_problem(read_all(connection))[0] == 431
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 100000", "Transfer-Encoding: chunked"])
-def test_a_slow_body_is_refused(tmp_path: Path, forks: Forks, framing: str) -> None:
+def test_a_slow_body_is_refused(impatient: Process, framing: str) -> None:
     """A body that comes byte by byte is refused with 408, whether its length was said or not, and nothing is stored."""
-    with bounded(tmp_path, forks, body_secs=1) as process, connect(process) as connection:
-        head = head_of(process, "POST /api/users HTTP/1.1", "Content-Type: application/json", framing)
+    with connect(impatient) as connection:
+        head = head_of(impatient, "POST /api/users HTTP/1.1", "Content-Type: application/json", framing)
         piece = b"1\r\n \r\n" if "chunked" in framing else b" "
         status, problem = read_problem(trickle(connection, head, piece).partition(b"0\r\n\r\n")[0])
         assert (status, problem["code"]) == (408, "timeout")
-        users = ask(process, "api/users", headers={"Authorization": f"Bearer {process.secret}"}).json()["users"]
+        users = ask(impatient, "api/users", headers={"Authorization": f"Bearer {impatient.secret}"}).json()["users"]
         assert len(users) == 1
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts the files of a process in /proc")
-def test_a_client_that_reads_nothing_is_cut_off(tmp_path: Path, forks: Forks) -> None:
+def test_a_client_that_reads_nothing_is_cut_off(tmp_path: Path, command_forks: Forks) -> None:
     """A client that asks for much and reads nothing of it loses its connection, and what waited for it is let go."""
-    with bounded(tmp_path, forks, send_secs=1) as process:
+    with bounded(tmp_path, command_forks, send_secs=1) as process:
         files = Path(f"/proc/{process.popen.pid}/fd")
         assert ask(process).status_code == 200
         time.sleep(0.2)
@@ -191,9 +208,9 @@ def test_a_client_that_reads_nothing_is_cut_off(tmp_path: Path, forks: Forks) ->
         assert ask(process).status_code == 200
 
 
-def test_event_streams_are_bounded_by_key(tmp_path: Path, forks: Forks) -> None:
+def test_event_streams_are_bounded_by_key(tmp_path: Path, command_forks: Forks) -> None:
     """Of five hundred event streams of one API key so many open as may; another key gets its own, and an end frees one."""
-    with bounded(tmp_path, forks, streams_per_key=50) as process, ExitStack() as opened:
+    with bounded(tmp_path, command_forks, streams_per_key=50) as process, ExitStack() as opened:
         other = httpx2.post(
             f"{process.address}api/api-keys",
             headers={"Authorization": f"Bearer {process.secret}"},
@@ -221,9 +238,9 @@ def test_event_streams_are_bounded_by_key(tmp_path: Path, forks: Forks) -> None:
 
 
 @pytest.mark.parametrize("way", ["header", "cookie", "login"])
-def test_guessing_is_bounded(tmp_path: Path, forks: Forks, way: str) -> None:
+def test_guessing_is_bounded(tmp_path: Path, command_forks: Forks, way: str) -> None:
     """After so many invalid API keys no new one is looked up, not even a right one; a key that works goes on working."""
-    with bounded(tmp_path, forks, failed_keys_per_minute=10) as process, httpx2.Client(timeout=SECS) as client:
+    with bounded(tmp_path, command_forks, failed_keys_per_minute=10) as process, httpx2.Client(timeout=SECS) as client:
         mine = {"Authorization": f"Bearer {process.secret}"}
         fresh = client.post(
             f"{process.address}api/api-keys", headers=mine, json={"name": "fresh", "scope": "admin"}
@@ -283,12 +300,12 @@ def test_a_request_for_another_host_is_refused(hosts: Process, lines: list[str],
 
 
 @pytest.fixture(scope="module")
-def hosts(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Process]:
+def hosts(tmp_path_factory: pytest.TempPathFactory, command_forks: Forks) -> Iterator[Process]:
     """A server with a public name and a further one."""
     folder = tmp_path_factory.mktemp("hosts")
     config = folder / "everfold.toml"
     config.write_text('[server]\npublic_url = "https://memory.example"\nallowed_hosts = ["Proxy.example"]\n')
-    with serving(config, folder / "log.db", forks, command=SERVE) as process:
+    with serving(config, folder / "log.db", command_forks, command=SERVE) as process:
         yield process
 
 
@@ -303,7 +320,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Pr
     ],
 )
 def test_listening_beyond_this_machine_without_tls_is_warned_of(
-    tmp_path: Path, forks: Forks, *, host: str, public_url: str | None, is_warned: bool
+    tmp_path: Path, command_forks: Forks, *, host: str, public_url: str | None, is_warned: bool
 ) -> None:
     """A server that others reach warns once that they do so without TLS, unless a proxy with TLS is named."""
     config = tmp_path / "everfold.toml"
@@ -311,7 +328,7 @@ def test_listening_beyond_this_machine_without_tls_is_warned_of(
     config.write_text(f'[server]\nhost = "{host}"\n{named}')
     starter = SERVE.replace("print(address, flush=True)", "print(address.replace(host, '127.0.0.1'), flush=True)")
     starter = starter.replace("run()\n", "import sys\nsys.stderr = sys.stdout\nrun()\n")
-    with serving(config, tmp_path / "log.db", forks, command=starter) as process:
+    with serving(config, tmp_path / "log.db", command_forks, command=starter) as process:
         process.stop()
         assert process.popen.returncode == 0
         assert sum("without TLS" in line for line in [*process.said, *process.lines]) == is_warned

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.cli.commands.test_serve import serving
+from tests.forks import Forks
 from tests.server.conftest import serve
 
 from everfold.config import list_settings
@@ -79,19 +80,21 @@ async def test_the_cookie_is_for_https_where_people_come_by_https(
     assert ("secure" in cookie) == is_secure
 
 
-def test_host_and_port_say_where_it_listens(tmp_path: Path) -> None:
+def test_host_and_port_say_where_it_listens(tmp_path: Path, command_forks: Forks) -> None:
     """The server is reached at the address and port of the settings, and says so."""
     with socket.socket() as free:
         free.bind(("127.0.0.2", 0))
         port = free.getsockname()[1]
     (tmp_path / "everfold.toml").write_text(f'[server]\nhost = "127.0.0.2"\nport = {port}\n', "utf-8")
-    with serving(tmp_path, port=None) as (_, ready):
+    with serving(tmp_path, command_forks, port=None) as (_, ready):
         assert ready["address"] == f"http://127.0.0.2:{port}/"
         assert httpx2.get(f"{ready['address']}health/live").status_code == 200
 
 
 @pytest.mark.parametrize(("drain_secs", "is_answered"), [(20, True), (0.2, False)])
-def test_stopping_waits_for_what_is_on_its_way(tmp_path: Path, drain_secs: float, *, is_answered: bool) -> None:
+def test_stopping_waits_for_what_is_on_its_way(
+    tmp_path: Path, command_forks: Forks, drain_secs: float, *, is_answered: bool
+) -> None:
     """A request that takes two seconds is answered where stopping waits for longer, and else told to come again."""
     (tmp_path / "slow.py").write_text(
         "import asyncio, pathlib\n"
@@ -100,7 +103,7 @@ def test_stopping_waits_for_what_is_on_its_way(tmp_path: Path, drain_secs: float
     (tmp_path / "everfold.toml").write_text(
         f'[server]\ndrain_secs = {drain_secs}\n[sources.slow]\nkind = "callable"\nfunction = "slow:ask"\n', "utf-8"
     )
-    with serving(tmp_path) as (process, ready):
+    with serving(tmp_path, command_forks) as (process, ready):
 
         async def ask() -> httpx2.Response:
             headers = {"Authorization": f"Bearer {ready['key']}"}

@@ -1,54 +1,41 @@
 """`everfold serve` as a process of its own."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests.forks import Forks, Program
 
 COMMAND = "from everfold.cli.main import run; run()"
 
 
 @contextmanager
-def serving(folder: Path, *, port: int | None = 0) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+def serving(folder: Path, forks: Forks, *, port: int | None = 0) -> Iterator[tuple[Program, dict[str, Any]]]:
     """A server in a folder, and what it printed when it was ready; without a port it takes the one of the settings."""
     place = [] if port is None else ["--port", str(port)]
-    process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND, "serve", "--json", *place],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    with forks.talking(COMMAND, "serve", "--json", *place, folder=folder) as process:
         assert process.stdout is not None
         lines = []
         while not lines or lines[-1] != "}\n":
             lines.append(process.stdout.readline())
             assert lines[-1], "the server ended before it was ready"
         yield process, json.loads("".join(lines))
-    finally:
-        process.kill()
-        process.wait(10)
-        process.stdout.close()
 
 
-def test_the_first_start_makes_a_key_and_the_second_does_not(tmp_path: Path) -> None:
+def test_the_first_start_makes_a_key_and_the_second_does_not(tmp_path: Path, command_forks: Forks) -> None:
     """What a first start prints opens the API, also after a restart, which prints no key; SIGTERM ends it well."""
-    with serving(tmp_path) as (process, first):
+    with serving(tmp_path, command_forks) as (process, first):
         assert first["address"].startswith("http://127.0.0.1:")
         headers = {"Authorization": f"Bearer {first['key']}"}
         who = httpx2.get(first["address"] + "api/me", headers=headers).json()
         assert (who["key"]["name"], who["key"]["scope"]) == ("first", "admin")
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
-    with serving(tmp_path) as (process, second):
+    with serving(tmp_path, command_forks) as (process, second):
         assert second["key"] is None
         assert httpx2.get(second["address"] + "api/me", headers=headers).status_code == 200
         assert httpx2.get(second["address"] + "health/ready").json() == {"status": "ok"}
