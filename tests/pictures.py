@@ -82,7 +82,7 @@ def take(page: Page, name: str, place: str, *, clicks: Sequence[str] = (), of: s
 def take_all(dashboard: Dashboard, browser: Browser, told: Told) -> None:
     """Take every picture."""
     user, session = f"users/{told.user_id}", f"sessions/{told.session_id}"
-    with dashboard.page(browser, viewport=SIZE, color_scheme="light") as page:
+    with dashboard.own_page(browser, viewport=SIZE, color_scheme="light") as page:
         take(page, "users", f"{user}/memory")
         take(page, "extractions", f"{user}/extractions")
         take(page, "dream", f"{user}/dreams", clicks=[".dream"])
@@ -99,9 +99,9 @@ def take_all(dashboard: Dashboard, browser: Browser, told: Told) -> None:
         page.keyboard.press("Enter")
         page.wait_for_timeout(3000)
         page.screenshot(path=FOLDER / "chat.png")
-    with dashboard.page(browser, viewport=SIZE, color_scheme="dark") as page:
+    with dashboard.own_page(browser, viewport=SIZE, color_scheme="dark") as page:
         take(page, "strips-dark", session)
-    with dashboard.page(browser, viewport=PHONE, color_scheme="light") as page:
+    with dashboard.own_page(browser, viewport=PHONE, color_scheme="light") as page:
         take(page, "phone", f"{user}/memory")
 
 

@@ -6,13 +6,13 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
@@ -21,6 +21,7 @@ from everfold.server.runtime import Runtime
 T = TypeVar("T")
 
 READY_SECS: Final = 30
+SCREEN: Final[ViewportSize] = {"width": 1280, "height": 800}
 CONFIG: Final = """\
 # the settings of a small shop
 [compaction]
@@ -66,6 +67,7 @@ class Dashboard:
         config: The settings file.
         runtime: What is served; use it on the server's own loop only, with `run`.
         loop: The server's own.
+        spare: Pages that tests are done with, for others: a new one takes Chromium a second.
     """
 
     url: str
@@ -73,6 +75,7 @@ class Dashboard:
     config: Path
     runtime: Runtime
     loop: asyncio.AbstractEventLoop
+    spare: list[Page] = field(default_factory=list)
 
     def run(self, act: Callable[[Runtime], Awaitable[T]]) -> T:
         """Have the server's own loop do something with what is served."""
@@ -83,18 +86,55 @@ class Dashboard:
         return asyncio.run_coroutine_threadsafe(doing(), self.loop).result(READY_SECS)
 
     @contextmanager
-    def page(self, chromium: Browser, **options: Any) -> Iterator[Page]:
-        """A page that is signed in; a script that fails, or does what it may not, fails the test."""
-        with chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options}) as context:
-            page, faults = context.new_page(), list[str]()
-            page.set_default_timeout(15_000)
-            page.on("pageerror", lambda error: faults.append(str(error)))
-            page.on("console", lambda line: faults.append(line.text) if "Security Policy" in line.text else None)
-            context.request.post(f"{self.url}api/login", data={"key": self.secret}, headers={"Origin": self.url[:-1]})
-            page.goto(self.url)
-            page.get_by_role("navigation", name="Pages").wait_for()
+    def page(self, chromium: Browser) -> Iterator[Page]:
+        """A page that is signed in, maybe one that another test is done with; for what can be undone.
+
+        A script that fails, or does what it may not, fails the test.
+        """
+        page = self.spare.pop() if self.spare else chromium.new_context(viewport=SCREEN).new_page()
+        with self._signed_in(page):
             yield page
-            assert faults == []
+        for other in page.context.pages:
+            if other != page:
+                other.close()
+        page.unroute_all()
+        page.context.set_offline(offline=False)
+        page.evaluate("localStorage.clear()")
+        page.goto("about:blank")
+        page.set_viewport_size(SCREEN)
+        page.context.clear_cookies()
+        self.spare.append(page)
+
+    @contextmanager
+    def own_page(self, chromium: Browser, **options: Any) -> Iterator[Page]:
+        """A page of the test's own, with options of a browser's context, that is signed in."""
+        with (
+            chromium.new_context(**{"viewport": SCREEN, **options}) as context,
+            self._signed_in(context.new_page()) as it,
+        ):
+            yield it
+
+    @contextmanager
+    def _signed_in(self, page: Page) -> Iterator[Page]:
+        faults = list[str]()
+
+        def note_error(error: Error) -> None:
+            faults.append(str(error))
+
+        def note_line(line: ConsoleMessage) -> None:
+            if "Security Policy" in line.text:
+                faults.append(line.text)
+
+        page.set_default_timeout(15_000)
+        page.on("pageerror", note_error)
+        page.on("console", note_line)
+        page.context.request.post(f"{self.url}api/login", data={"key": self.secret}, headers={"Origin": self.url[:-1]})
+        page.goto(self.url)
+        page.get_by_role("navigation", name="Pages").wait_for()
+        yield page
+        page.remove_listener("pageerror", note_error)
+        page.remove_listener("console", note_line)
+        assert faults == []
 
 
 class _Serving(threading.Thread):

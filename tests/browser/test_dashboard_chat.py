@@ -201,7 +201,7 @@ def test_a_new_session_begins_empty(page: Page, dashboard: Dashboard) -> None:
 
 def test_a_phone_chats(dashboard: Dashboard, chromium: Browser) -> None:
     """At a phone's width one can talk and be answered, nothing runs over the side, and the window opens below."""
-    with dashboard.page(chromium, has_touch=True) as page:
+    with dashboard.own_page(chromium, has_touch=True) as page:
         page.set_viewport_size({"width": 390, "height": 844})
         open_chat(page, "plain")
         say(page, "From a phone")

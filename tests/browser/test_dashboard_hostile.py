@@ -170,7 +170,7 @@ def test_deleting_asks_for_a_hostile_name_as_text(page: Page, victim: Victim) ->
 
 def test_a_phone_holds_hostile_texts(dashboard: Dashboard, victim: Victim, chromium: Browser) -> None:
     """At 390 pixels nothing is wider than the page."""
-    with dashboard.page(chromium, viewport={"width": 390, "height": 800}) as page:
+    with dashboard.own_page(chromium, viewport={"width": 390, "height": 800}) as page:
         for tab in ("memory", "quarantine"):
             go(page, "users", victim.user_id, tab)
             page.get_by_role("tabpanel").wait_for()

@@ -195,15 +195,16 @@ def test_quarantine_and_extractions_follow(page: Page, dashboard: Dashboard) -> 
     expect_soon(audit, dashboard.run(say)[-8:])
 
 
-def test_without_a_stream_a_page_looks_by_itself(page: Page, dashboard: Dashboard) -> None:
+def test_without_a_stream_a_page_looks_by_itself(chromium: Browser, dashboard: Dashboard) -> None:
     """Where no stream arrives, behind a proxy that keeps it for example, an open log still grows, only later."""
     session_id = dashboard.run(begin)
-    page.route("**/api/stream*", lambda route: route.fulfill(status=502))
-    page.clock.install()
-    page.reload()
-    go(page, f"#sessions/{session_id}/log")
-    log = page.locator(".tab-body")
-    expect(log).to_contain_text("Good day.")
-    append(dashboard, session_id, "The crane is old.")
-    page.clock.fast_forward(SLOW_MS)
-    expect_soon(log, "The crane is old.")
+    with dashboard.own_page(chromium) as page:
+        page.route("**/api/stream*", lambda route: route.fulfill(status=502))
+        page.clock.install()
+        page.reload()
+        go(page, f"#sessions/{session_id}/log")
+        log = page.locator(".tab-body")
+        expect(log).to_contain_text("Good day.")
+        append(dashboard, session_id, "The crane is old.")
+        page.clock.fast_forward(SLOW_MS)
+        expect_soon(log, "The crane is old.")

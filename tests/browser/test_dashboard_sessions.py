@@ -504,7 +504,7 @@ def test_the_strips_are_walked_by_keyboard(page: Page, seeded: Seeded, trace: Tr
 
 def test_a_phone_shows_all_of_a_session(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
     """At a phone's width no view runs over its side, and a tap on a cell reads the message."""
-    with dashboard.page(chromium, has_touch=True) as page:
+    with dashboard.own_page(chromium, has_touch=True) as page:
         page.set_viewport_size({"width": 390, "height": 844})
         for view in ("", "/log", "/compactions", "/window"):
             go(page, f"#sessions/{seeded.folded}{view}")

@@ -99,16 +99,17 @@ def test_shortcuts_go_from_page_to_page(page: Page) -> None:
 
 
 @pytest.mark.parametrize("place", ["", "#users"])
-def test_an_address_is_followed_from_the_first_picture_on(page: Page, place: str) -> None:
+def test_an_address_is_followed_from_the_first_picture_on(dashboard: Dashboard, chromium: Browser, place: str) -> None:
     """An address opened before the first frame is drawn is shown, however busy the machine is."""
-    page.evaluate("place => history.replaceState(null, '', location.pathname + place)", place)
-    page.add_init_script(_HOLD_FRAMES)
-    page.reload()
-    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
-    page.evaluate(_GO_AND_HEAR, "#system")
-    page.evaluate("release()")
-    expect(page.get_by_role("link", name="System", exact=True)).to_have_attribute("aria-current", "page")
-    expect(page.get_by_role("heading", name="System", level=1)).to_be_visible()
+    with dashboard.own_page(chromium) as page:
+        page.evaluate("place => history.replaceState(null, '', location.pathname + place)", place)
+        page.add_init_script(_HOLD_FRAMES)
+        page.reload()
+        expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+        page.evaluate(_GO_AND_HEAR, "#system")
+        page.evaluate("release()")
+        expect(page.get_by_role("link", name="System", exact=True)).to_have_attribute("aria-current", "page")
+        expect(page.get_by_role("heading", name="System", level=1)).to_be_visible()
 
 
 def test_an_agent_is_configured(dashboard: Dashboard, page: Page) -> None:

@@ -474,7 +474,7 @@ def test_the_keyboard_alone_is_enough(dashboard: Dashboard, chromium: Browser) -
 
 def test_a_phone_shows_a_list_then_a_person(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
     """At 390 pixels every page fits; the rail fills the page, a person takes its place, and there is a way back."""
-    with dashboard.page(chromium, viewport={"width": 390, "height": 800}, has_touch=True) as page:
+    with dashboard.own_page(chromium, viewport={"width": 390, "height": 800}, has_touch=True) as page:
         page.get_by_label("Search users by name").fill("ada")
         page.get_by_role("option", name="Ada Lovelace").tap()
         expect(page.get_by_role("listbox", name="Users")).to_be_hidden()
