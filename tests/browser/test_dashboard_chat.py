@@ -35,6 +35,7 @@ def read_kiln(kiln: str) -> str:
     """Tell how warm a kiln is."""
     return f"The kiln {kiln} has 900 degrees. <b onclick='window.broken = 1'>hot</b>"
 '''
+TURNS_BEFORE = 6
 WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
 expect.set_options(timeout=20_000)  # a machine that does other things beside is slow
 
@@ -159,12 +160,20 @@ def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> Non
     assert [message.view.text for message in read_log(dashboard, "fails")] == ["Are you there?", "The kiln is warm."]
 
 
-def test_compactions_are_notes_in_the_flow(page: Page) -> None:
+def test_compactions_are_notes_in_the_flow(page: Page, dashboard: Dashboard) -> None:
     """A compaction during an answer is shown between the messages, with its figures."""
+
+    async def fill(runtime: Runtime) -> None:
+        session = await runtime.engine.session(agent="small")
+        answer = str(SCRIPTS["small"][0]["text"])
+        for _ in range(TURNS_BEFORE):
+            await session.append([{"role": "user", "content": "Go on."}, {"role": "assistant", "content": answer}])
+
+    dashboard.run(fill)
     open_chat(page, "small")
     flow = page.get_by_role("log", name="Conversation")
     notes = flow.locator(".note-compacted")
-    for turn in range(12):
+    for turn in range(TURNS_BEFORE, TURNS_BEFORE + 12):
         say(page, f"Tell me of firing {turn}, please.")
         expect(flow.get_by_role("article", name=f"assistant, message {2 * turn + 2}", exact=True)).to_be_visible()
         expect(page.get_by_role("button", name="Send")).to_be_visible()

@@ -10,6 +10,7 @@ import anyio
 import apsw
 import pytest
 from bench.material.logs import endless_log
+from tests.support.sizes import examples
 
 import everfold
 from everfold import Everfold
@@ -208,11 +209,11 @@ async def check_damage(filled: bytes, tmp_path: Path, family: str, seeds: range)
 @pytest.mark.parametrize("family", FAMILIES)
 async def test_flipped_bytes_of_a_page_are_no_surprise(filled: bytes, tmp_path: Path, family: str) -> None:
     """Whatever pages were damaged, every call gives what was stored or an error of ours, and wrong messages are found."""
-    await check_damage(filled, tmp_path, family, range(2))
+    await check_damage(filled, tmp_path, family, range(examples(4)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 async def test_flipped_bytes_of_many_pages_are_no_surprise(filled: bytes, tmp_path: Path, family: str) -> None:
     """The same for many more of them."""
-    await check_damage(filled, tmp_path, family, range(2, 60))
+    await check_damage(filled, tmp_path, family, range(examples(4), 60))

@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.support.sizes import STORES
 
 import everfold
 from everfold import Everfold
 from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=STORES)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The url of a new store of each kind."""
     return f"sqlite:///{tmp_path}/everfold.db" if request.param == "sqlite" else "memory://"

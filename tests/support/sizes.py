@@ -1,15 +1,23 @@
 """How much of a test is run: all of it at night, a part while a person waits.
 
-`make nightly` sets `TESTS_AT_FULL_SIZE`. Without it a property is tried on a quarter of its examples, and a process is
-killed once at each step.
+`make nightly` sets `TESTS_AT_FULL_SIZE` and runs what is marked as slow. Without it a property is tried on a quarter of
+its examples, a process is killed once at each step, and of all combinations of several parameters so many are tried that
+each of their values is met.
 """
 
 import os
+from collections.abc import Sequence
+from itertools import product
 from typing import Final, TypeVar
+
+import pytest
+from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
 
 AT_FULL_SIZE: Final = bool(os.environ.get("TESTS_AT_FULL_SIZE"))
+STORES: Final = ("sqlite", pytest.param("memory", marks=pytest.mark.slow))
+"""The stores that a service is tried over; the suite of `tests/contract` holds the one in memory to the same always."""
 
 
 def examples(count: int) -> int:
@@ -22,3 +30,9 @@ def one_of_each(points: list[tuple[str, T]]) -> list[tuple[str, T]]:
     if AT_FULL_SIZE:
         return points
     return [point for index, point in enumerate(points) if point[0] not in {step for step, _ in points[:index]}]
+
+
+def matrix(*axes: Sequence[object]) -> list[ParameterSet]:
+    """All combinations of the values of some parameters; all but so many as meet each value once are slow."""
+    few = {tuple(axis[index % len(axis)] for axis in axes) for index in range(max(map(len, axes)))}
+    return [pytest.param(*point, marks=() if point in few else pytest.mark.slow) for point in product(*axes)]

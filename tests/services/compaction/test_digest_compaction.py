@@ -10,6 +10,7 @@ from bench.material.demo import demo_log
 from bench.material.logs import coding_log, endless_log
 from bench.transcripts.reading import read_transcript
 from tests.support.proofs import list_all_compactions
+from tests.support.sizes import matrix
 
 from everfold import Everfold, Session
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -66,8 +67,7 @@ def is_whole(shown: str, text: str) -> bool:
     return shown.split() == said.split()
 
 
-@pytest.mark.parametrize("limit", [8_000, 16_000])
-@pytest.mark.parametrize("name", [*OWN, *REAL])
+@pytest.mark.parametrize(("name", "limit"), matrix([*OWN, *REAL], [8_000, 16_000]))
 async def test_every_folded_message_is_read(
     name: str, limit: int, request: pytest.FixtureRequest, open_with_model: Opening
 ) -> None:

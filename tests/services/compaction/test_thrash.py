@@ -11,6 +11,7 @@ import pytest
 from bench.material.logs import chat_log
 from bench.transcripts.reading import read_transcript
 from tests.support.proofs import list_all_compactions
+from tests.support.sizes import matrix
 
 import everfold
 from everfold import Event, Everfold, Session
@@ -60,9 +61,7 @@ def talk_of(name: str, request: pytest.FixtureRequest) -> Wires:
     return [message.wire for message in next(iter(read_transcript(path).conversations)).messages][:400]
 
 
-@pytest.mark.parametrize("synchronous", [True, False], ids=["inline", "background"])
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("name", ["own", "real"])
+@pytest.mark.parametrize(("name", "model", "synchronous"), matrix(["own", "real"], [*MODELS], [True, False]))
 async def test_no_turns_in_a_row(
     name: str,
     model: str,
@@ -97,8 +96,7 @@ def words(count: int, word: str) -> str:
     return " ".join(f"{word}{number}" for number in range(count))
 
 
-@pytest.mark.parametrize("synchronous", [True, False], ids=["inline", "background"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "synchronous"), matrix([*MODELS], [True, False]))
 async def test_a_limit_that_cannot_be_met(
     model: str, open_with_model: Opening, clock: FakeClock, *, synchronous: bool
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from bench.material.logs import coding_log, endless_log
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.sizes import examples
+from tests.support.sizes import STORES, examples
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
@@ -186,7 +186,7 @@ def test_an_erased_message_is_gone_for_good(story: Story) -> None:
     anyio.run(run)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> InMemoryStore | SqliteStore:
     """An empty store of each kind."""
     if request.param == "memory":

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.sizes import examples
+from tests.support.sizes import STORES, examples
 
 import everfold
 from everfold import Everfold
@@ -57,7 +57,7 @@ async def fill(engine: Everfold, clock: FakeClock) -> Session:
     return session
 
 
-@pytest.fixture(scope="module", params=["sqlite", "memory"])
+@pytest.fixture(scope="module", params=STORES)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The document of that user as each store gives it, written once for all tests that only read it."""
     folder = tmp_path_factory.mktemp("exported")

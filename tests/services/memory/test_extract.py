@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.candidates import NOW, POLICY
+from tests.support.sizes import STORES
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
@@ -37,7 +38,7 @@ FACT = user("I am allergic to peanuts.")
 CHAT = [user("Hello!"), assistant("Hi.")]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """An empty store of each kind."""
     opened = InMemoryStore() if request.param == "memory" else await SqliteStore.open(str(tmp_path / "everfold.db"))

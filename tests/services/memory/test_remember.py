@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.support.candidates import NOW, POLICY, candidate
+from tests.support.sizes import STORES
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.sqlite.store import SqliteStore
@@ -31,7 +32,7 @@ OLD = candidate("My travel budget is 300 euros.", seq=3)
 NEW = candidate("My travel budget is 450 euros.", seq=400)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """An empty store of each kind, with one session."""
     opened = InMemoryStore() if request.param == "memory" else await SqliteStore.open(str(tmp_path / "everfold.db"))

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import apsw
 import pytest
+from tests.support.sizes import STORES
 
 import everfold
 from everfold.adapters.transcripts import read_transcript
@@ -82,7 +83,7 @@ async def snapshot(session: Session) -> object:
     return state, log, await session.inspect.compactions()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=STORES)
 async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Everfold]:
     """An engine over each store."""
     url = "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/log.db"
