@@ -15,6 +15,7 @@ from bench.worth_answers import measure_answers, measure_recall, measure_recall_
 from bench.worth_cost import measure_cost
 from bench.worth_latency import measure_latency
 from bench.worth_rules import measure_planted, measure_spread, measure_tau
+from bench.worth_summaries import measure_summaries
 from bench.worth_windows import Scope
 from everfold.core.observation.costs import UNIT_PRICES, Prices
 
@@ -27,6 +28,7 @@ PARTS: Final[Mapping[str, Callable[[Scope], list[Row]]]] = {
     "rules": measure_tau,
     "planted": measure_planted,
     "spread": measure_spread,
+    "summaries": measure_summaries,
     "cost": measure_cost,
     "latency": measure_latency,
 }

@@ -10,11 +10,11 @@ from typing import Literal
 
 import everfold
 from bench.recall import Turn
-from everfold.cli.replays.facts import visible_text
 from everfold.core.observation.costs import UNIT_PRICES, Prices
 from everfold.core.primitives.json_values import clean_text
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.windows.entries import MessageEntry, RangeEntry, TextEntry
+from everfold.core.windows.parts import show_text
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
 from everfold.session import Session
@@ -120,9 +120,9 @@ def shown_texts(window: Window, *, without_seq: int | None = None) -> list[str]:
     for entry in window.entries:
         match entry:
             case MessageEntry() if entry.message.seq != without_seq:
-                texts.append(visible_text(entry.message))
+                texts.append(show_text(entry.message))
             case RangeEntry():
-                texts += [visible_text(message) for message in entry.kept]
+                texts += [show_text(message) for message in entry.kept]
                 texts.append(entry.digest_text)
             case TextEntry():
                 texts.append(entry.text)

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from everfold.cli.replays.demo import PlantedFact
-from everfold.core.log.messages import Message, read_part
-from everfold.core.log.visible import cut_text
 from everfold.core.windows.entries import MessageEntry, RangeEntry, TextEntry
+from everfold.core.windows.parts import show_text
 from everfold.core.windows.window import Window
 from everfold.session import Session
 
@@ -51,11 +50,11 @@ def _find_verbatim(window: Window, fact: PlantedFact) -> list[Shown]:
     found: list[Shown] = []
     for entry in window.entries:
         match entry:
-            case MessageEntry() if entry.message.seq == fact.seq and fact.needle in visible_text(entry.message):
+            case MessageEntry() if entry.message.seq == fact.seq and fact.needle in show_text(entry.message):
                 found.append("tail" if entry.slice == "tail" else "head" if entry.slice == "head" else "running")
             case RangeEntry():
                 shown = [message for message in entry.kept if message.seq == fact.seq]
-                found += ["kept" for message in shown if fact.needle in visible_text(message)]
+                found += ["kept" for message in shown if fact.needle in show_text(message)]
             case _:
                 pass
     return found
@@ -72,15 +71,3 @@ def _find_quoted(window: Window, needle: str) -> list[Quoting]:
             case _:
                 pass
     return found
-
-
-def visible_text(message: Message) -> str:
-    """What the window shows of a message's text."""
-    cuts = {cut.part: cut for cut in message.cuts}
-    parts = enumerate(message.view.parts)
-    return "\n".join(
-        cut_text(read_part(part), cuts[index], seq=message.seq, offset=message.view.find_offset(index))
-        if index in cuts
-        else read_part(part)
-        for index, part in parts
-    )
