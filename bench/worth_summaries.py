@@ -14,7 +14,7 @@ Counted are, of each kind, the items that a text holds. They are read off the lo
   those of its first line (what follows is pasted). What the agent's program wrote in the user's name is left out.
 - *Decisions*: sentences of the user and the agent with a word for a reason or a choice (because, instead of, decided).
 - *Files*: the names of files that calls changed. *Errors*: the names from code in lines of results that report a failure, those
-  of at most 200 characters (longer ones are data). *Names*: names from code that at least five messages hold, those of the
+  of at most 200 characters that do not end as code does (longer ones are data). *Names*: names from code that at least five messages hold, those of the
   arguments of tools left out.
 - *Next*: the names of files and from code that calls and answers of the next 30 messages use, if the messages before hold them:
   what the work needed as soon as the summary stood.
@@ -72,6 +72,7 @@ _DECISION: Final = re.compile(
 _NAME: Final = re.compile(r"\b(?=\w*(?:[a-z][A-Z]|[A-Za-z]_[A-Za-z]))[A-Za-z_]\w+\b")
 _FILE: Final = re.compile(r"[\w.-]*\w\.[a-z]\w{0,4}\b")
 _FAILURE: Final = re.compile(r"error|fail|panic|undefined|cannot|not found", re.IGNORECASE)
+_CODE_ENDS: Final = tuple("{}();,[]")
 _CHANGING: Final = frozenset(("new_string", "content", "new_str", "file_text", "patch"))
 
 
@@ -194,9 +195,9 @@ def _list_errors(messages: Iterable[Wire]) -> Iterator[str]:
 
 
 def _is_failure(line: str) -> bool:
-    """Whether a line of a result reports a failure; a numbered line of a listed file does not."""
-    is_listed = line[:6].strip().isdecimal()
-    return len(line) <= FAILURE_CHARS and not is_listed and _FAILURE.search(line) is not None
+    """Whether a line of a result reports a failure; a numbered line of a listed file and a line of code do not."""
+    is_code = line[:6].strip().isdecimal() or line.rstrip().endswith(_CODE_ENDS)
+    return len(line) <= FAILURE_CHARS and not is_code and _FAILURE.search(line) is not None
 
 
 def count_held(items: Mapping[Kind, Sequence[str]], texts: Sequence[str]) -> Counter[Kind]:

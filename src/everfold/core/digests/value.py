@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from everfold.core.digests.forms import QuoteForm, read_form
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
@@ -41,10 +42,18 @@ _DAYS: Final = list_word_set(
 """Also in lower case or first in a sentence; "may" and "march" are verbs there."""
 _MOST_PIECES: Final = 16_384
 
+_REST: Final = 3
 _CLASSES: Final[dict[LineKind, LineClass]] = {"decision": 1, "correction": 1, "error": 2, "state": 2}
-_LISTED: Final = re.compile(r"\d{1,6}(?:\u2192|:\s|\t)")
-"""How a line of a file begins that a tool shows with its number; what it says of errors is code."""
-_LISTED_WEIGHT: Final = 0.3
+_FORM_WEIGHTS: Final[dict[QuoteForm, float]] = {
+    "said": 1.0,
+    "call": 0.6,
+    "code": 0.3,
+    "announcement": 0.3,
+    "heading": 0.1,
+    "markup": 0.0,
+}
+"""What is no statement of anybody's is worth the names that it holds, and less for them. Source: own measurement,
+bench/worth_summaries.py and bench/digest_quality.py."""
 _ASKED: Final[frozenset[LineKind]] = frozenset(("remember", "constraint", "preference", "task"))
 
 
@@ -125,16 +134,16 @@ def _tell_piece(piece: str) -> Literal["key", "fact", "name", "word"]:
     return "name" if len(bare) > 1 and bare[0].isupper() else "word"
 
 
-def classify_line(line: ExtractLine) -> LineClass:
-    """The class of a line; only the user's own words bind or ask for something."""
+def classify_line(line: ExtractLine, *, is_rare: bool = False) -> LineClass:
+    """The class of a line; only the user's own words bind or ask for something.
+
+    Where it `is_rare` that the user says anything, all of it but errors and decisions asks for something.
+    """
     if line.standing or (line.origin == "user" and line.kind in _ASKED):
         return 0
-    return 3 if _is_listed(line) else _CLASSES.get(line.kind, 3)
-
-
-def _is_listed(line: ExtractLine) -> bool:
-    """Whether it is a line of a file that a tool listed."""
-    return line.origin in {"tool", "external"} and line.quote[:1].isdecimal() and _LISTED.match(line.quote) is not None
+    if read_form(line.quote, line.origin) != "said":
+        return _REST
+    return _CLASSES.get(line.kind, 0 if is_rare and line.origin == "user" else _REST)
 
 
 def weigh_words(values: Sequence[LineValue]) -> dict[str, float]:
@@ -173,11 +182,10 @@ def weigh_line(line: ExtractLine, line_class: LineClass, age: float, substance: 
     full = _FULL_STANDING_SUBSTANCE if line.standing else _FULL_SUBSTANCE
     if substance < full and line.kind != "remember":
         weight *= substance / full
-    if _is_listed(line):
-        weight *= _LISTED_WEIGHT
-    return weight
+    return weight * _FORM_WEIGHTS[read_form(line.quote, line.origin)]
 
 
 def read_base(line: ExtractLine, line_class: LineClass) -> float:
     """What a line is worth for its class, beside what it holds."""
-    return _ERROR_BASE if line.kind == "error" and not _is_listed(line) else _BASES[line_class]
+    is_said = read_form(line.quote, line.origin) == "said"
+    return _ERROR_BASE if line.kind == "error" and is_said else _BASES[line_class]

@@ -411,3 +411,36 @@ def test_the_pool_keeps_facts_before_words_that_say_nothing_new() -> None:
     pool = pool_add(RollupPool(), [_source(1, parts, "tool"), *again])
     held = " ".join(line.quote for line in pool.list_lines())
     assert all(f"QX-{n}00{n}" in held for n in range(1, 10))
+
+
+def test_calls_that_only_hold_the_words_of_failures_leave_room() -> None:
+    """Of calls and remarks that hold like names the remarks stand, though the calls speak of errors."""
+    sources: list[DigestSource] = []
+    for seq in range(1, 41, 2):
+        call = (
+            f'run_shell {{"command": "make part_{seq}", "description": "Tell errors and failed parts", "timeout": 60}}'
+        )
+        sources.append(_source(seq, call, "assistant"))
+        sources.append(
+            _source(seq + 1, f"The rows of part_{seq + 1} come from the older of the two exports here.", "assistant")
+        )
+    text = _compose(*sources, cap_tokens=400)
+    assert text.count("older") > 10 * text.count("run_shell")
+
+
+def test_markup_alone_never_stands() -> None:
+    """A tag that a tool prints is no line of a digest that has anything else to say, however much room is left."""
+    text = _compose(_source(1, "ERROR: the table orders_old was dropped.\n</reminder>\n<!-- /SUMMARY -->", "tool"))
+    assert "orders_old" in text
+    assert "reminder" not in text
+    assert "SUMMARY" not in text
+
+
+def test_between_calls_and_results_the_user_is_heard() -> None:
+    """Where the user says little, questions and remarks of the user stand before names that tools print."""
+    printed = [
+        _source(seq, "\n".join(f"config_{seq}_{row} -> /srv/data/part_{seq}_{row}.bin" for row in range(12)), "tool")
+        for seq in range(2, 30)
+    ]
+    asked = _source(1, "why does the loader read the header twice?")
+    assert "why does the loader" in _compose(asked, *printed, cap_tokens=300)
