@@ -192,11 +192,6 @@ def list_heard(key: RecallKey, words: Mapping[RecallKey, Collection[str]]) -> li
     return [words[one] for one in near if one in words]
 
 
-def is_question(text: str) -> bool:
-    """Whether a text ends with a question, so that what comes next may be its answer."""
-    return text.rstrip(" \n\t\"'\u201d)").endswith(("?", "\uff1f", "\u061f"))
-
-
 def rank_topics(query: SearchQuery, topics: Sequence[Topic], *, now: datetime) -> list[Topic]:
     """The current topics that a question's words are in, best first. O(their words)."""
     return [topic for topic, _ in score_topics(query, topics, now=now)]

@@ -28,7 +28,6 @@ from everfold.core.recall.recalling import (
     RecallKey,
     fuse,
     is_fitting,
-    is_question,
     list_heard,
     pack,
     rank_topics,
@@ -39,7 +38,7 @@ from everfold.core.recall.recalling import (
 from everfold.core.statements.segments import cut_prose
 from everfold.core.statements.substance import measure_substance
 from everfold.core.text.excerpts import make_excerpt
-from everfold.core.text.searching import MAX_QUESTION_CHARS, SearchQuery, index_text, plan_query
+from everfold.core.text.searching import MAX_QUESTION_CHARS, SearchQuery, index_text, is_question, plan_query
 from everfold.core.text.trivial_prompts import is_trivial
 from everfold.core.text.words import read_words
 from everfold.errors import InvalidInputError, NotFoundError

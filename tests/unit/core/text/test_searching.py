@@ -50,6 +50,14 @@ def test_before_holds_the_ends_of_the_two_messages_before() -> None:
     assert not {"start", "anchor"} & set(before)
 
 
+def test_what_follows_a_question_is_found_by_its_words() -> None:
+    """A short reply stands above what only comes behind the same words; a message with the words itself above both."""
+    asked, told = "Where do you moor the boat?", "We moor the boat."
+    texts = [_index("In Whitby.", told), _index("In Whitby.", asked), _index(told), _index("Long. " * 99, asked)]
+    ranked = rank_documents(plan_query("moor boat"), [*texts, *[_index("No.")] * 9])
+    assert [at for at, _ in ranked] == [2, 1, 0, 3]
+
+
 def test_without_earlier_messages_before_is_empty() -> None:
     """What nobody said has no context row's words."""
     assert _index("exit code 1").before == ""
