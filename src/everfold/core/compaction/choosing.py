@@ -35,11 +35,11 @@ from everfold.core.compaction.planning import (
 )
 from everfold.core.compaction.shares import (
     LEAST_STANDING_TOKENS,
-    ROLLUP_SLICE_RATIO,
     SMALLEST_DIGEST_TOKENS,
     Shares,
     Wanted,
     cap_digest,
+    cap_rollup,
     choose_joined,
     share_parts,
 )
@@ -159,6 +159,7 @@ class _Walk:
         self.tokens = tokens
         target_tokens = int(budget.usable_tokens * find_target_ratio(policy, budget.usable_tokens))
         self.is_tight = budget.target_tokens > target_tokens  # then all folds that can
+        self.joins_all = budget.is_small and not self.is_tight and not policy.awaits_model
         self.passed: list[Note] = []
         self.replaced = {one.seq for one in state.refreshes[:-1]}
         self.digests_now = sum([shown.digest_tokens for shown in layout.ranges])
@@ -258,8 +259,10 @@ class _Walk:
             weak=quoted.weak,
             kept=kept,
             digests=self.digests_now,
+            rollup=self.layout.rollup.digest_tokens if self.layout.rollup else 0,
             folded=stop.tokens,
             is_first=not self.layout.ranges,
+            joins_all=self.joins_all,
         )
         return share_parts(wanted, budget)
 
@@ -290,14 +293,15 @@ class _Walk:
         lacking = max(self._measure_tail(stop) - shares.tail, 0)
         slice_tokens = max(shares.digests - lacking, 2 * SMALLEST_DIGEST_TOKENS) if lacking else shares.slice
         cap = cap_digest(folded_tokens or len(folded), slice_tokens, is_first=not layout.ranges)
-        rollup_cap = max(int(slice_tokens * ROLLUP_SLICE_RATIO), SMALLEST_DIGEST_TOKENS)
+        joins_all = self.joins_all and bool(stop.passed_count)
+        through = choose_joined(layout, leaving, cap_tokens=cap, slice_tokens=slice_tokens, joins_all=joins_all)
         settled = _Settled(
             stop=stop,
             held=held,
             leaving=leaving,
-            join_through=choose_joined(layout, leaving, cap_tokens=cap, slice_tokens=slice_tokens),
+            join_through=through,
             digest_cap=cap,
-            rollup_cap=rollup_cap,
+            rollup_cap=cap_rollup(layout, through, cap_tokens=cap, slice_tokens=slice_tokens, joins_all=joins_all),
             standing_cap=shares.strong,
             weak_standing_cap=shares.weak,
             quoted=self._add_frame(quoted),

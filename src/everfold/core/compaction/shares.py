@@ -28,6 +28,7 @@ DIGESTS_JOIN_RATIO = 0.3
 oldest join the rollup down to 0.3, so that they leave in a batch."""
 
 ROLLUP_SLICE_RATIO = 0.4
+"""What a rollup has at least; it takes what the digests beside it leave, less the room for one more."""
 
 SOURCE_SHARE = 4
 """A digest is at most this part of what it stands for. Source: DESIGN 3.4."""
@@ -50,8 +51,10 @@ class Wanted:
         weak: Weaker ones.
         kept: User messages that could be kept.
         digests: The digests that stand now.
+        rollup: The part of them that is the rollup's.
         folded: The source of the digest to come.
         is_first: It is the first of its session.
+        joins_all: Whether all digests that stand join the rollup at each compaction.
     """
 
     given: int = 0
@@ -60,8 +63,10 @@ class Wanted:
     weak: int = 0
     kept: int = 0
     digests: int = 0
+    rollup: int = 0
     folded: int = 0
     is_first: bool = False
+    joins_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +93,26 @@ def share_parts(wanted: Wanted, budget: UsableBudget) -> Shares:
     free -= weak
     kept = _drop_small(min(wanted.kept, budget.kept_tokens, free - least), wanted.kept)
     slice_tokens = max(min(free - kept, budget.digest_tokens), least)
-    digests = min(wanted.digests + cap_digest(wanted.folded, slice_tokens, is_first=wanted.is_first), slice_tokens)
+    digests = _expect_digests(wanted, slice_tokens)
     if budget.kept_tokens:
         kept = max(kept, _drop_small(min(wanted.kept, MOST_KEPT_TOKENS, free - digests), wanted.kept))
     tail = budget.target_tokens - wanted.given - strong - weak - kept - digests
     return Shares(
         given=wanted.given, strong=strong, weak=weak, kept=kept, slice=slice_tokens, digests=digests, tail=max(tail, 0)
     )
+
+
+def _expect_digests(wanted: Wanted, slice_tokens: int) -> int:
+    """What digests will take at most: all of their slice where a rollup is written anew."""
+    cap = cap_digest(wanted.folded, slice_tokens, is_first=wanted.is_first)
+    fine = wanted.digests - wanted.rollup + cap
+    is_joined = wanted.digests and (wanted.joins_all or fine > _measure_most(wanted.rollup, slice_tokens))
+    return slice_tokens if is_joined else min(wanted.digests + cap, slice_tokens)
+
+
+def _measure_most(rollup_tokens: int, slice_tokens: int) -> int:
+    """What the digests beside a rollup of so many tokens may take before they join it."""
+    return slice_tokens - rollup_tokens if rollup_tokens else int(slice_tokens * DIGESTS_SLICE_RATIO)
 
 
 def _drop_small(kept: int, wanted: int) -> int:
@@ -111,7 +129,20 @@ def cap_digest(folded_tokens: int, slice_tokens: int, *, is_first: bool) -> int:
     return max(cap, SMALLEST_DIGEST_TOKENS)
 
 
-def choose_joined(layout: Layout, leaving: Sequence[int], *, cap_tokens: int, slice_tokens: int) -> int:
+def cap_rollup(layout: Layout, joined_through: int, *, cap_tokens: int, slice_tokens: int, joins_all: bool) -> int:
+    """The most that a rollup may take: what the digests beside it leave of the slice, less the room for one more.
+
+    Takes what `choose_joined` takes and gives.
+    """
+    beside = sum([_count(shown) for shown in layout.ranges if shown.last_seq > joined_through])
+    ahead = 0 if joins_all else int(slice_tokens * DIGEST_SHARE_RATIO)
+    free = slice_tokens - beside - cap_tokens - ahead
+    return max(free, int(slice_tokens * ROLLUP_SLICE_RATIO) if not joins_all else 0, SMALLEST_DIGEST_TOKENS)
+
+
+def choose_joined(
+    layout: Layout, leaving: Sequence[int], *, cap_tokens: int, slice_tokens: int, joins_all: bool = False
+) -> int:
     """How far the rollup must reach: over every range that loses a message, and the digests too many; 0 for no rollup.
 
     Args:
@@ -119,15 +150,17 @@ def choose_joined(layout: Layout, leaving: Sequence[int], *, cap_tokens: int, sl
         leaving: Messages of its ranges that are shown no longer.
         cap_tokens: The most that the digest to come takes.
         slice_tokens: What all digests may take.
+        joins_all: Whether every digest that stands joins, if it is too many or not.
     """
     ranges, rollup = layout.ranges, layout.rollup
+    if joins_all:
+        return layout.watermark
     last_left = max(leaving, default=0)
     through = max([shown.last_seq for shown in ranges if shown.first_seq <= last_left], default=0)
     fine = [shown for shown in ranges if shown.kind == "digest" and shown.last_seq > through]
     total = sum([_count(shown) for shown in fine]) + cap_tokens
     stands = rollup.digest_tokens if rollup and not through else 0
-    most = slice_tokens - stands if stands else slice_tokens * DIGESTS_SLICE_RATIO
-    if total > most:
+    if total > _measure_most(stands, slice_tokens):
         for shown in fine:
             if total <= max(slice_tokens * DIGESTS_JOIN_RATIO, cap_tokens):
                 break

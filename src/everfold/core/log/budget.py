@@ -221,6 +221,14 @@ class UsableBudget:
         return self.prompt_tokens + self.suffix_tokens + self.snapshot_tokens
 
     @property
+    def is_small(self) -> bool:
+        """Whether no provider keeps a prefix of its windows, so that digests need not stand for long.
+
+        Source: the caches of OpenAI and Anthropic begin at 1,024 tokens, about what stands before the tail here.
+        """
+        return self.usable_tokens <= SMALL_USABLE_TOKENS
+
+    @property
     def kept_message_tokens(self) -> int:
         """The largest message that can be kept: half of the kept slice."""
         return min(self.message_cap_tokens, self.kept_tokens // 2)
