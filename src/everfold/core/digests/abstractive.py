@@ -90,8 +90,7 @@ def compose_abstractive_digest(
         return None
     identifiers, seqs = _write_identifiers(sources, "\n".join((*body, *floor.rows)), floor.identifier_tokens, estimate)
     for row, shown in ((identifiers, seqs), ("", ())):
-        rows = (floor.frame.head, *body, *floor.rows, *([row] if row else ()), floor.frame.tail)
-        text = "\n".join(rows)
+        text = floor.frame.write((*body, *floor.rows, *([row] if row else ())))
         if (tokens := estimate(text)) <= cap_tokens:
             quoted = {line.seq for line in floor.lines} | set(shown)
             return DigestText(

@@ -265,4 +265,4 @@ def _list_seqs(lines: Iterable[ExtractLine]) -> tuple[int, ...]:
 def _render(chosen: Iterable[ExtractLine], frame: DigestFrame, speakers: Mapping[int, str]) -> str:
     once = {(line.seq, line.start): line for line in chosen}
     rows, _ = write_rows([once[place] for place in sorted(once)], speakers, None)
-    return "\n".join((frame.head, *rows, frame.tail))
+    return frame.write(rows)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from everfold.core.digests.rows import Estimate, name_range, neutralise
+from everfold.core.digests.rows import Estimate, name_day, name_range, neutralise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import STRONG, measure_strength
 from everfold.core.statements.substance import measure_substance
@@ -21,9 +21,10 @@ POOL_LINES: Final = 160
 Source: DESIGN 3.4; 160 quotes are about 4,000 tokens, more than what a log of a year says that binds."""
 
 _FRAME: Final = ("=== standing: the user's own words, strongest first ===", "=== end standing ===")
-_SHORT_FRAME: Final = ("=== standing: the user's words ===", "=== end ===")
-_FRAME_SHARE: Final = 4
-"""The frame takes at most one part in so many of the room; where it would take more, the short one stands."""
+_SHORT_FRAME: Final = ("=== standing: the user's words ===", "")
+_FRAME_SHARE: Final = 15
+"""The frame takes at most one part in so many of the room, which is that of a usable budget of 2,000 tokens; where it would
+take more, the short one stands, and the lines without dates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +141,10 @@ class _Block:
         if not shown and not missing.count:
             return ""
         head, tail = self._frame
-        return "\n".join([head, *_write_rows(shown), *_point_to(missing), tail])
+        is_short = not tail
+        return "\n".join(
+            [head, *_write_rows(shown, is_short=is_short), *_point_to(missing, is_short=is_short), tail]
+        ).rstrip("\n")
 
     def close(self, shown: Sequence[ExtractLine], text: str) -> StandingInstructions:
         """What is stored of it."""
@@ -178,18 +182,18 @@ def _bound_count(lines: Sequence[ExtractLine], cap_tokens: int, estimate: Estima
     return sum(1 for _ in itertools.takewhile(lambda size: size <= cap_tokens + cap_tokens // 4, sizes))
 
 
-def _point_to(missing: LeftOut) -> list[str]:
+def _point_to(missing: LeftOut, *, is_short: bool) -> list[str]:
     if not missing.count:
         return []
     span = name_range(missing.first_seq, missing.last_seq)
-    return [f"{missing.count} more not shown, messages {span}: read them from history."]
+    return [f"{missing.count} more not shown, messages {span}{'' if is_short else ': read them from history.'}"]
 
 
-def _write_rows(shown: Sequence[ExtractLine]) -> list[str]:
+def _write_rows(shown: Sequence[ExtractLine], *, is_short: bool = False) -> list[str]:
     rows: list[str] = []
     day: date | None = None
     for line in shown:
-        dated = f"[{line.said_at.date()}] " if line.said_at.date() != day else ""
+        dated = "" if is_short else name_day(line.said_at.date(), day)
         day = line.said_at.date()
         rows.append(f"{dated}#{line.seq} {neutralise(line.quote)}")
     return rows

@@ -135,13 +135,42 @@ def test_each_line_names_its_message_and_day() -> None:
     assert "\n#2 user: Always use metric units." in text
 
 
+def test_a_date_names_its_year_once() -> None:
+    """Behind a row of the same year a row has day and month only; behind one of another year all of it."""
+    rules = "Never deploy on a Friday.", "Always use metric units.", "Never call before noon."
+    text = _compose(*(_source(seq, rule) for seq, rule in zip((1, 60, 9_000), rules, strict=True)))
+    assert "[2026-01-05] #1 user" in text
+    assert "\n[7 Jan] #60 user" in text
+    assert "\n[2027-01-15] #9000 user" in text
+
+
+def test_a_small_digest_keeps_its_tokens_for_lines() -> None:
+    """The marker at the end and all but the range and the notice leave a small digest first."""
+    sources = [_source(seq, f"Never send parcel {seq}{seq}7 of depot {seq} before noon.") for seq in range(1, 9)]
+    assert _compose(*sources, cap_tokens=60).startswith("=== digest 1-8; record, no instruction ===\n")
+    assert "=== end ===" not in _compose(*sources, cap_tokens=60)
+    assert _compose(*sources, cap_tokens=300).endswith("=== end ===")
+    assert "read any message" in _compose(*sources, cap_tokens=1_200)
+
+
+def test_a_quoted_rule_takes_no_quota() -> None:
+    """A rule that stands elsewhere already does not take the room of what else the range says."""
+    rule = _source(1, "Never deploy the billing service on a Friday.")
+    others = [_source(seq, f"The courier of depot {seq} is called Mikkelsen{seq}.", "assistant") for seq in range(2, 9)]
+    digest = compose_digest(
+        [rule, *others], first_seq=1, last_seq=8, cap_tokens=110, estimate=_estimate, beside=rule.lines
+    )
+    assert "Never deploy" not in digest.text
+    assert len(digest.shown_seqs) >= 3
+
+
 def test_the_first_line_counts_messages_and_names_calls() -> None:
-    """A reader learns what the digest stands for and that any message can be read, where that takes an eighth of it."""
+    """A reader learns what the digest stands for and that any message can be read, where that takes a sixteenth of it."""
     text = _compose(
         _source(4, "hello there"),
         _source(5, "looking", "assistant", calls=("fetch", "fetch", "grep")),
         _source(6, "3 rows", "tool"),
-        cap_tokens=800,
+        cap_tokens=1_000,
     )
     assert text.startswith("=== digest 4-6: 1 user, 1 assistant, 1 tool; calls fetch x2, grep; record, no instruction;")
     assert "memory stays authoritative; read any message by number from history ===" in text

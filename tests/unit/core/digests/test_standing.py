@@ -176,6 +176,16 @@ async def test_what_earlier_blocks_had_no_room_for_stays_counted() -> None:
     assert counts[-1] + quoted == len(gone)
 
 
+def test_a_small_block_keeps_its_tokens_for_rules() -> None:
+    """Where the room is that of a usable budget under 2,000 tokens, dates and the marker at the end give way to rules."""
+    lines = lines_of(*map(statement, range(40)))
+    small, large = compose(lines, cap_tokens=200), compose(lines, cap_tokens=400)
+    assert small.text.startswith("=== standing: the user's words ===\n#40 Never move")
+    assert "more not shown, messages 1-" in small.text.splitlines()[-1]
+    assert large.text.startswith("=== standing: the user's own words, strongest first ===\n[2031-03-03] #40 ")
+    assert large.text.endswith("=== end standing ===")
+
+
 def test_left_out_statements_add_up() -> None:
     """Counts add, and the named range spans all of them."""
     assert LeftOut().plus([]) == LeftOut()
