@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from everfold.core.digests.answers import Said, measure_said, read_said
 from everfold.core.digests.value import (
+    REST,
     LineClass,
     LineValue,
     classify_line,
@@ -94,11 +95,11 @@ def list_candidates(
     made: list[Candidate] = []
     for said, cost in zip(groups, costs, strict=True):
         line = said[-1]
-        line_class = classify_line(line, is_rare=is_rare)
+        is_quoted = (line.seq, line.start) in quoted
+        line_class = REST if is_quoted else classify_line(line, is_rare=is_rare)
         weight = weigh_line(line, line_class, (line.seq - first) / span, measure_said(said))
         if focus_words and not focus_words.isdisjoint(list_words(line.quote)):
             weight *= _FOCUS_WEIGHT
-        is_quoted = (line.seq, line.start) in quoted
         if is_quoted:
             weight *= _QUOTED_WEIGHT
         made.append(Candidate(said, read_said(said), line_class, read_base(line, line_class), weight, cost, is_quoted))

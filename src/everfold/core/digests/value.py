@@ -21,6 +21,7 @@ from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.signals import cut_pieces, find_hard
+from everfold.core.statements.strengths import measure_strength
 from everfold.core.text.words import read_matter
 
 LineClass = Literal[0, 1, 2, 3]
@@ -42,7 +43,8 @@ _DAYS: Final = list_word_set(
 """Also in lower case or first in a sentence; "may" and "march" are verbs there."""
 _MOST_PIECES: Final = 16_384
 
-_REST: Final = 3
+REST: Final = 3
+"""The class of what neither binds nor tells how something ended; what is quoted elsewhere takes no other class's quota."""
 _CLASSES: Final[dict[LineKind, LineClass]] = {"decision": 1, "correction": 1, "error": 2, "state": 2}
 _FORM_WEIGHTS: Final[dict[QuoteForm, float]] = {
     "said": 1.0,
@@ -54,7 +56,7 @@ _FORM_WEIGHTS: Final[dict[QuoteForm, float]] = {
 }
 """What is no statement of anybody's is worth the names that it holds, and less for them. Source: own measurement,
 bench/worth_summaries.py and bench/digest_quality.py."""
-_ASKED: Final[frozenset[LineKind]] = frozenset(("remember", "constraint", "preference", "task"))
+_BINDING: Final[frozenset[LineKind]] = frozenset(("remember", "constraint", "preference"))
 
 
 _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
@@ -64,8 +66,8 @@ _ORIGIN_WEIGHT: Final[dict[Origin, float]] = {
     "system": 0.8,
     "external": 0.6,
 }
-_STANDING_WEIGHT: Final = 2.0
-_REMEMBER_WEIGHT: Final = 4.0
+_STRENGTH_WEIGHTS: Final = (1.0, 2.0, 3.0, 4.0)
+"""For a standing line, by its strength."""
 _SHARPNESS: Final = 1.5
 """Above 1, one strong line is worth more than several weak ones; own measurement, bench/digest_quality.py."""
 _BASES: Final[dict[LineClass, float]] = {0: 3.0, 1: 1.0, 2: 1.0, 3: 0.0}
@@ -135,15 +137,18 @@ def _tell_piece(piece: str) -> Literal["key", "fact", "name", "word"]:
 
 
 def classify_line(line: ExtractLine, *, is_rare: bool = False) -> LineClass:
-    """The class of a line; only the user's own words bind or ask for something.
+    """The class of a line; only the user's own words bind or ask for something, and wishes and advice do not.
 
     Where it `is_rare` that the user says anything, all of it but errors and decisions asks for something.
     """
-    if line.standing or (line.origin == "user" and line.kind in _ASKED):
+    if line.origin == "user" and line.kind == "task":
+        return 0
+    may_bind = line.standing or (line.origin == "user" and line.kind in _BINDING)
+    if may_bind and measure_strength(line.kind, line.quote):
         return 0
     if read_form(line.quote, line.origin) != "said":
-        return _REST
-    return _CLASSES.get(line.kind, 0 if is_rare and line.origin == "user" else _REST)
+        return REST
+    return _CLASSES.get(line.kind, 0 if is_rare and line.origin == "user" else REST)
 
 
 def weigh_words(values: Sequence[LineValue]) -> dict[str, float]:
@@ -174,7 +179,7 @@ def weigh_line(line: ExtractLine, line_class: LineClass, age: float, substance: 
     if line_class == 0:
         weight *= math.pow(line.score / 100, _SHARPNESS)
     if line.standing:
-        weight *= _REMEMBER_WEIGHT if line.kind == "remember" else _STANDING_WEIGHT
+        weight *= _STRENGTH_WEIGHTS[measure_strength(line.kind, line.quote)]
     elif line.kind in ("task", "state", "error", "commitment"):
         weight *= 0.8 + 0.4 * age
         if line.origin == "user" and age < _GOAL_AGE:

@@ -50,6 +50,33 @@ def test_only_the_user_binds(kind: LineKind, origin: Origin, standing: bool, lin
     assert classify_line(ExtractLine(1, origin, kind, 50, "x", 0, standing, _AT)) == line_class
 
 
+@pytest.mark.parametrize(
+    ("quote", "line_class"),
+    [
+        ("Never deploy on a Friday.", 0),
+        ("Don't forget to take breaks when you study.", 3),
+        ("I'd love to learn the cello.", 3),
+    ],
+)
+def test_a_wish_or_an_advice_binds_nobody(quote: str, line_class: int) -> None:
+    """What has no strength takes no room of what the user bound, though its words are those of a rule."""
+    assert classify_line(ExtractLine(1, "user", "constraint", 50, quote, 0, True, _AT)) == line_class
+
+
+def test_a_strong_rule_weighs_more() -> None:
+    """Of two rules of one kind and score the stronger weighs more."""
+    weights = [
+        weigh_line(ExtractLine(1, "user", "constraint", 50, quote, 0, True, _AT), 0, 0.5, 4)
+        for quote in (
+            "From now on write totals in euros.",
+            "No meetings for me on Wednesdays.",
+            "Metal shelves in the shed.",
+        )
+    ]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] > weights[1] > weights[2]
+
+
 def test_a_listed_line_of_code_reports_nothing() -> None:
     """A numbered line of a file that a tool shows is of the rest, and weighs less than an error that a tool reports."""
     code, error = (
