@@ -1,6 +1,8 @@
 """A process killed inside an erase has erased nothing, and one killed behind it everything; the rest is finished later."""
 
+import shutil
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,27 @@ async def read(engine: Everfold) -> dict[str, object]:
     return {**document, "audit": None, "logs": logs}
 
 
+@dataclass(frozen=True)
+class Filled:
+    """A database, and what it holds."""
+
+    path: Path
+    before: dict[str, object]
+
+
+@pytest.fixture(scope="module")
+async def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A database with a user's sessions and memory, to be copied."""
+    path = tmp_path_factory.mktemp("filled") / "log.db"
+    return Filled(path=path, before=await fill(path))
+
+
+@pytest.fixture
+def path(filled: Filled, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copy(filled.path, tmp_path / "log.db"))
+
+
 def run_forgetter(forks: Forks, path: Path, what: str, statement: str) -> None:
     """Run an erase until it is killed."""
     done = forks.run(FORGETTER.read_text("utf-8"), str(path), what, statement)
@@ -60,30 +83,26 @@ def run_forgetter(forks: Forks, path: Path, what: str, statement: str) -> None:
 
 @pytest.mark.parametrize(("what", "statement"), POINTS)
 async def test_an_erase_killed_within_has_erased_nothing(
-    forks: Forks, what: str, statement: str, tmp_path: Path
+    forks: Forks, what: str, statement: str, filled: Filled, path: Path
 ) -> None:
     """Everything is as it was, whatever the erase had done by then; done again it is whole."""
-    path = tmp_path / "log.db"
-    before = await fill(path)
     run_forgetter(forks, path, what, statement)
     async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
         assert await engine.admin.check_store() == []
-        assert await read(engine) == before
+        assert await read(engine) == filled.before
         await engine.wipe("ada", transcripts=True)
         assert await engine.admin.verify_erased(user="ada", words=[NEEDLE]) == []
-        assert not _holds(tmp_path)
+        assert not _holds(path.parent)
 
 
 @pytest.mark.parametrize("what", ["wipe", "session", "message"])
-async def test_an_erase_killed_behind_its_commit_is_finished_later(forks: Forks, what: str, tmp_path: Path) -> None:
+async def test_an_erase_killed_behind_its_commit_is_finished_later(forks: Forks, what: str, path: Path) -> None:
     """Nothing of it can be read, and a later pass clears the files."""
-    path = tmp_path / "log.db"
-    await fill(path)
     run_forgetter(forks, path, what, "after")
     async with everfold.open(f"sqlite:///{path}", settings=ON) as engine:
         assert await engine.admin.verify_erased(user="ada", words=[NEEDLE]) == []
         assert await engine.admin.finish_erasing()
-        assert not _holds(tmp_path)
+        assert not _holds(path.parent)
         assert await engine.admin.check_store() == []
 
 

@@ -14,7 +14,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 from tests.forks import Forks
+from tests.support.sizes import one_of_each
 
 from everfold.core.memory.items import Item
 from everfold.testing.kit.fakes import STARTED_AT, FakeClock
@@ -160,10 +162,14 @@ async def check_wiped(path: Path) -> None:
         assert await hands.memory.topics() == []
 
 
-CASES = [(what, point) for what, points in POINTS.items() for point in points]
+def list_cases() -> list[ParameterSet]:
+    """Each act at each of its points; those at a point where another act was killed are slow, but for its last."""
+    cases = [(point, (what, point)) for what, points in POINTS.items() for point in points]
+    few = {case for _, case in one_of_each(cases)} | {(what, points[-1]) for what, points in POINTS.items()}
+    return [pytest.param(*case, id="-".join(case), marks=() if case in few else pytest.mark.slow) for _, case in cases]
 
 
-@pytest.mark.parametrize(("what", "point"), CASES, ids=[f"{what}-{point}" for what, point in CASES])
+@pytest.mark.parametrize(("what", "point"), list_cases())
 async def test_what_was_killed_is_whole_or_not_at_all(
     forks: Forks, what: str, point: str, path: Path, filled: Filled
 ) -> None:

@@ -154,17 +154,25 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     assert list_schema(path) == GOLDEN.read_text("utf-8").splitlines()
 
 
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
+    """The schema after each migration."""
+    folder = tmp_path_factory.mktemp("steps")
+    found = set()
+    for count in range(1, len(load_migrations("sqlite")) + 1):
+        make_old(path := folder / f"step{count}.db", migrations_count=count)
+        found.add(tuple(list_schema(path)))
+    return found
+
+
 @pytest.mark.parametrize("left", [*range(0, 14, 2), *range(20, 48, 3)])
-def test_a_killed_migration_leaves_the_former_schema(forks: Forks, tmp_path: Path, left: int) -> None:
+def test_a_killed_migration_leaves_the_former_schema(
+    forks: Forks, tmp_path: Path, steps: set[tuple[str, ...]], left: int
+) -> None:
     """A process killed within a migration leaves what was before that migration, and the next one finishes the work."""
     path = tmp_path / "old.db"
     make_old(path, migrations_count=1)
-    before, rows = list_schema(path), read_rows(path)
-    steps = {tuple(before)}
-    for count in range(2, len(load_migrations("sqlite")) + 1):
-        other = tmp_path / f"step{count}.db"
-        make_old(other, migrations_count=count)
-        steps.add(tuple(list_schema(other)))
+    rows = read_rows(path)
     done = forks.run(KILLED, str(path), str(left))
     assert done.returncode in {0, -signal.SIGKILL}
     assert (done.returncode == -signal.SIGKILL) or left >= 6

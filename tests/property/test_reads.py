@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import product
+from pathlib import Path
 
 import anyio
 import apsw
@@ -13,7 +14,7 @@ from bench.material.logs import chat_log, endless_log
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.proofs import Prover, spell
-from tests.support.sizes import examples
+from tests.support.sizes import STORES, examples
 
 import everfold
 from everfold.core.windows.rendering import render
@@ -115,13 +116,13 @@ async def test_a_limit_for_opening_is_the_smallest_that_works(seed: int) -> None
             await prover.window()
 
 
-@pytest.mark.parametrize("url", ["memory://", "sqlite"])
-async def test_users_and_agents_stay_apart(url: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.parametrize("kind", STORES)
+async def test_users_and_agents_stay_apart(kind: str, tmp_path: Path) -> None:
     """Nothing that one user said to one agent is in a window, a digest or a search of another (G8)."""
-    path = "memory://" if url == "memory://" else f"sqlite:///{tmp_path_factory.mktemp('apart')}/log.db"
+    url = "memory://" if kind == "memory" else f"sqlite:///{tmp_path}/log.db"
     pairs = list(product(("ada", "ben"), ("guide", "clerk")))
     rng = random.Random(5)
-    async with everfold.open(path) as engine:
+    async with everfold.open(url) as engine:
         sessions = {pair: await engine.session(user=pair[0], agent=pair[1], limit=2_500) for pair in pairs}
         for number in range(320):
             pair = rng.choice(pairs)

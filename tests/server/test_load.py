@@ -31,6 +31,10 @@ model = "script:answers.jsonl"
 context_limit = 4000
 instructions = "You help in a shop."
 """
+TEXTS: Final = {
+    "shop": "note {number}",
+    "harbour": "Remember: berth {number} costs {number} euros, and the sea is calm.",
+}
 ANSWER: Final = "The kiln is warm and the boat is dry, and nothing else is to be done today."
 
 
@@ -121,29 +125,32 @@ async def check_logs(database: Path, load: Load) -> int:
     return count
 
 
-@pytest.mark.parametrize(
-    "text", ["note {number}", "Remember: berth {number} costs {number} euros, and the sea is calm."]
-)
-async def test_one_large_batch_holds_nobody_up(tmp_path: Path, text: str) -> None:
-    """A batch of as many messages as are taken, each a thing to remember, never keeps the loop for 50 ms in one step."""
+async def send_batch(http: httpx2.AsyncClient, agent: str, text: str) -> tuple[httpx2.Response, httpx2.Response]:
+    """The answers to more messages than are taken, and to as many; the server is alive all the while."""
+    session = (await http.post("/api/sessions", json={"agent": agent, "limit": 8000})).json()["id"]
+    url = f"/api/sessions/{session}/messages"
+    batch = [{"role": "user", "content": text.format(number=number)} for number in range(5_000)]
+    refused = await http.post(url, json={"messages": batch})
+    sending = asyncio.ensure_future(http.post(url, json={"messages": batch[:1_000]}, timeout=120))
+    while not sending.done():
+        assert (await http.get("/health/live")).status_code == 200
+        await asyncio.sleep(0.05)
+    return refused, await sending
+
+
+async def test_one_large_batch_holds_nobody_up(tmp_path: Path) -> None:
+    """A batch of as many messages as are taken, things to remember too, never keeps the loop for 50 ms in one step."""
     config, database = tmp_path / "shop.toml", tmp_path / "shop.db"
     config.write_text('[memory]\nsystem = "structured"\n', "utf-8")
     with serving_alone(config, database, BEATING) as process:
         async with process.client() as http:
-            session = (await http.post("/api/sessions", json={"agent": "shop", "limit": 8000})).json()["id"]
-            url = f"/api/sessions/{session}/messages"
-            batch = [{"role": "user", "content": text.format(number=number)} for number in range(5_000)]
-            refused = await http.post(url, json={"messages": batch})
-            sending = asyncio.ensure_future(http.post(url, json={"messages": batch[:1_000]}, timeout=120))
-            while not sending.done():
-                assert (await http.get("/health/live")).status_code == 200
-                await asyncio.sleep(0.05)
-            stored = await sending
+            answers = [await send_batch(http, agent, text) for agent, text in TEXTS.items()]
         assert process.stop() == 0
         [told] = [json.loads(line) for line in process.lines if line.startswith("{")]
-    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
-    assert "messages_per_request" in refused.json()["detail"]
-    assert stored.json()["seqs"] == list(range(1, 1_001))
+    for refused, stored in answers:
+        assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+        assert "messages_per_request" in refused.json()["detail"]
+        assert stored.json()["seqs"] == list(range(1, 1_001))
     assert told["step_processor_secs"] < MOST_STEP_SECS, told
 
 

@@ -11,7 +11,7 @@ from tests.support.sizes import AT_FULL_SIZE
 
 import everfold
 
-MESSAGES_COUNT = 5_000 if AT_FULL_SIZE else 1_000
+MESSAGES_COUNT = 5_000 if AT_FULL_SIZE else 600
 LIMIT_TOKENS = 8_000
 THOROUGH_EVERY = 150
 """So many requests lie between two whole proofs, each of which reads the log from its beginning."""

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 import pytest
+from tests.support.sizes import examples
 
 import everfold
 from everfold import Everfold, Memory
@@ -84,7 +85,7 @@ async def check(memory: Memory) -> None:
         assert [one.revision for one in revisions] == list(range(revisions[0].revision, revisions[-1].revision + 1))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(3)))
 async def test_nothing_is_lost_or_doubled(url: str, seed: int) -> None:
     """Two agents, edits and dreams at once: an edit that succeeded stands until something replaces it."""
     clock, rng = FakeClock(), random.Random(seed)
@@ -103,7 +104,7 @@ async def test_nothing_is_lost_or_doubled(url: str, seed: int) -> None:
             assert statement in {one.statement for one in revisions}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(3)))
 async def test_a_wipe_lets_nothing_back(url: str, seed: int) -> None:
     """What was said before a wipe is in no item, topic or window after it, whatever was on its way meanwhile."""
     clock, rng = FakeClock(), random.Random(seed)

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from anthropic.types import Message as Reply
-from openai.types.chat import ChatCompletion, ParsedChatCompletionMessage
 
 from everfold import Everfold, Session
 from everfold.core.log.sdk_objects import to_wire
@@ -26,14 +24,18 @@ STORED: list[dict[str, Any]] = [BLOCKS[0], {"type": "text", "text": "I look it u
 
 def openai_reply() -> Any:
     """The message of a reply of OpenAI's that calls a tool."""
+    from openai.types.chat import ChatCompletion  # takes long to import, and every worker collects every file
+
     message = {"role": "assistant", "content": None, "refusal": None, "annotations": [], "tool_calls": [CALL]}
     choice = {"index": 0, "finish_reason": "tool_calls", "logprobs": None, "message": message}
     body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt-4o", "choices": [choice]}
     return ChatCompletion.model_validate(body).choices[0].message
 
 
-def anthropic_reply() -> Reply:
+def anthropic_reply() -> Any:
     """A reply of Anthropic's that thinks, speaks and calls a tool."""
+    from anthropic.types import Message as Reply
+
     usage = {"input_tokens": 9, "output_tokens": 9}
     body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": BLOCKS}
     return Reply.model_validate({**body, "stop_reason": "tool_use", "stop_sequence": None, "usage": usage})
@@ -92,6 +94,8 @@ async def test_calls_within_a_dict(engine: Everfold) -> None:
 
 def test_what_the_sdk_parsed_is_left_out() -> None:
     """What an SDK adds for the program is left out, in calls too; the model's own words are kept whatever they are."""
+    from openai.types.chat import ParsedChatCompletionMessage
+
     parsed_call = {**CALL, "function": {**CALL["function"], "parsed_arguments": {"berth": 7}}}  # type: ignore[dict-item]
     parsed = ParsedChatCompletionMessage[Any].model_validate(
         {"role": "assistant", "content": "{}", "parsed": {"a": 1}, "tool_calls": [parsed_call]}
@@ -110,6 +114,8 @@ def test_a_dict_without_objects_is_the_same() -> None:
 
 async def test_an_answer_that_is_no_message(engine: Everfold) -> None:
     """A whole completion is no message, and is refused as any other JSON without a role."""
+    from openai.types.chat import ChatCompletion
+
     session = await engine.session()
     whole = ChatCompletion.model_validate(
         {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
