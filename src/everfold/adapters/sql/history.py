@@ -43,11 +43,26 @@ def search(
     agent_key = None if agent_id is None else _key(database, "find_agent", agent_id=agent_id)
     if user_key is None or (agent_id is not None and agent_key is None):
         return []
-    stretches = [] if session_id is None else find_stretches(places.place(session_id).lineage, 1, NO_END)
-    row_count = _key(database, "count_user_rows", user_key=user_key) or 0
+    place = None if session_id is None else places.place(session_id)
+    if place is not None and (place.user_key != user_key or agent_key not in {None, place.agent_key}):
+        return []
+    stretches = [] if place is None else find_stretches(place.lineage, 1, NO_END)
+    row_count, sessions_count, others_count = cast(
+        "tuple[int, int, int]", database.row("count_user_rows", user_key=user_key, agent_key=agent_key)
+    )
     chosen = choose_terms(query, _count_words(database, query, user_key), row_count=row_count)
+    # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
+<<<<<<< HEAD:src/everfold/adapters/sql/history.py
     if not chosen.terms:
+=======
+    if len(session_keys) == sessions_count:
+        session_keys = []
+    if place is not None or not others_count:
+        agent_key = None
+    match = write_match(chosen, user_key, agent_key=agent_key, session_keys=session_keys)
+    if not match:
+>>>>>>> 82ad67d (Search a whole user's rows without a scope):src/everfold/adapters/sqlite/history.py
         return []
     wanted = max(CANDIDATE_COUNT, 3 * limit_count)
     while True:

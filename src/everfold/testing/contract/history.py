@@ -169,6 +169,10 @@ class HistoryContract:
         assert places(await find(store, "invoice")) == {(guide.id, 1), (clerk.id, 1)}
         assert await find(store, "invoice", agent_id=AgentId("agt_nobody")) == []
         assert await find(store, "invoice", agent_id=CLERK, session_id=guide.id) == []
+        only = await open_session(store, session_record("ses_3", user_id=BEN), user("The invoice is lost."))
+        assert await find(store, "invoice", user_id=BEN, agent_id=CLERK) == []
+        assert await find(store, "invoice", user_id=BEN, agent_id=CLERK, session_id=only.id) == []
+        assert await find(store, "invoice", user_id=BEN, session_id=guide.id) == []
 
     async def test_a_session_search_stays_in_its_lineage(self, store: Store) -> None:
         """A session finds what it holds and what it shares, along two levels, and nothing that was said elsewhere."""

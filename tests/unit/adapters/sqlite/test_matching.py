@@ -23,9 +23,11 @@ class _Index:
     def __init__(self) -> None:
         self.connection = apsw.Connection(":memory:")
         self.connection.execute(
-            "CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT, user_key INTEGER, branch_seq INTEGER)"
+            "CREATE TABLE sessions (key INTEGER PRIMARY KEY, id TEXT, user_key INTEGER, agent_key INTEGER, branch_seq INTEGER)"
         )
-        self.connection.execute("INSERT INTO sessions VALUES (1, 's', 1, 0), (2, 'branch', 1, 2), (3, 'empty', 1, 0)")
+        self.connection.execute(
+            "INSERT INTO sessions VALUES (1, 's', 1, 1, 0), (2, 'branch', 1, 1, 2), (3, 'empty', 1, 2, 0)"
+        )
         self.connection.execute(
             "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT, raw_tokens INTEGER)"
         )
@@ -115,11 +117,12 @@ def test_words_are_counted_for_one_user(index: _Index) -> None:
 
 
 def test_rows_are_counted_over_sessions_and_branches(index: _Index) -> None:
-    """A branch counts from its branch point, an empty session nothing, an unknown user nothing."""
+    """A branch counts from its branch point, an empty session nothing, an unknown user nothing; then the sessions."""
     rows = [(11, 1, 1), (12, 1, 2), (13, 1, 3), (14, 2, 3), (15, 2, 4)]
     index.connection.executemany("INSERT INTO messages VALUES (?, ?, ?, 'user', 'Ann', 9)", rows)
-    counted = [index.connection.execute(QUERIES["count_user_rows"], {"user_key": user}).fetchone() for user in (1, 2)]
-    assert counted == [(5,), (0,)]
+    asked = ({"user_key": 1, "agent_key": None}, {"user_key": 1, "agent_key": 1}, {"user_key": 2, "agent_key": 1})
+    counted = [index.connection.execute(QUERIES["count_user_rows"], each).fetchone() for each in asked]
+    assert counted == [(5, 3, 0), (5, 3, 1), (0, 0, 0)]
 
 
 def test_phrases_beginnings_and_operators_are_taken_as_they_are(index: _Index) -> None:
