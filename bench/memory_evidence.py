@@ -29,7 +29,7 @@ from bench.recall import DATA, Question, Turn, read_locomo
 from bench.report import Row
 from everfold.core.log.messages import Message
 from everfold.core.primitives.json_values import clean_text
-from everfold.core.recall.recalling import RecallCap
+from everfold.core.recall.packing import RecallCap
 from everfold.core.recall.snapshots import DELTA_TITLE
 from everfold.core.text.frames import RECALL_TITLE
 from everfold.core.text.tokens import estimate_text_tokens

@@ -11,7 +11,8 @@ from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.items import ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.primitives.ids import AgentId
-from everfold.core.recall.recalling import RecallBlock, RecallCap, RecallKey
+from everfold.core.recall.packing import RecallBlock, RecallCap
+from everfold.core.recall.recalling import RecallKey
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.memory.recall import Recall, Shown, recall, recall_turn

@@ -6,7 +6,7 @@ this user's, for this agent, current, and not in the window already.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 
@@ -18,22 +18,17 @@ from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.recall.packing import ENTRY_CHARS, USUAL_CAP, RecallBlock, RecallCap, pack, squeeze_text
 from everfold.core.recall.recalling import (
-    ENTRY_CHARS,
     MOST_TOPICS,
-    USUAL_CAP,
-    RecallBlock,
-    RecallCap,
     Recalled,
     RecallKey,
     fuse,
     is_fitting,
     list_heard,
-    pack,
     rank_topics,
     recall_item,
     recall_topic,
-    squeeze_text,
 )
 from everfold.core.statements.segments import cut_prose
 from everfold.core.statements.substance import measure_substance
@@ -56,8 +51,6 @@ REPLY_WEIGHT = 0.4
 Source: own measurement on the first two conversations of LoCoMo: of the turns that answer, 0.773 are among the first 8 with
 it and 0.749 without, of the first 5 0.719 and 0.682; 0.2 and 0.6 give less.
 """
-SHORT_CHARS = 160
-"""The short form of a long entry: a sentence or two. Source: own measurement on the first half of LoCoMo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +185,7 @@ async def recall(  # noqa: PLR0913 - each says what is looked for
     )
     lists = await recalling.search(limit_count) if query.terms else ()
     entries = fuse(lists, await recalling.read_near(near[:limit_count]), now=now, limit_count=limit_count)
-    block = pack(entries, key=user_id, cap=cap)
+    block = pack(entries, query=query, key=user_id, cap=cap)
     return Recall(entries=entries, block=block)
 
 
@@ -255,7 +248,8 @@ class _Recalling:
         messages |= await self._read_all([key for key in best if key not in messages])
         words = {key: self._list_words(message) for key, message in messages.items()}
         fitting = [key for key in best if key in words and is_fitting(self.query, *list_heard(key, words))]
-        return list(islice(self._show_messages({key: messages[key] for key in fitting}), limit_count))
+        shown = islice(self._show_messages({key: messages[key] for key in fitting}), limit_count)
+        return [replace(entry, strength=scores[entry.key] / scores[best[0]]) for entry in shown]
 
     async def _search_items(self, limit_count: int) -> list[Recalled]:
         found = await self.store.search_items(self.query, self.user_id, self.agent_id, limit_count=limit_count)
@@ -346,12 +340,8 @@ class _Recalling:
         return Recalled(
             key=key,
             text=excerpt.text,
-            short=self._shorten(excerpt.text),
             is_own=self.shown is not None and self.shown.is_own(key),
             label=f"{who}{speaker}{', quoted' if is_foreign else ''}",
             origin="external" if is_foreign else message.origin,
             said_at=message.said_at,
         )
-
-    def _shorten(self, text: str) -> str:
-        return make_excerpt(text, self.query, max_chars=SHORT_CHARS).text if len(text) > SHORT_CHARS else ""

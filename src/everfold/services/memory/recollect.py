@@ -16,7 +16,7 @@ from everfold.core.log.state import WHOLE_WINDOW
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import NOTHING_SHOWN, MemoryVersion, RecallShown, SessionMemory
-from everfold.core.recall.recalling import squeeze_text
+from everfold.core.recall.packing import squeeze_text
 from everfold.core.recall.snapshots import (
     RESERVE_CHARS_PER_TOKEN,
     Snapshot,

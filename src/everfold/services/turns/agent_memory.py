@@ -8,7 +8,8 @@ from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import RecallShown
 from everfold.core.primitives.ids import AgentId
-from everfold.core.recall.recalling import USUAL_CAP, Recalled, RecallKey
+from everfold.core.recall.packing import USUAL_CAP
+from everfold.core.recall.recalling import Recalled, RecallKey
 from everfold.ports.dispatch import Dispatcher
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
