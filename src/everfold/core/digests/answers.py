@@ -31,7 +31,7 @@ def group_answers(lines: Sequence[ExtractLine]) -> list[Said]:
     anything, each alone.
     """
     asked = {line.seq: line for line in lines if _is_question(line)}
-    groups = [_add_question(line, asked.get(line.seq - 1)) for line in lines]
+    groups = [_add_question(line, asked[line.seq - 1]) if line.seq - 1 in asked else (line,) for line in lines]
     return [said for said in groups if measure_said(said)] or [(line,) for line in lines]
 
 
@@ -49,9 +49,9 @@ def read_said(said: Said) -> LineValue:
     return LineValue(*map(frozenset[str].union, *[read_value(line.quote) for line in said]))
 
 
-def _add_question(line: ExtractLine, question: ExtractLine | None) -> Said:
-    is_bare = question is not None and _may_answer(line) and _is_apart(line.quote, question.quote)
-    return (question, line) if question is not None and is_bare else (line,)
+def _add_question(line: ExtractLine, question: ExtractLine) -> Said:
+    is_bare = _may_answer(line) and _is_apart(line.quote, question.quote)
+    return (question, line) if is_bare else (line,)
 
 
 def _is_question(line: ExtractLine) -> bool:

@@ -113,18 +113,26 @@ def _is_user_rare(groups: Sequence[Said], costs: Sequence[float]) -> bool:
 
 
 class _Choice:
-    """What was taken so far, and what each candidate adds to it."""
+    """What was taken so far, and what each candidate adds to it.
+
+    What a candidate adds is not summed up again each time: what is taken is subtracted from those that hold it as well.
+    """
 
     def __init__(self, candidates: Sequence[Candidate], seen: frozenset[str]) -> None:
-        self.candidates = candidates
-        self.seen = set(seen)
         worth = weigh_words([one.value for one in candidates])
-        self.parts = [weigh_parts(one.value, worth) for one in candidates]
-        self.full = [sum(parts.values()) for parts in self.parts]
-        self.repeats = {one.line.seq: 1.0 for one in candidates}
+        parts = [weigh_parts(one.value, worth) for one in candidates]
+        self.candidates = candidates
+        self.full = [sum(weights.values()) for weights in parts]
+        self.fresh = list(self.full)
+        self.repeats = {one.said[-1].seq: 1.0 for one in candidates}
         self.scales = [
             one.weight / math.pow(one.cost + _FIXED_COST, _COST_POWERS[one.line_class]) for one in candidates
         ]
+        self._holders: dict[str, list[tuple[int, float]]] = {}
+        for at, weights in enumerate(parts):
+            for part, weight in () if candidates[at].is_apart else weights.items():
+                self._holders.setdefault(part, []).append((at, weight))
+        self._see(seen)
 
     def bound(self, at: int) -> float:
         """The most that a candidate can add for its cost."""
@@ -132,19 +140,23 @@ class _Choice:
 
     def measure(self, at: int) -> float:
         """What a candidate adds for its cost; 0 for a near-duplicate."""
-        one, full, seen = self.candidates[at], self.full[at], self.seen
-        gain = full
-        if seen and not one.is_apart:
-            gain = sum([worth for part, worth in self.parts[at].items() if part not in seen])
+        one, full, gain = self.candidates[at], self.full[at], self.fresh[at]
         if gain < _LEAST_FRESH * full or not full:
             return 0.0
-        return self.scales[at] * (one.base * gain / full + gain) * self.repeats[one.line.seq]
+        return self.scales[at] * (one.base * gain / full + gain) * self.repeats[one.said[-1].seq]
 
     def take(self, at: int) -> None:
         """Count what a candidate holds as shown."""
         one = self.candidates[at]
-        self.seen.update(*one.value)
-        self.repeats[one.line.seq] *= _SAME_MESSAGE
+        for parts in one.value:
+            self._see(parts)
+        self.repeats[one.said[-1].seq] *= _SAME_MESSAGE
+
+    def _see(self, parts: Iterable[str]) -> None:
+        fresh = self.fresh
+        for part in parts:
+            for at, weight in self._holders.pop(part, ()):
+                fresh[at] -= weight
 
 
 def order_candidates(
@@ -167,20 +179,25 @@ def order_candidates(
     for heap in heaps:
         heapq.heapify(heap)
     used = [0.0] * len(heaps)
-    while heads := [(number, heap[0]) for number, heap in enumerate(heaps) if heap]:
-        number, (held, place, at) = min(
-            heads, key=lambda head: (used[head[0]] + candidates[head[1][-1]].cost) / quotas[head[0]]
-        )
+    turns = {number: candidates[heap[0][-1]].cost / quotas[number] for number, heap in enumerate(heaps) if heap}
+    while turns:
+        number = min(turns, key=turns.__getitem__)
+        heap = heaps[number]
+        held, place, at = heap[0]
         gain = choice.measure(at)
-        if not gain:
-            heapq.heappop(heaps[number])
-        elif gain < -held - _ROUNDING:
-            heapq.heapreplace(heaps[number], (-gain, place, at))
+        is_taken = gain >= -held - _ROUNDING and gain > 0
+        if gain and not is_taken:
+            heapq.heapreplace(heap, (-gain, place, at))
         else:
-            heapq.heappop(heaps[number])
+            heapq.heappop(heap)
+        if is_taken:
             used[number] += candidates[at].cost
             choice.take(at)
             yield at
+        if heap:
+            turns[number] = (used[number] + candidates[heap[0][-1]].cost) / quotas[number]
+        else:
+            del turns[number]
 
 
 def choose_quotas(lines: Iterable[ExtractLine]) -> Quotas:

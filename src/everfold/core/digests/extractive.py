@@ -161,7 +161,7 @@ def _rank(
     sizes = _size_rows(groups, estimate, speakers)
     quoted = {(line.seq, line.start) for line in beside}
     candidates = list_candidates(groups, sizes, focus=focus, quoted=quoted)
-    seen = frozenset(part for line in beside for parts in read_value(line.quote) for part in parts)
+    seen = frozenset[str]().union(*[parts for line in beside for parts in read_value(line.quote)])
     spent = 0
     ranked: list[_Ranked] = []
     for at in order_candidates(candidates, choose_quotas(lines), seen=seen):

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from everfold.core.digests.forms import QuoteForm, read_form
@@ -27,10 +28,12 @@ from everfold.core.text.words import read_matter
 LineClass = Literal[0, 1, 2, 3]
 """0: what the user bound or asked for; 1: decisions and corrections; 2: errors and end states; 3: the rest."""
 
-_KEY_WEIGHT: Final = 2.5
-_FACT_WEIGHT: Final = 0.8
-_MATTER_WEIGHT: Final = 0.3
-"""Of a word that no other line holds. Source of the three: own measurement, bench/digest_quality.py."""
+_KEY_WEIGHT: Final = 25.0
+_FACT_WEIGHT: Final = 8.0
+_MATTER_WEIGHT: Final = 3.0
+"""Of a word that no other line holds. Whole numbers, and what a word is worth in steps of `_WORTH_STEPS`: so sums of them are
+exact, and the same in any order. Source of the three: own measurement, bench/digest_quality.py."""
+_WORTH_STEPS: Final = 2.0**40
 
 _TITLE: Final = re.compile(r"[\"\u201c]([A-Z0-9][^\"\u201c\u201d\n:]* [^\"\u201c\u201d\n:]+)[\"\u201d](?!:)")
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
@@ -70,8 +73,8 @@ _STRENGTH_WEIGHTS: Final = (1.0, 2.0, 3.0, 4.0)
 """For a standing line, by its strength."""
 _SHARPNESS: Final = 1.5
 """Above 1, one strong line is worth more than several weak ones; own measurement, bench/digest_quality.py."""
-_BASES: Final[dict[LineClass, float]] = {0: 3.0, 1: 1.0, 2: 1.0, 3: 0.0}
-_ERROR_BASE: Final = 3.0
+_BASES: Final[dict[LineClass, float]] = {0: 30.0, 1: 10.0, 2: 10.0, 3: 0.0}
+_ERROR_BASE: Final = 30.0
 """What a line of a class is worth beside the facts and words that it holds."""
 _GOAL_AGE: Final = 0.1
 _GOAL_WEIGHT: Final = 2.0
@@ -153,16 +156,19 @@ def classify_line(line: ExtractLine, *, is_rare: bool = False) -> LineClass:
 
 def weigh_words(values: Sequence[LineValue]) -> dict[str, float]:
     """What each word of some lines is worth: 1 where one line holds it, 0 where all do."""
-    counts = Counter(word for value in values for word in value.matter)
+    counts = Counter(chain.from_iterable([value.matter for value in values]))
     full = math.log(len(values) + 1)
-    return {word: 1 - math.log(count) / full for word, count in counts.items()}
+    worth = {count: round((1 - math.log(count) / full) * _WORTH_STEPS) / _WORTH_STEPS for count in {*counts.values()}}
+    return {word: worth[count] for word, count in counts.items()}
 
 
 def weigh_parts(value: LineValue, worth: Mapping[str, float]) -> dict[str, float]:
     """What each fact and word of a quote is worth while it is not shown; a word that `worth` does not hold, nothing."""
     parts = {word: _MATTER_WEIGHT * worth.get(word, 0.0) for word in value.matter}
-    parts |= dict.fromkeys(value.facts, _FACT_WEIGHT)
-    parts |= dict.fromkeys(value.keys, _KEY_WEIGHT)
+    if value.facts:
+        parts |= dict.fromkeys(value.facts, _FACT_WEIGHT)
+    if value.keys:
+        parts |= dict.fromkeys(value.keys, _KEY_WEIGHT)
     return parts
 
 

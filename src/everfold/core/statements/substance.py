@@ -34,10 +34,10 @@ def measure_substance(text: str) -> int:
     """
     count = 0
     for word in list_words(text) - _IDLE:
-        if _VALUE.search(word):
+        if word.isascii():
+            count += 1 if word.isalpha() or _VALUE.search(word) is None else _VALUE_WORDS
+        elif _VALUE.search(word):
             count += _VALUE_WORDS
-        elif word.isascii():
-            count += 1
         else:
             count += max(1, len(_UNSPACED.findall(word)) // _LETTERS_PER_WORD)
     return count

@@ -118,8 +118,11 @@ def _key(line: ExtractLine) -> tuple[int, int]:
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def list_keys(quote: str) -> frozenset[str]:
     """What a line is found by: the stems of its words, and each pair of Chinese or Japanese characters."""
-    pairs = (f"{one}{other}" for one, other in pairwise(quote)) if _WIDE.search(quote) else ()
-    return frozenset(map(stem, list_words(quote))).union(pair for pair in pairs if _WIDE.fullmatch(pair))
+    stems = frozenset(map(stem, list_words(quote)))
+    if quote.isascii() or _WIDE.search(quote) is None:
+        return stems
+    pairs = (f"{one}{other}" for one, other in pairwise(quote))
+    return stems.union(pair for pair in pairs if _WIDE.fullmatch(pair))
 
 
 def _list_claims(line: ExtractLine) -> tuple[_Claim, ...]:

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 
@@ -100,3 +101,17 @@ def test_what_nothing_can_replace_weighs_most() -> None:
     value = read_value("order RX-20441 costs 412")
     parts = weigh_parts(value, weigh_words([value]))
     assert parts["rx-20441"] > parts["412"] > parts["order"] > 0
+
+
+def test_what_a_line_is_worth_does_not_hang_on_the_order_of_its_words() -> None:
+    """The parts of every line sum to the same number in any order, so that a digest is the same in every process."""
+    quotes = [
+        f"The {size} boat of pier {number} carries {load}, ropes and lamps past RX-{number}07 to the old harbour town of Ghent"
+        for number, (size, load) in enumerate(
+            product(("small", "long", "blue"), ("salt", "cork", "slate", "barley")), 1
+        )
+    ]
+    values = [read_value(quote) for quote in quotes]
+    worth = weigh_words(values)
+    for parts in (list(weigh_parts(value, worth).values()) for value in values):
+        assert len({sum(parts[at:] + parts[:at]) for at in range(len(parts))} | {sum(sorted(parts))}) == 1
