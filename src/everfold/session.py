@@ -23,6 +23,7 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.compaction.refresh import Refreshed
 from everfold.services.forgetting.erase import Erased, erase_message
+from everfold.services.forgetting.retract import Retracted, retract_messages
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.sessions.append import read_incoming
@@ -344,8 +345,10 @@ class Session:
             self._live.state = new
             return
 
-    async def messages(self, first: int = 1, last: int | None = None) -> list[Message]:
+    async def messages(self, first: int = 1, last: int | None = None, *, retracted: bool = False) -> list[Message]:
         """The messages from one sequence number to another, both included; erased ones are left out.
+
+        So are retracted ones, unless they are asked for.
 
         One call gives at most 1,000; without `last` it gives as many as that from `first` on. The neighbours of message
         40 are `messages(37, 43)`.
@@ -354,7 +357,7 @@ class Session:
             InvalidInputError: the range is empty, begins below 1, or is too large.
         """
         last_seq = first + MOST_READ - 1 if last is None else last
-        return await read_range(self._store, self._live, first, last_seq)
+        return await read_range(self._store, self._live, first, last_seq, retracted=retracted)
 
     async def read(self, seq: int, *, page: int = 1) -> Page:
         """The readable text of one message, a page at a time; the answer says how many pages there are.
@@ -418,6 +421,30 @@ class Session:
         """
         stream = self._stream
         return await erase_message(self._store, self._live, seq, clock=self._clock, stream=stream, actor=actor)
+
+    async def retract(self, count: int = 1, *, actor: str = "user") -> Retracted:
+        """Take back the newest messages, also inside a step: to ask for another answer, or to drop what was said last.
+
+        They leave the window, recall, search and every later digest, and items of memory that only they support expire.
+        They keep their numbers, can still be read by them, and are exported as retracted.
+
+        Args:
+            count: How many, of those that are not retracted yet.
+            actor: For the audit.
+
+        Raises:
+            InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
+                rewind then.
+        """
+        return await retract_messages(
+            self._store,
+            self._live,
+            count,
+            cancel=self._background.worker.compactor(self._live).committer.cancel,
+            clock=self._clock,
+            stream=self._stream,
+            actor=actor,
+        )
 
     async def new(self, *, keep_calibration: bool = True) -> "Session":
         """A new, empty session that follows this one and becomes the current one.

@@ -23,6 +23,7 @@ from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 USERS = st.sampled_from(["ada", "ben"])
 AGENTS = st.sampled_from(["guide", "clerk"])
+KEYS = st.sampled_from([None, "inbox"])
 LIMITS = st.sampled_from([1_300, 2_500, 8_000])
 BATCHES = st.one_of(st_openai_log(max_messages=14), st_anthropic_log(max_messages=14))
 PASTES = st.sampled_from(
@@ -72,18 +73,18 @@ class StoreMachine(RuleBasedStateMachine):
     @initialize(target=sessions, user=USERS, agent=AGENTS, limit=LIMITS)
     def open_first(self, user: str, agent: str, limit: int) -> str:
         """There is always one session."""
-        return self._opened(user, agent, limit)
+        return self._opened(user, agent, None, limit)
 
-    def _opened(self, user: str, agent: str, limit: int) -> str:
+    def _opened(self, user: str, agent: str, key: str | None, limit: int) -> str:
         async def ask(engine: Everfold) -> object:
-            return (await engine.session(user=user, agent=agent, limit=limit)).id
+            return (await engine.session(user=user, agent=agent, key=key, limit=limit)).id
 
         return str(self.both(ask))
 
-    @rule(target=sessions, user=USERS, agent=AGENTS, limit=LIMITS)
-    def open_session(self, user: str, agent: str, limit: int) -> object:
-        """Open the current session of somebody, perhaps with another limit."""
-        session_id = self._opened(user, agent, limit)
+    @rule(target=sessions, user=USERS, agent=AGENTS, key=KEYS, limit=LIMITS)
+    def open_session(self, user: str, agent: str, key: str | None, limit: int) -> object:
+        """Open the current session of somebody, perhaps under a key or with another limit."""
+        session_id = self._opened(user, agent, key, limit)
         return session_id if session_id.startswith("ses_") else multiple()
 
     @rule(session_id=sessions, log=BATCHES, is_batch=st.booleans())
@@ -102,6 +103,21 @@ class StoreMachine(RuleBasedStateMachine):
         """Append under an id that may have been used before, for this message or another."""
         wire = {"role": "user", "content": text}
         self.in_session(session_id, lambda session: session.append(wire, client_id=client_id))
+
+    @rule(session_id=sessions, names=st.lists(st.sampled_from(["n1", "n2", "n3", "n4"]), unique=True))
+    def append_what_is_missing(self, session_id: str, names: list[str]) -> None:
+        """Append a batch of named messages, of which some may be stored."""
+        wires = [{"role": "user", "content": f"Note {name} well."} for name in names]
+
+        async def ask(session: Session) -> object:
+            return await session.append(wires, client_ids=names), await session.lookup(names)
+
+        self.in_session(session_id, ask)
+
+    @rule(session_id=sessions, count=st.integers(1, 6))
+    def retract(self, session_id: str, count: int) -> None:
+        """Take back the newest messages, where that is possible."""
+        self.in_session(session_id, lambda session: session.retract(count))
 
     @rule(session_id=sessions, text=PASTES, count=st.integers(2, 12))
     def talk(self, session_id: str, text: str, count: int) -> None:
@@ -189,7 +205,7 @@ class StoreMachine(RuleBasedStateMachine):
             for record in await engine.list_sessions():
                 session = await engine.session(id=record.id)
                 state = await session.inspect.state()
-                log = await session.messages(1, state.last_seq) if state.last_seq else []
+                log = await session.messages(1, state.last_seq, retracted=True) if state.last_seq else []
                 verification = await session.verify()
                 everything.append((record, state, log, await session.inspect.compactions(), verification))
                 assert verification.is_sound, verification.problems[:3]

@@ -45,6 +45,19 @@ async def read(client: httpx2.AsyncClient, session_id: str, **asked: str | int) 
     return body
 
 
+async def test_the_newest_messages_are_retracted(admin: httpx2.AsyncClient, session_id: str) -> None:
+    """A retraction names what it took back; the messages are listed as retracted, and the request is without them."""
+    path = f"/api/sessions/{session_id}"
+    await admin.post(f"{path}/messages", json={"messages": talk(2)})
+    done = await admin.post(f"{path}/retract", json={"count": 2})
+    assert (done.status_code, done.json()) == (200, {"seqs": [3, 4], "items": []})
+    listed = (await admin.get(f"{path}/messages")).json()["messages"]
+    assert [one["is_retracted"] for one in listed] == [False, False, True, True]
+    assert listed[2]["text"] == talk(2)[2]["content"]
+    assert len((await admin.get(f"{path}/window")).json()["request"]["messages"]) == 2
+    assert (await admin.post(f"{path}/retract", json={"count": 3})).status_code == 422
+
+
 async def test_an_overlapping_batch_appends_the_rest(admin: httpx2.AsyncClient, session_id: str) -> None:
     """Over HTTP too, named messages are stored once and are looked up by their names and hashes."""
     path = f"/api/sessions/{session_id}"

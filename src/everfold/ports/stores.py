@@ -15,6 +15,7 @@ from typing import Protocol
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
+from everfold.core.log.retracting import Retraction
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
@@ -40,6 +41,7 @@ class StoredContent:
     content: bytes
     content_hash: str
     is_erased: bool
+    is_retracted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +121,17 @@ class LogStore(Protocol):
         """
         ...
 
-    async def read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
-        """Messages by sequence number (rising), in that order. Erased and unknown ones are left out."""
+    async def read_messages(
+        self, session_id: SessionId, seqs: Sequence[int], *, retracted: bool = False
+    ) -> list[Message]:
+        """Messages by sequence number (rising), in that order. Erased and unknown ones are left out.
+
+        So are retracted ones, unless they are asked for.
+        """
         ...
 
     async def read_notes(self, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
-        """The same without content."""
+        """The same without content; of erased and retracted messages too, without words, calls and hash."""
         ...
 
     async def find_client_ids(self, session_id: SessionId, client_ids: Sequence[str]) -> dict[str, tuple[int, str]]:
@@ -160,7 +167,7 @@ class HistoryStore(Protocol):
         ...
 
     async def find_hashes(self, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:
-        """The newest message of a session's log with each of these content hashes; unknown ones are left out."""
+        """The newest message of a session's log with each of these content hashes; unknown and retracted ones are left out."""
         ...
 
     async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
@@ -177,6 +184,15 @@ class HistoryStore(Protocol):
         Raises:
             ConflictError: a state is not of the expected revision (one less than its new one), or the sessions that
                 hold the message are others, or the head of a change of memory is not the expected one.
+        """
+        ...
+
+    async def retract_messages(self, retraction: Retraction) -> None:
+        """Take back the newest messages: no search finds them, they count for nothing, and their content stays.
+
+        Raises:
+            ConflictError: the state is not of the expected revision (one less than its new one), or another session's
+                log holds one of the messages, or the head of a change of memory is not the expected one.
         """
         ...
 

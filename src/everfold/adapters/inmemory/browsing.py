@@ -46,7 +46,11 @@ class InMemoryBrowsing(TablesHolder):
     async def list_refreshes(self, session_id: SessionId) -> list[int]:
         """The context refreshes of a session's log that are not erased, rising."""
         rows = self._tables.walk(session_id, 1, NO_END)
-        return [row.note.seq for row in rows if row.source == "refresh" and not row.is_erased]
+        return [
+            row.note.seq
+            for row in rows
+            if row.source == "refresh" and not row.is_erased and row.note.kind != "retracted"
+        ]
 
     async def list_erased(self, session_id: SessionId) -> list[int]:
         """The erased messages of a session's log, rising."""

@@ -10,6 +10,8 @@ from everfold.adapters.inmemory.memory_tables import MemoryTables, write_change
 from everfold.adapters.inmemory.sessions import give_record
 from everfold.adapters.inmemory.tables import StoredMessage, Tables, TablesHolder
 from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.appending import NOT_INDEXED
+from everfold.core.log.retracting import Retraction
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import NO_END, SessionRecord, find_holder, find_stretches
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -53,7 +55,11 @@ class InMemoryHistory(TablesHolder):
         """The stored bytes of a range, for verification; a tombstone has none and no hash."""
         return [
             StoredContent(
-                seq=row.note.seq, content=row.content, content_hash=row.note.content_hash, is_erased=row.is_erased
+                seq=row.note.seq,
+                content=row.content,
+                content_hash=row.note.content_hash,
+                is_erased=row.is_erased,
+                is_retracted=row.note.kind == "retracted",
             )
             for row in self._tables.walk(session_id, first_seq, last_seq)
         ]
@@ -61,7 +67,7 @@ class InMemoryHistory(TablesHolder):
     async def find_hashes(self, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:
         """The newest message of a session's log with each of these content hashes; unknown ones are left out."""
         wanted = frozenset(hashes)
-        rows = self._tables.walk(session_id, 1, NO_END)
+        rows = [row for row in self._tables.walk(session_id, 1, NO_END) if row.note.kind != "retracted"]
         return {row.note.content_hash: row.note.seq for row in rows if row.note.content_hash in wanted}
 
     async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
@@ -93,6 +99,22 @@ class InMemoryHistory(TablesHolder):
         for session_id, _ in erasure.states:
             drop_drafts(tables, session_id)
         forget_answers(tables)
+
+    async def retract_messages(self, retraction: Retraction) -> None:
+        """Take back the newest messages: no search finds them, they count for nothing, and their content stays."""
+        tables, session_id = self._tables, retraction.session_id
+        tables.check_revision(session_id, retraction.state.revision - 1)
+        for record in _list_sharing(tables, session_id, retraction.last_seq):
+            if record.id != session_id:
+                raise ConflictError(f"session {record.id} shares message {retraction.last_seq}", session=session_id)
+        held = tables.memory
+        for change in retraction.memory:
+            held = write_change(held, change, owner_id=None)
+        tables.memory = held
+        for row in list(tables.walk(session_id, retraction.first_seq, retraction.last_seq)):
+            tables.put(_retract(row, retraction))
+        tables.states[session_id] = retraction.state
+        drop_drafts(tables, session_id)
 
     async def check_integrity(self) -> list[str]:
         """Always empty: there are no files."""
@@ -134,6 +156,22 @@ def _check_sharing(tables: Tables, erasure: Erasure) -> None:
             session=erasure.session_id,
             seq=erasure.seq,
         )
+
+
+def _retract(row: StoredMessage, retraction: Retraction) -> StoredMessage:
+    note = replace(
+        row.note,
+        kind="retracted",
+        tokens=0,
+        sum_tokens=retraction.sum_tokens,
+        turn_seq=retraction.turn_seq,
+        turns_count=retraction.turns_count,
+        is_boundary=retraction.is_boundary,
+        keep=False,
+        calls=(),
+        lines=(),
+    )
+    return replace(row, note=note, cuts=(), search=None if row.is_erased else NOT_INDEXED)
 
 
 def bury(row: StoredMessage, erased_at: datetime) -> StoredMessage:

@@ -37,13 +37,16 @@ class InMemoryLog(TablesHolder):
         check_next_revision(session_id, state, expected_revision)
         tables.states[session_id] = state
 
-    async def read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
+    async def read_messages(
+        self, session_id: SessionId, seqs: Sequence[int], *, retracted: bool = False
+    ) -> list[Message]:
         """Messages by sequence number (rising), in that order. Erased and unknown ones are left out."""
-        return [row.read() for row in self._tables.pick(session_id, seqs) if not row.is_erased]
+        rows = self._tables.pick(session_id, seqs)
+        return [row.read() for row in rows if not row.is_erased and (retracted or row.note.kind != "retracted")]
 
     async def read_notes(self, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
         """The same without content; of an erased message too, without its words and its hash."""
-        return [row.note for row in self._tables.pick(session_id, seqs)]
+        return [mask(row.note) for row in self._tables.pick(session_id, seqs)]
 
     async def find_client_ids(self, session_id: SessionId, client_ids: Sequence[str]) -> dict[str, tuple[int, str]]:
         """Sequence number and content hash of the messages that were appended under these client ids.
@@ -61,6 +64,11 @@ class InMemoryLog(TablesHolder):
         tables.get_session(session_id)
         rows = tables.walk(session_id, seq, tables.states[session_id].last_seq)
         return next((row.note.seq for row in rows if row.note.is_boundary), None)
+
+
+def mask(note: Note) -> Note:
+    """A note as planning reads it: of a retracted message there is nothing but its place."""
+    return replace(note, name=None, content_hash="", calls=(), lines=()) if note.kind == "retracted" else note
 
 
 def write_plan(tables: Tables, session_id: SessionId, plan: AppendPlan) -> None:

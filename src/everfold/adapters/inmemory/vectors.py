@@ -136,7 +136,8 @@ def _find_source(tables: Tables, ref: VectorRef) -> Source | None:
     match ref.kind:
         case "message":
             row = tables.messages.get(SessionId(ref.owner_id), {}).get(ref.seq)
-            words = None if row is None or row.is_erased else read_message_words(row.read(), session_id=ref.owner_id)
+            is_gone = row is None or row.is_erased or row.note.kind == "retracted"
+            words = None if row is None or is_gone else read_message_words(row.read(), session_id=ref.owner_id)
             record = tables.sessions.get(SessionId(ref.owner_id))
             return None if words is None or record is None else Source(record.user_id, record.agent_id, "agent", words)
         case "item":

@@ -13,6 +13,7 @@ from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.memory import change_memory
 from everfold.adapters.sql.places import Places
 from everfold.core.forgetting.messages import Erasure
+from everfold.core.log.retracting import Retraction
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import NO_END, SessionRecord, Stretch, find_holder, find_stretches
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -53,16 +54,11 @@ def search(
     chosen = choose_terms(query, _count_words(database, query, user_key), row_count=row_count)
     # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
-<<<<<<< HEAD:src/everfold/adapters/sql/history.py
-    if not chosen.terms:
-=======
     if len(session_keys) == sessions_count:
         session_keys = []
     if place is not None or not others_count:
         agent_key = None
-    match = write_match(chosen, user_key, agent_key=agent_key, session_keys=session_keys)
-    if not match:
->>>>>>> 82ad67d (Search a whole user's rows without a scope):src/everfold/adapters/sqlite/history.py
+    if not chosen.terms:
         return []
     wanted = max(CANDIDATE_COUNT, 3 * limit_count)
     while True:
@@ -121,7 +117,7 @@ def read_contents(
     """See `HistoryStore.read_contents`."""
     contents: list[StoredContent] = []
     for session_key, first, last in places.ranges(session_id, range(first_seq, last_seq + 1)):
-        for seq, content, content_hash, erased_at in database.rows(
+        for seq, content, content_hash, erased_at, kind in database.rows(
             "read_contents", session_key=session_key, first_seq=first, last_seq=last
         ):
             contents.append(
@@ -130,6 +126,7 @@ def read_contents(
                     content=content if isinstance(content, bytes) else b"",  # a text there is damage, and no content
                     content_hash=cast("bytes", content_hash).hex() if content_hash is not None else "",
                     is_erased=erased_at is not None,
+                    is_retracted=kind == "retracted",
                 )
             )
     return contents
@@ -158,6 +155,32 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
     for change in erasure.memory:
         change_memory(database, change)
     database.words.merge_messages()
+
+
+def retract_messages(database: Database, places: Places, retraction: Retraction) -> None:
+    """See `HistoryStore.retract_messages`."""
+    session_id = retraction.session_id
+    for record in list_sharing(database, places, session_id, retraction.last_seq):
+        if record.id != session_id:
+            raise ConflictError(f"session {record.id} shares message {retraction.last_seq}", session=session_id)
+    write_state(database, places, session_id, retraction.state, expected_revision=retraction.state.revision - 1)
+    drop_drafts(database, places, session_id)
+    for seq in range(retraction.first_seq, retraction.last_seq + 1):
+        message_id, user_key, agent_key, session_key, is_erased = _message_place(database, places, session_id, seq)
+        database.run(
+            "retract_message",
+            message_id=message_id,
+            sum_tokens=retraction.sum_tokens,
+            turn_seq=retraction.turn_seq,
+            turns_count=retraction.turns_count,
+            is_boundary=int(retraction.is_boundary),
+        )
+        database.run("delete_message_vectors", message_id=message_id)
+        if not is_erased:
+            scope = write_scope(user_key, agent_key=agent_key, session_key=session_key)
+            database.run("replace_search_row", message_id=message_id, own="", before="", scope=scope)
+    for change in retraction.memory:
+        change_memory(database, change)
 
 
 def _write_states(database: Database, places: Places, erasure: Erasure) -> None:

@@ -94,11 +94,15 @@ def write_state(
         )
 
 
-def read_messages(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[Message]:
+def read_messages(
+    database: Database, places: Places, session_id: SessionId, seqs: Sequence[int], *, retracted: bool = False
+) -> list[Message]:
     """See `LogStore.read_messages`."""
     messages: list[Message] = []
     for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
-        rows = database.rows("read_messages", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        rows = database.rows(
+            "read_messages", session_key=session_key, first_seq=first_seq, last_seq=last_seq, retracted=int(retracted)
+        )
         messages.extend(read_message(row) for row in rows)
     return messages
 

@@ -76,6 +76,7 @@ class SqlLog(Connections):
     find_hashes = reads_placed(history.find_hashes)
     read_contents = reads_placed(history.read_contents)
     list_sharing = reads_placed(history.list_sharing)
+    retract_messages = writes_placed(history.retract_messages)
 
     async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:
         """See the port."""

@@ -14,7 +14,7 @@ from typing import Literal, cast
 
 from everfold.core.compaction.layout import Layout
 
-CoverGroup = Literal["fixed", "head", "kept", "folded", "refresh", "erased"]
+CoverGroup = Literal["fixed", "head", "kept", "folded", "refresh", "erased", "retracted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +164,8 @@ def check_certificate(
 
 def _find_change(covered: Covered, stored_hash: str | None) -> str:
     """What is wrong with the stored bytes of a message; empty when nothing is."""
-    if covered.group == "erased":
-        return "" if stored_hash is None else "it was erased, but is stored"
+    if covered.group in {"erased", "retracted"}:
+        return "" if stored_hash is None else f"it was {covered.group}, but is stored"
     if stored_hash is None:
         return "the stored message is missing"
     return "" if stored_hash == covered.content_hash else "the stored message was changed"
@@ -174,12 +174,12 @@ def _find_change(covered: Covered, stored_hash: str | None) -> str:
 def check_forgotten(
     layout: Layout, reads: Mapping[str, Collection[int]], erased: Collection[int], *, compaction_id: str
 ) -> list[VerificationProblem]:
-    """Where what one compaction put in force still holds, quotes or has read an erased message (G10).
+    """Where what one compaction put in force still holds, quotes or has read an erased or a retracted message (G2, G10).
 
     Args:
         layout: What the compaction put in force.
         reads: The messages that each of its digests read or may quote, by digest.
-        erased: The erased messages of the log.
+        erased: The erased and the retracted messages of the log.
         compaction_id: The compaction, for the problems.
     """
     gone = frozenset(erased)
@@ -222,7 +222,7 @@ def check_never_neither(
         for covered in certificate.covered:
             decided = covered.seq
             is_replaced = covered.group == "refresh" and covered.seq < refresh_seq
-            is_shown = covered.seq in held or covered.group in {"fixed", "erased"} or is_replaced
+            is_shown = covered.seq in held or covered.group in {"fixed", "erased", "retracted"} or is_replaced
             is_read = covered.seq <= rollup_last_seq or covered.digest_id in shown_digests or covered.seq in read_again
             if not (is_shown or is_read):
                 problem = f"it is {covered.group}, not shown, and no digest that is shown has read it"

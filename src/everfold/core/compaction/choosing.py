@@ -31,6 +31,7 @@ from everfold.core.compaction.planning import (
     measure_replaced,
     measure_trigger,
     measure_window,
+    name_gone,
     project_range,
 )
 from everfold.core.compaction.shares import (
@@ -395,7 +396,7 @@ class _Walk:
 
     def _group(self, note: Note, held_seqs: set[int]) -> Group:
         if note.is_erased:
-            return "erased"
+            return name_gone(note)
         if note.kind == "fixed":
             return "fixed"
         if note.seq == self.state.head_seq:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from everfold.core.compaction.certificate import Certificate, Covered, hash_text, seal_certificate
 from everfold.core.compaction.layout import APART, HeldMessage, Layout, ShownRange
-from everfold.core.compaction.planning import CompactionPlan, Group, measure_body
+from everfold.core.compaction.planning import GONE, CompactionPlan, Group, measure_body, name_gone
 from everfold.core.digests.drafts import Draft
 from everfold.core.digests.extractive import DigestSource, DigestText, compose_digest, compose_rollup
 from everfold.core.digests.pools import RollupPool, pool_add
@@ -202,9 +202,10 @@ def report_later(
 def _without_erased(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> CompactionPlan:
     """The plan without the messages that were erased since it was made."""
     groups: tuple[Group, ...] = tuple(
-        "erased" if notes[seq].is_erased else group for seq, group in enumerate(plan.groups, plan.first_seq)
+        name_gone(notes[seq]) if notes[seq].is_erased else group
+        for seq, group in enumerate(plan.groups, plan.first_seq)
     )
-    left = {seq for seq, group in enumerate(groups, plan.first_seq) if group != "erased"} | layout.held_seqs
+    left = {seq for seq, group in enumerate(groups, plan.first_seq) if group not in GONE} | layout.held_seqs
     return replace(
         plan,
         groups=groups,

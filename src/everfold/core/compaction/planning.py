@@ -8,10 +8,11 @@ Source: DESIGN sections 3.1, 3.2 and 3.5.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from everfold.core.compaction.layout import HeldMessage, Layout, ShownRange, split_held
 from everfold.core.log.budget import Policy, UsableBudget
+from everfold.core.log.messages import Note
 from everfold.core.log.state import Awaited, SessionState
 from everfold.core.text.frames import EARLIER_TEXT, NOTE_TOKENS, name_earlier
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
@@ -20,7 +21,9 @@ Trigger = Literal["tokens", "overflow", "turns", "rows", "cadence", "gap", "manu
 """Why a compaction was begun. late_digest: a model's digest replaces the extractive one of an earlier compaction."""
 
 Asked = Literal["manual", "cadence", "gap"]
-Group = Literal["fixed", "head", "kept", "folded", "refresh", "erased"]
+Group = Literal["fixed", "head", "kept", "folded", "refresh", "erased", "retracted"]
+GONE: Final[frozenset[Group]] = frozenset(("erased", "retracted"))
+"""The groups of messages that need no words."""
 
 EARLIER_TOKENS = estimate_text_tokens(EARLIER_TEXT)
 
@@ -76,6 +79,11 @@ class CompactionPlan:
     def folded(self) -> tuple[int, ...]:
         """The messages of the range that a digest will represent."""
         return tuple(self.first_seq + i for i, group in enumerate(self.groups) if group == "folded")
+
+
+def name_gone(note: Note) -> Group:
+    """The group of a message that is in the log no more."""
+    return "retracted" if note.kind == "retracted" else "erased"
 
 
 def measure_body(layout: Layout) -> int:

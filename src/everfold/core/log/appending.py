@@ -40,6 +40,8 @@ from everfold.errors import InvalidInputError
 KEEP_MARK = "[[keep]]"
 STEP_COUNT = 24
 """So many messages are taken between two pauses: some milliseconds."""
+NOT_INDEXED = SearchText(own="", before="")
+"""The row of a message that no search finds."""
 MARK_REACH_CHARS = 64
 """How far into a message the mark may begin, after blanks."""
 
@@ -59,6 +61,7 @@ class Incoming(NamedTuple):
     said_at: datetime
     client_id: str | None = None
     line: int | None = None
+    is_retracted: bool = False
 
 
 class Appended(NamedTuple):
@@ -194,6 +197,9 @@ class _Placing:
         self.placed: dict[int, _Placed] = {}
 
     def place(self, item: Incoming, view_tokens: int, lines: tuple[ExtractLine, ...]) -> None:
+        if item.is_retracted:
+            self._pass_over(item, view_tokens)
+            return
         view = item.view
         ids = [result.call_id for result in view.results]
         kind = self._kind_of(item, ids)
@@ -211,6 +217,29 @@ class _Placing:
             self.end.open_step = OpenStep(first_seq=message.seq, pending=tuple([call.id for call in calls]))
         elif ends_block:
             self._end_block(message.seq, message)
+
+    def _pass_over(self, item: Incoming, view_tokens: int) -> None:
+        """Give a retracted message its number, and go on as if it were not there."""
+        end = self.end
+        end.last_seq += 1
+        is_boundary = end.open_step is None
+        if is_boundary:
+            end.safe_seq = end.last_seq
+        self.messages[end.last_seq] = Message(
+            seq=end.last_seq,
+            kind="retracted",
+            origin=item.origin,
+            source=item.source,
+            said_at=item.said_at,
+            wire=item.wire,
+            view=item.view,
+            tokens=0,
+            raw_tokens=view_tokens,
+            is_boundary=is_boundary,
+            content_hash=item.content_hash,
+        )
+        self.sums[end.last_seq] = end.sum_tokens
+        self.placed[end.last_seq] = (item, (), end.turn_seq, end.turns_count)
 
     def close(self) -> None:
         if self.end.open_step is not None:
@@ -232,7 +261,7 @@ class _Placing:
         for seq, placed in self.placed.items():
             self.end.growth = self.end.growth.grown(self.messages[seq].tokens, placed[0].said_at)
         state = replace(self.before, **{name: getattr(self.end, name) for name in _MOVING})
-        new = [it for it in appended if it.message.source == "refresh"]
+        new = [it for it in appended if it.message.source == "refresh" and not it.message.is_retracted]
         if new:
             found = [(it.message.seq, it.message.tokens, it.sum_tokens) for it in new]
             state = replace(state, refreshes=know_refreshes(state.refreshes, found))
@@ -241,7 +270,7 @@ class _Placing:
     def _appended(self, seq: int, placed: "_Placed") -> Appended:
         item, said_before, turn_seq, turns_count = placed
         message = self.messages[seq]
-        search = index_message(message, said_before=said_before)
+        search = NOT_INDEXED if message.is_retracted else index_message(message, said_before=said_before)
         return Appended(
             message,
             item.content,

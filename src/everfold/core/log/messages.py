@@ -16,12 +16,13 @@ WireFormat = Literal["openai", "anthropic"]
 Role = Literal["system", "user", "assistant", "tool"]
 """`developer` reads as system; an Anthropic user message that holds a tool result reads as tool."""
 
-Kind = Literal["fixed", "system", "user", "notice", "assistant", "result", "late"]
+Kind = Literal["fixed", "system", "user", "notice", "assistant", "result", "late", "retracted"]
 """What a message is in its session.
 
 fixed: a leading system message, part of the system prompt. system: one in the middle. user: of user origin, starts a
 turn. notice: in a user role but of another origin (tick, refresh, injection). assistant: with or without calls.
 result: answers a call of the open step. late: a result whose step had been closed; shown as fenced data.
+retracted: taken back; it has its number and can be read, and nothing else is made of it.
 """
 
 
@@ -190,8 +191,13 @@ class Message:
 
     @property
     def is_erased(self) -> bool:
-        """Only a tombstone is left: it has no parts and no hash."""
+        """Only a tombstone is left, or is shown: it has no parts and no hash."""
         return not self.content_hash
+
+    @property
+    def is_retracted(self) -> bool:
+        """It was taken back: it is in no window, and is found by its number only."""
+        return self.kind == "retracted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +229,7 @@ class Note:
 
     @property
     def is_erased(self) -> bool:
-        """Only a tombstone is left: it has no lines and no hash."""
+        """It was erased or retracted: it has no lines and no hash."""
         return not self.content_hash
 
 
@@ -235,6 +241,7 @@ ROLES: dict[Kind, Role] = {
     "assistant": "assistant",
     "result": "tool",
     "late": "tool",
+    "retracted": "user",
 }
 """The role of each kind of message."""
 

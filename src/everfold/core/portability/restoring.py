@@ -149,7 +149,7 @@ def _place(
             plan = plan_append(state, batch, _room(record.settings, state), step=step, session=session.id)
         except InvalidInputError as error:
             raise broken(at, str(error)) from error
-        if given_up is not None and plan.appended[0].message.kind not in {"result", "late"}:
+        if given_up is not None and plan.appended[0].message.kind not in {"result", "late", "retracted"}:
             marks[given_up.last_seq] = given_up
         state, given_up = plan.state, None
         first_open_seq = state.open_step.first_seq if state.open_step else state.last_seq + 1
@@ -244,6 +244,7 @@ def _make_incoming(message: PortableMessage, view: MessageView) -> Incoming:
         message.source,
         message.said_at,
         client_id=message.client_id,
+        is_retracted=message.kind == "retracted",
     )
 
 
@@ -286,7 +287,7 @@ def _list_answers(messages: Sequence[PortableMessage], index: int) -> Sequence[P
     for at in range(index + 1, len(messages)):
         if messages[at].kind == "result":
             end = at + 1
-        elif messages[at].kind != "late":
+        elif messages[at].kind not in {"late", "retracted"}:
             break
     return messages[index + 1 : end]
 
@@ -298,7 +299,7 @@ def _list_calls(
         return [call.id for call in views[message.seq].calls]
     ids: dict[str, None] = {}
     for one in results:
-        if one.kind == "late":
+        if one.kind in {"late", "retracted"}:
             continue
         ids |= dict.fromkeys(_list_answered(one, views) or [f"erased_{one.seq}"])
     return list(ids)

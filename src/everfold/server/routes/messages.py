@@ -20,8 +20,11 @@ from everfold.server.schemas.messages import (
     MessageDetailSchema,
     MessagePageSchema,
     NewMessages,
+    NewRetraction,
+    RetractedSchema,
 )
 from everfold.services.forgetting.erase import Erased
+from everfold.services.forgetting.retract import Retracted
 
 router = make_router("messages")
 
@@ -78,6 +81,12 @@ async def get_message(
 ) -> LargeAnswer:
     """Read one message, or one page of its text."""
     return LargeAnswer(MessageDetailSchema.show(await opened.inspect.read_message(seq, page=page)))
+
+
+@router.post("/api/sessions/{session}/retract", response_model=RetractedSchema)
+async def retract_messages(caller: AnyKey, opened: OfSession, asked: NewRetraction) -> Retracted:
+    """Take back the newest messages: they leave window, recall, search and later digests, and keep their numbers."""
+    return await opened.retract(asked.count, actor=caller.actor)
 
 
 @router.delete("/api/sessions/{session}/messages/{seq}", response_model=ErasedMessageSchema)

@@ -18,6 +18,7 @@ from everfold.core.primitives.origins import AUTHORITY, Origin, Source
 from everfold.core.statements.extracts import ExtractLine
 from everfold.server.schemas.schema import Given, GivenTime, many, project, wrap
 from everfold.services.forgetting.erase import Erased
+from everfold.services.forgetting.retract import MOST_RETRACTED, Retracted
 from everfold.services.inspection.inspect_session import LogStretch, ReadMessage
 from everfold.services.sessions.read import MOST_READ
 
@@ -63,6 +64,14 @@ class AskedLookup(Given):
 
     client_id: list[str] = Field(default=[], description="As they were given with the messages.", examples=[["m-1"]])
     hash: list[str] = Field(default=[], description="SHA-256 of the stored JSON, in hex.", examples=[[]])
+
+
+class NewRetraction(Given):
+    """How much is taken back."""
+
+    count: int = Field(
+        default=1, ge=1, le=MOST_RETRACTED, description="The newest messages that are not retracted.", examples=[1]
+    )
 
 
 class AskedMessages(Given):
@@ -142,7 +151,7 @@ MessageSchema = project(
     "Message",
     Message,
     "seq role=view.role kind origin source authority format=view.format tokens=raw_tokens visible_tokens=tokens said_at "
-    "text=view.text wire parts extract_lines=lines is_kept=keep is_erased",
+    "text=view.text wire parts extract_lines=lines is_kept=keep is_erased is_retracted",
     words={
         "kind": "What it is in its session: a `notice` is in a user's role, and was not said by the user.",
         "format": "The form that it was given in.",
@@ -189,6 +198,7 @@ MessagePageSchema = project(
     words={"last_seq": "The newest message of the log; 0 for an empty one."},
     next_cursor=(str | None, _find_cursor, "Give it as `cursor` for what follows; null at the end."),
 )
+RetractedSchema = project("Retracted", Retracted, "seqs items")
 ErasedMessageSchema = project(
     "ErasedMessage",
     Erased,

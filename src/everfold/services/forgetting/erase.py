@@ -121,7 +121,7 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
     head = await store.read_memory_version(records[0].user_id)
     # The states come first: whatever is written after this is found out by their revisions.
     states = {record.id: await store.read_state(record.id) for record in records}
-    found = await store.read_messages(session_id, [seq])
+    found = await store.read_messages(session_id, [seq], retracted=True)
     if not found:
         raise NotFoundError(
             f"session {session_id} has no message {seq}, or it was erased before", session=session_id, seq=seq

@@ -89,7 +89,7 @@ async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder)
     for first_seq in range(1, state.last_seq + 1, _PAGE):
         last_seq = min(first_seq + _PAGE - 1, state.last_seq)
         seqs = range(first_seq, last_seq + 1)
-        for message in await store.read_messages(record.id, seqs):
+        for message in await store.read_messages(record.id, seqs, retracted=True):
             finder.look("message", record.id, (message.wire, message.view, message.lines), seq=message.seq)
         for note in await store.read_notes(record.id, seqs):
             finder.look("message", record.id, note, seq=note.seq)

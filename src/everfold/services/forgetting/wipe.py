@@ -153,6 +153,6 @@ async def _read_words(store: Store, sessions: tuple[SessionId, ...]) -> frozense
         last_seq = (await store.read_state(session_id)).last_seq
         for first_seq in range(record.branch_seq + 1, last_seq + 1, _PAGE):
             seqs = range(first_seq, min(first_seq + _PAGE - 1, last_seq) + 1)
-            for message in await store.read_messages(session_id, seqs):
+            for message in await store.read_messages(session_id, seqs, retracted=True):
                 words |= read_gone_words(list_words_of(message))
     return frozenset(words)

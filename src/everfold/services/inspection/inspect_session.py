@@ -162,7 +162,7 @@ class Inspector:
 
     async def _read(self, seqs: Sequence[int]) -> list[Message]:
         session_id = self.live.record.id
-        found = {message.seq: message for message in await self.store.read_messages(session_id, seqs)}
+        found = {message.seq: message for message in await self.store.read_messages(session_id, seqs, retracted=True)}
         missing = [seq for seq in seqs if seq not in found]
         if missing:
             found |= {note.seq: make_tombstone(note) for note in await self.store.read_notes(session_id, missing)}

@@ -42,14 +42,16 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
     """
     state = await store.read_state(record.id)
     erased: set[int] = set()
-    problems = [problem async for problem in _check_messages(store, record.id, state.last_seq, erased)]
+    retracted: set[int] = set()
+    problems = [problem async for problem in _check_messages(store, record.id, state.last_seq, erased, retracted)]
     problems += await _check_memory(store, record, erased)
+    gone = erased | retracted
     certificates: list[Certificate] = []
     next_seq = 1
     async for certificate in _certificates(store, record.id, state.compactions_count):
         problems += await _check_compaction(store, record.id, certificate, next_seq)
-        if erased:
-            problems += await _check_erased(store, certificate, erased)
+        if gone:
+            problems += await _check_gone(store, certificate, gone)
         next_seq = certificate.last_seq + 1
         certificates.append(certificate)
     layout = await store.read_layout(CompactionId(state.compaction_id)) if state.compaction_id else EMPTY_LAYOUT
@@ -74,9 +76,9 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
 
 
 async def _check_messages(
-    store: Store, session_id: SessionId, last_seq: int, erased: set[int]
+    store: Store, session_id: SessionId, last_seq: int, erased: set[int], retracted: set[int]
 ) -> AsyncIterator[VerificationProblem]:
-    """Every message from 1 to the last is there, once, and its bytes are those that were stored. Collects tombstones.
+    """Every message from 1 to the last is there, once, and its bytes are those that were stored. Collects what is gone.
 
     Raises:
         CorruptStoreError: what was noted of a message cannot be read.
@@ -87,6 +89,7 @@ async def _check_messages(
         await store.read_notes(session_id, range(first_seq, end_seq + 1))
         found = [content.seq for content in contents]
         erased.update(content.seq for content in contents if content.is_erased)
+        retracted.update(content.seq for content in contents if content.is_retracted)
         for seq in range(first_seq, end_seq + 1):
             if found.count(seq) != 1:
                 yield VerificationProblem(
@@ -120,7 +123,7 @@ async def _check_compaction(
         if first_seq > last_seq:
             continue
         for content in await store.read_contents(session_id, first_seq, last_seq):
-            if not content.is_erased:
+            if not (content.is_erased or content.is_retracted):
                 hashes[content.seq] = hashlib.sha256(content.content).hexdigest()
     ids = {id_ for id_, _ in certificate.digests} | {covered.digest_id for covered in certificate.covered}
     digests = await store.read_digests(sorted(ids - {""}))
@@ -143,9 +146,9 @@ async def _check_memory(store: Store, record: SessionRecord, erased: set[int]) -
     ]
 
 
-async def _check_erased(store: Store, certificate: Certificate, erased: set[int]) -> list[VerificationProblem]:
+async def _check_gone(store: Store, certificate: Certificate, gone: set[int]) -> list[VerificationProblem]:
     reads: dict[str, list[int]] = {}
     for digest in (await store.read_digests([id_ for id_, _ in certificate.digests])).values():
         reads[digest.id] = [line.seq for line in digest.pool.list_lines()] if digest.pool else list(digest.reads)
     layout = await store.read_layout(CompactionId(certificate.compaction_id))
-    return check_forgotten(layout, reads, erased, compaction_id=certificate.compaction_id)
+    return check_forgotten(layout, reads, gone, compaction_id=certificate.compaction_id)

@@ -25,8 +25,12 @@ class Page:
     text: str
 
 
-async def read_range(store: Store, live: LiveSession, first_seq: int, last_seq: int) -> list[Message]:
+async def read_range(
+    store: Store, live: LiveSession, first_seq: int, last_seq: int, *, retracted: bool = False
+) -> list[Message]:
     """The messages from `first_seq` to `last_seq`, both included; erased ones are left out.
+
+    So are retracted ones, unless they are asked for.
 
     Raises:
         InvalidInputError: the range is empty or larger than `MOST_READ`.
@@ -34,7 +38,7 @@ async def read_range(store: Store, live: LiveSession, first_seq: int, last_seq: 
     require_range(live, first_seq, last_seq)
     await live.reload(store)
     last_seq = min(last_seq, live.state.last_seq)
-    return await store.read_messages(live.record.id, range(first_seq, last_seq + 1))
+    return await store.read_messages(live.record.id, range(first_seq, last_seq + 1), retracted=retracted)
 
 
 def require_range(live: LiveSession, first_seq: int, last_seq: int) -> None:
@@ -84,7 +88,7 @@ async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Pag
     Raises:
         NotFoundError: the session has no such message, or the message no such page.
     """
-    message = require_seq(await store.read_messages(live.record.id, [seq]), live, seq)
+    message = require_seq(await store.read_messages(live.record.id, [seq], retracted=True), live, seq)
     text = message.view.text
     page_count = count_pages(text)
     if not 1 <= page <= page_count:

@@ -14,6 +14,7 @@ from everfold.core.forgetting.messages import (
     erase_from_layout,
     show_new_digests,
 )
+from everfold.core.log.retracting import Retraction, plan_retraction
 from everfold.core.log.search_filters import SearchFilter
 from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.core.primitives.json_values import JsonObject
@@ -38,6 +39,20 @@ from everfold.testing.kit.builders import (
 )
 
 ERASED_AT = minute(900)
+
+
+async def plan_bare_retraction(store: Store, session_id: SessionId, first_seq: int) -> Retraction:
+    """What retracts the messages from one on, of which nothing was made. Writes nothing."""
+    notes = await store.read_notes(session_id, range(1, first_seq))
+    return plan_retraction(
+        await store.read_state(session_id),
+        first_seq,
+        notes,
+        await store.read_messages(session_id, range(1, first_seq)),
+        session_id=session_id,
+        turn_tokens=notes[-1].tokens,
+        fixed_tokens=0,
+    )
 
 
 async def erase(store: Store, session_id: SessionId, seq: int, *rows: NewSearchRow) -> Erasure:
@@ -229,6 +244,52 @@ class EraseContract:
         assert await store.find_hashes(record.id, [incoming(user("alibi")).content_hash]) == {}
         with pytest.raises(ConflictError):
             await append_wires(store, record.id, incoming(user("alibi"), client_id="id-1"))
+
+    async def test_a_retracted_message_counts_for_nothing(self, store: Store) -> None:
+        """Only who asks for it reads it; its note has no words and the sizes that it is given, and no search finds it."""
+        record = await open_session(store, None, user("one"), incoming(assistant("The alibi."), client_id="b"))
+        retraction = await plan_bare_retraction(store, record.id, 2)
+        await store.retract_messages(retraction)
+        assert [one.seq for one in await store.read_messages(record.id, [1, 2])] == [1]
+        _, message = await store.read_messages(record.id, [1, 2], retracted=True)
+        assert (message.kind, message.view.text, message.tokens, message.lines) == ("retracted", "The alibi.", 0, ())
+        first, note = await store.read_notes(record.id, [1, 2])
+        assert (note.kind, note.is_erased, note.tokens, note.calls, note.lines) == ("retracted", True, 0, (), ())
+        assert (note.sum_tokens, note.turn_seq, note.turns_count) == (first.sum_tokens, 1, 1)
+        assert await find(store, "alibi") == []
+        assert await store.read_state(record.id) == retraction.state
+        content = (await store.read_contents(record.id, 2, 2))[0]
+        assert (content.is_retracted, content.is_erased, content.content_hash) == (True, False, message.content_hash)
+        assert await store.find_client_ids(record.id, ["b"]) == {"b": (2, message.content_hash)}
+        assert await store.find_hashes(record.id, [message.content_hash]) == {}
+        assert [one.kind for one in await store.list_stored(record.id, after_seq=0, limit_count=9)] == [
+            "user",
+            "retracted",
+        ]
+        assert await store.check_integrity() == []
+
+    async def test_only_the_expected_state_is_retracted_from(self, store: Store) -> None:
+        """A retraction that was planned from another state, or of what a branch shares, is refused whole."""
+        record = await open_session(store, None, user("one"), assistant("two"))
+        late = await plan_bare_retraction(store, record.id, 2)
+        await append_wires(store, record.id, user("three"))
+        with pytest.raises(ConflictError):
+            await store.retract_messages(late)
+        retraction = await plan_bare_retraction(store, record.id, 3)
+        await branch_session(store, record, "ses_2", state=await store.read_state(record.id))
+        with pytest.raises(ConflictError):
+            await store.retract_messages(retraction)
+        assert [one.seq for one in await store.read_messages(record.id, [1, 2, 3])] == [1, 2, 3]
+
+    async def test_a_retracted_message_can_be_erased(self, store: Store) -> None:
+        """An erase leaves a tombstone of it, which is read by nobody."""
+        record = await open_session(store, None, user("one"), assistant("The alibi."))
+        await store.retract_messages(await plan_bare_retraction(store, record.id, 2))
+        await erase(store, record.id, 2)
+        assert [one.seq for one in await store.read_messages(record.id, [1, 2], retracted=True)] == [1]
+        content = (await store.read_contents(record.id, 2, 2))[0]
+        assert (content.is_erased, content.content) == (True, b"")
+        assert await store.check_integrity() == []
 
     async def test_nothing_is_erased_that_is_not_there(self, store: Store) -> None:
         """An unknown message, neighbour or compaction is not found, and then nothing has changed."""

@@ -21,14 +21,17 @@ WHERE session_key = :session_key AND seq = :seq;
 SELECT
     seq, kind, origin, source, format, said_at, content, tokens, raw_tokens, is_boundary, content_hash, keep, cuts, lines
 FROM messages
-WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+WHERE
+    session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+    AND (kind != 'retracted' OR :retracted)
 ORDER BY seq;
 
 -- name: read_notes
 -- The content is what lines quote from; those of a long message are written out.
 SELECT
-    seq, kind, origin, speaker, said_at, tokens, raw_tokens, is_boundary, keep, content_hash, sum_tokens, turn_seq,
-    turns_count, calls, lines, CASE WHEN length(content) <= :long_bytes THEN content END
+    seq, kind, origin, CASE kind WHEN 'retracted' THEN NULL ELSE speaker END, said_at, tokens, raw_tokens, is_boundary,
+    keep, CASE kind WHEN 'retracted' THEN NULL ELSE content_hash END, sum_tokens, turn_seq, turns_count, calls, lines,
+    CASE WHEN length(content) <= :long_bytes THEN content END
 FROM messages
 WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
@@ -41,7 +44,7 @@ SELECT seq, content_hash FROM messages WHERE session_key = :session_key AND clie
 SELECT seq FROM messages
 WHERE
     session_key = :session_key AND substr(content_hash, 1, 6) = substr(:content_hash, 1, 6)
-    AND content_hash = :content_hash AND seq <= :last_seq
+    AND content_hash = :content_hash AND seq <= :last_seq AND kind != 'retracted'
 ORDER BY seq DESC
 LIMIT 1;
 
@@ -52,7 +55,7 @@ ORDER BY seq
 LIMIT 1;
 
 -- name: read_contents
-SELECT seq, content, content_hash, erased_at FROM messages
+SELECT seq, content, content_hash, erased_at, kind FROM messages
 WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
@@ -69,6 +72,15 @@ SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL
     erased_at = :erased_at
 WHERE id = :message_id AND erased_at IS NULL;
 
+-- name: retract_message
+UPDATE messages
+SET kind = 'retracted', tokens = 0, sum_tokens = :sum_tokens, turn_seq = :turn_seq, turns_count = :turns_count,
+    is_boundary = :is_boundary, keep = 0, calls = NULL, cuts = NULL, lines = NULL
+WHERE id = :message_id;
+
+-- name: delete_message_vectors
+DELETE FROM vectors WHERE kind = 'message' AND owner_key = :message_id;
+
 -- name: list_erased
 SELECT seq FROM messages
 WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NOT NULL
@@ -76,5 +88,7 @@ ORDER BY seq;
 
 -- name: list_refreshes
 SELECT seq FROM messages
-WHERE session_key = :session_key AND source = 'refresh' AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+WHERE
+    session_key = :session_key AND source = 'refresh' AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+    AND kind != 'retracted'
 ORDER BY seq;

@@ -109,7 +109,11 @@ WHERE session_key = (SELECT key FROM sessions WHERE id = :session_id);
 SELECT key, user_key, agent_key FROM sessions WHERE id = :session_id;
 
 -- name: count_user_rows
--- About how many rows a user has, from one index lookup a session.
-SELECT CAST(coalesce(sum((SELECT max(seq) FROM messages WHERE session_key = sessions.key) - sessions.branch_seq), 0) AS BIGINT)
+-- About how many rows a user has, from one index lookup a session; then how many sessions, and how many of those are of
+-- another agent than :agent_key; none where that is NULL.
+SELECT
+    CAST(coalesce(sum((SELECT max(seq) FROM messages WHERE session_key = sessions.key) - sessions.branch_seq), 0) AS BIGINT),
+    count(*),
+    count(*) FILTER (WHERE sessions.agent_key <> :agent_key)
 FROM sessions
 WHERE sessions.user_key = :user_key;

@@ -9,7 +9,8 @@ INSERT INTO vector_spaces (model, dimensions) VALUES (:model, :dimensions);
 SELECT messages.id, sessions.user_key, sessions.agent_key, lower(hex(messages.content_hash))
 FROM sessions
 JOIN messages ON messages.session_key = sessions.key
-WHERE sessions.id = :owner_id AND messages.seq = :seq AND messages.erased_at IS NULL;
+WHERE
+    sessions.id = :owner_id AND messages.seq = :seq AND messages.erased_at IS NULL AND messages.kind != 'retracted';
 
 -- name: find_item_source
 SELECT key, user_key, place, identity FROM items WHERE id = :owner_id AND status = 'active';

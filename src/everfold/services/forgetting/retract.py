@@ -1,0 +1,212 @@
+"""Retract: take back the newest messages of a session, with what memory has from them alone.
+
+Source: DESIGN G2; docs/adr/0034-retracting.md.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from everfold.core.log.messages import Note
+from everfold.core.log.retracting import Retraction, plan_retraction
+from everfold.core.memory.items import Evidence, Item, ItemId
+from everfold.core.memory.records import AuditEntry, MemoryChange
+from everfold.core.primitives.ids import SessionId
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock
+from everfold.services.sessions.live import LiveSession
+from everfold.services.telling.queueing import write_in_turn
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import tell_memory
+
+MOST_RETRACTED = 1000
+"""More messages are left by a rewind."""
+_REACH = 40
+"""How many messages before the retracted ones are read, at first, to find the end of the unit before."""
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retracted:
+    """What a retraction came to.
+
+    Attributes:
+        seqs: The messages that were retracted, rising.
+        items: Items of memory that nothing else says; they have expired.
+    """
+
+    seqs: tuple[int, ...]
+    items: tuple[ItemId, ...] = ()
+
+
+async def retract_messages(
+    store: Store,
+    live: LiveSession,
+    count: int,
+    *,
+    cancel: Callable[[str], Awaitable[object]],
+    clock: Clock,
+    stream: Stream,
+    actor: str = "user",
+) -> Retracted:
+    """Retract the newest messages; `cancel` gives up a pending compaction and those after it.
+
+    Raises:
+        InvalidInputError: there are not so many, or one of them is compacted already or shared with another session.
+        ConflictError: other writers were first each time.
+    """
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_RETRACTED:
+        raise InvalidInputError(f"retract takes a number of messages from 1 to {MOST_RETRACTED}, got {count!r}")
+
+    async def attempt() -> Retracted | None:
+        await live.reload(store)
+        seqs = await _find_newest(store, live, count)
+        await _require_free(store, live, seqs[0])
+        try:
+            await _cancel_begun(store, live, seqs[0], cancel)
+            retraction = await _plan(store, live, seqs, now=clock.now(), actor=actor)
+            await store.retract_messages(retraction)
+        except ConflictError:
+            return None
+        for change in retraction.memory:
+            tell_memory(stream, change)
+        await live.reload(store)
+        items = tuple(item.id for change in retraction.memory for item in change.items)
+        return Retracted(seqs=tuple(seqs), items=items)
+
+    return await write_in_turn(store, live.record.user_id, attempt)
+
+
+async def _find_newest(store: Store, live: LiveSession, count: int) -> list[int]:
+    """The newest messages that are not retracted yet, rising."""
+    found: list[int] = []
+    for last_seq in range(live.state.last_seq, 0, -_PAGE):
+        notes = await store.read_notes(live.record.id, range(max(last_seq - _PAGE, 0) + 1, last_seq + 1))
+        found = [*(note.seq for note in notes if note.kind != "retracted"), *found]
+        if len(found) >= count:
+            return found[-count:]
+    raise InvalidInputError(
+        f"session {live.record.id}: {count} messages cannot be retracted; it has {len(found)}", session=live.record.id
+    )
+
+
+async def _require_free(store: Store, live: LiveSession, first_seq: int) -> None:
+    """Refuse what a digest may have read, and what is another session's too.
+
+    Raises:
+        InvalidInputError: it is.
+    """
+    session = live.record.id
+    if first_seq <= live.layout.watermark:
+        raise InvalidInputError(
+            f"session {session} is compacted through message {live.layout.watermark}, so message {first_seq} cannot be "
+            "retracted; rewind to a message before it",
+            session=session,
+            seq=first_seq,
+        )
+    for record in await store.list_sharing(session, first_seq):
+        if record.id != session:
+            raise InvalidInputError(
+                f"session {session}: message {first_seq} is in session {record.id} too, so it cannot be retracted; rewind to "
+                "a message before it",
+                session=session,
+                seq=first_seq,
+            )
+    if first_seq <= live.record.branch_seq:
+        raise InvalidInputError(
+            f"session {session} shares message {first_seq} with the session that it branched from; rewind to a message "
+            "before it",
+            session=session,
+            seq=first_seq,
+        )
+
+
+async def _cancel_begun(
+    store: Store, live: LiveSession, first_seq: int, cancel: Callable[[str], Awaitable[object]]
+) -> None:
+    """Give up the pending compactions whose ranges hold one of the messages."""
+    for compaction in await live.load_held(store):
+        if compaction.plan.last_seq >= first_seq:
+            await cancel(compaction.id)
+            await live.reload(store)
+            return
+
+
+async def _plan(store: Store, live: LiveSession, seqs: Sequence[int], *, now: datetime, actor: str) -> Retraction:
+    state, session_id, first_seq = live.state, live.record.id, seqs[0]
+    notes = await _look_back(store, session_id, first_seq - 1)
+    begun = await store.read_notes(session_id, [notes[-1].turn_seq]) if notes and notes[-1].turn_seq else []
+    fixed_tokens = state.fixed_tokens
+    if first_seq <= state.fixed_seq:
+        fixed_tokens = sum(note.raw_tokens for note in await store.read_notes(session_id, range(1, first_seq)))
+    retraction = plan_retraction(
+        state,
+        first_seq,
+        notes,
+        await store.read_messages(session_id, [note.seq for note in notes]),
+        session_id=session_id,
+        turn_tokens=sum(note.tokens for note in begun if not note.is_erased),
+        fixed_tokens=fixed_tokens,
+    )
+    change = await _plan_memory(store, live, seqs, now=now, actor=actor)
+    return retraction if change is None else replace(retraction, memory=(change,))
+
+
+async def _look_back(store: Store, session_id: SessionId, last_seq: int) -> list[Note]:
+    """The notes up to a message, from before the last unit that ends there or before."""
+    reach = _REACH
+    while True:
+        first_seq = max(last_seq - reach, 1)
+        notes = await store.read_notes(session_id, range(first_seq, last_seq + 1)) if last_seq else []
+        if first_seq == 1 or sum(note.is_boundary and not note.is_erased for note in notes) > 1:
+            return notes
+        reach *= 4
+
+
+async def _plan_memory(
+    store: Store, live: LiveSession, seqs: Sequence[int], *, now: datetime, actor: str
+) -> MemoryChange | None:
+    """The items that only these messages support, expired; None where there are none."""
+    record = live.record
+    head = await store.read_memory_version(record.user_id)
+    found: dict[ItemId, Item] = {}
+    for seq in seqs:
+        for item in await store.find_quoting(record.id, seq):
+            if item.id not in found:
+                found[item.id] = (await store.list_revisions(item.id))[-1]
+    gone = {(record.id, seq) for seq in seqs}
+    items = [
+        replace(item, status="expired", valid_to=now, revision=item.revision + 1, changed_at=now, written_by="user")
+        for item in found.values()
+        if item.status in {"active", "quarantined"} and await _is_unsupported(store, item, gone)
+    ]
+    if not items:
+        return None
+    entry = AuditEntry(
+        at=now,
+        user_id=record.user_id,
+        agent_id=record.agent_id,
+        actor=actor,
+        action="write",
+        about=tuple(item.id for item in items),
+        counts=(("items", len(items)),),
+    )
+    return MemoryChange(
+        user_id=record.user_id, agent_id=record.agent_id, expected=head, items=tuple(items), audit=(entry,)
+    )
+
+
+async def _is_unsupported(store: Store, item: Item, gone: set[tuple[SessionId, int]]) -> bool:
+    """Whether every message that an item quotes is retracted."""
+    return bool(item.evidence) and all([await _is_gone(store, one, gone) for one in item.evidence])
+
+
+async def _is_gone(store: Store, evidence: Evidence, gone: set[tuple[SessionId, int]]) -> bool:
+    if (evidence.session_id, evidence.seq) in gone:
+        return True
+    try:
+        notes = await store.read_notes(evidence.session_id, [evidence.seq])
+    except NotFoundError:
+        return False  # its session was erased, and it has been kept
+    return any(note.kind == "retracted" for note in notes)

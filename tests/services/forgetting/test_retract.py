@@ -1,0 +1,248 @@
+"""Retract: the newest messages leave the log's use, and stay where they are."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+import everfold
+from everfold import Everfold, Session
+from everfold.core.log.state import SessionState
+from everfold.errors import InvalidInputError, NotFoundError
+from everfold.testing.judges.requests import check_anthropic_request, check_openai_request
+from everfold.testing.kit.builders import assistant, calls, result, talk, user
+from everfold.testing.kit.fakes import CountingIds, FakeClock
+
+ON = {"memory": {"system": "structured"}}
+LIMIT = 4000
+pytestmark = [pytest.mark.anyio, pytest.mark.moves_prefix]
+
+
+@pytest.fixture
+async def engine(url: str, clock: FakeClock) -> AsyncIterator[Everfold]:
+    """An engine with structured memory over each store."""
+    async with everfold.open(url, clock=clock, ids=CountingIds(), settings=ON) as opened:
+        yield opened
+
+
+async def shown(session: Session) -> str:
+    """The session's next request, as text."""
+    return json.dumps((await session.window()).render("openai"))
+
+
+async def read_place(session: Session) -> tuple[object, ...]:
+    """What of a session's state tells where its log is, without numbers that are never given again."""
+    state: SessionState = await session.inspect.state()
+    step = state.open_step
+    return (
+        state.sum_tokens,
+        state.safe_sum_tokens,
+        state.newest_block_seq,
+        state.newest_block_tokens,
+        state.turn_seq,
+        state.turn_tokens,
+        state.turns_count,
+        state.answered_count,
+        state.head_seq,
+        state.fixed_seq,
+        state.fixed_tokens,
+        None if step is None else (step.first_seq, step.pending, step.answered),
+        state.said_before,
+    )
+
+
+LOG = [
+    {"role": "system", "content": "Be kind."},
+    user("The lighthouse opens at nine."),
+    assistant("Noted."),
+    user("Look it up."),
+    calls("a", "b"),
+    result("a", "one"),
+    result("b", "two"),
+    assistant("Both."),
+    user("Again."),
+    calls("c", "d"),
+    result("d", "half"),
+]
+
+
+@pytest.mark.parametrize("count", range(1, len(LOG) + 1))
+async def test_the_log_is_as_it_was_before(engine: Everfold, count: int) -> None:
+    """However many messages are retracted, also within a step, the state and the window are those of the log before."""
+    session = await engine.session(limit=LIMIT)
+    await session.append(LOG)
+    await session.window()
+    done = await session.retract(count)
+    assert done.seqs == tuple(range(len(LOG) - count + 1, len(LOG) + 1))
+    left = LOG[: len(LOG) - count]
+    same = await engine.session(user="ben", limit=LIMIT)
+    await same.append(left)
+    assert await read_place(session) == await read_place(same)
+    if left:
+        assert await shown(session) == (await shown(same)).replace(same.id, session.id)
+    assert (await session.verify()).is_sound
+
+
+@pytest.mark.parametrize("count", range(1, len(LOG)))
+async def test_the_log_goes_on(engine: Everfold, count: int) -> None:
+    """What is said again after a retraction is shown as if it had been said once, and every number is given once."""
+    session = await engine.session(limit=LIMIT)
+    await session.append(LOG)
+    await session.retract(count)
+    again = [*LOG[len(LOG) - count :], result("c", "whole"), assistant("Done.")]
+    seqs = await session.append(again)
+    assert seqs == list(range(len(LOG) + 1, len(LOG) + len(again) + 1))
+    same = await engine.session(user="ben", limit=LIMIT)
+    await same.append([*LOG, result("c", "whole"), assistant("Done.")])
+    assert await shown(session) == await shown(same)
+    window = await session.window()
+    assert check_openai_request(window.render("openai")) == []
+    assert check_anthropic_request(window.render("anthropic")) == []
+    assert (await session.verify()).is_sound
+
+
+async def test_retracting_twice_goes_further_back(engine: Everfold) -> None:
+    """Each retraction takes messages that are not retracted yet, over those that are, and never more than there are."""
+    session = await engine.session()
+    await session.append(talk(3))
+    assert (await session.retract()).seqs == (6,)
+    assert (await session.retract(2)).seqs == (4, 5)
+    assert await session.append(assistant("Another answer.")) == [7]
+    assert (await session.retract(2)).seqs == (3, 7)
+    with pytest.raises(InvalidInputError, match="it has 2"):
+        await session.retract(3)
+    assert (await session.retract(2)).seqs == (1, 2)
+    assert (await session.inspect.state()).turns_count == 0
+    await session.append(user("From the start."))
+    assert "From the start." in await shown(session)
+    assert (await session.verify()).is_sound
+
+
+@pytest.mark.parametrize("count", [0, -1, True, 1.5, 1001])
+async def test_counts_that_are_none(engine: Everfold, count: int) -> None:
+    """A count that is no positive whole number is refused, and nothing is retracted."""
+    session = await engine.session()
+    await session.append(talk(1))
+    with pytest.raises(InvalidInputError, match="retract takes a number"):
+        await session.retract(count)
+    assert len(await session.messages()) == 2
+
+
+async def test_a_retracted_message_is_read_by_its_number_only(engine: Everfold) -> None:
+    """Search, ranges, windows and recall leave it out; its number, and an export, still give it whole."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    await session.append([user("Where is the zugzwang kept?"), assistant("The zugzwang is in the boathouse.")])
+    await session.retract()
+    assert [message.seq for message in await session.messages()] == [1]
+    (kept,) = await session.messages(2, 2, retracted=True)
+    assert (kept.is_retracted, kept.view.text) == (True, "The zugzwang is in the boathouse.")
+    assert (await session.read(2)).text == "The zugzwang is in the boathouse."
+    assert [hit.seq for hit in await session.search("boathouse")] == []
+    assert [hit.seq for hit in await engine.search("zugzwang", user="ada")] == [1]
+    assert "boathouse" not in await shown(session)
+    document = await engine.export_user("ada", transcripts=True)
+    assert [one["kind"] for one in document["transcripts"][0]["messages"]] == ["user", "retracted"]  # type: ignore[index, call-overload]
+
+
+async def test_what_was_retracted_reaches_no_digest(engine: Everfold) -> None:
+    """A later compaction neither quotes nor counts it, names it in its certificate, and everything holds after it."""
+    session = await engine.session(limit=LIMIT)
+    await session.append(talk(4))
+    await session.append(user("Remember: the safe has the code quillfeather 4711."))
+    await session.retract()
+    await session.append(talk(12))
+    (fold, *_) = await session.compact(keep_recent=4)
+    groups = {covered.seq: covered.group for covered in fold.certificate.covered}
+    assert groups[9] == "retracted"
+    assert "quillfeather" not in await shown(session)
+    assert (await session.verify()).is_sound
+    with pytest.raises(InvalidInputError, match="compacted through"):
+        await session.retract(8)
+    assert (await session.retract(2)).seqs == (32, 33)
+
+
+async def test_items_that_only_it_supports_expire(engine: Everfold) -> None:
+    """What memory has from a retracted message alone expires; what another message says too stays."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    await session.append([user("Remember: my boat is called Zugzwang."), assistant("Noted.")])
+    await session.append(user("Remember: my boat is called Zugzwang. Remember: my dog is called Quill."))
+    memory = await engine.memory(user="ada")
+    before = {item.statement: item.status for item in await memory.items()}
+    assert any("Quill" in statement for statement in before)
+    done = await session.retract()
+    after = {item.statement: item.status for item in await memory.items(statuses=("active", "expired"))}
+    assert done.items
+    assert {status for statement, status in after.items() if "Quill" in statement} == {"expired"}
+    assert {status for statement, status in after.items() if "Zugzwang" in statement} == {"active"}
+
+
+async def test_what_others_hold_is_refused(engine: Everfold) -> None:
+    """Messages that a branch shares cannot be retracted, from either side; those of its own can."""
+    session = await engine.session()
+    await session.append(talk(2))
+    branch = await session.branch(4)
+    for one in (session, branch):
+        with pytest.raises(InvalidInputError, match="rewind to a message before it"):
+            await one.retract()
+    await branch.append(user("Mine."))
+    assert (await branch.retract()).seqs == (5,)
+
+
+async def test_an_erased_retracted_message_is_gone(engine: Everfold) -> None:
+    """A retracted message can be erased like any other, and nothing of it is left."""
+    session = await engine.session(user="ada")
+    await session.append([user("Hello."), assistant("The zugzwang.")], client_ids=["a", "b"])
+    await session.retract()
+    await session.erase(2)
+    with pytest.raises(NotFoundError):
+        await session.read(2)
+    assert await engine.admin.verify_erased(user="ada", words=["zugzwang"]) == []
+    assert (await session.verify()).is_sound
+    assert (await session.retract()).seqs == (1,)
+
+
+async def test_a_repeated_append_does_not_bring_it_back(engine: Everfold) -> None:
+    """The client id of a retracted message still names it; its content under another id is a new message."""
+    session = await engine.session()
+    await session.append([user("Hello."), assistant("Hi.")], client_ids=["a", "b"])
+    (_, second) = await session.messages(1, 2)
+    await session.retract()
+    assert await session.append([user("Hello."), assistant("Hi.")], client_ids=["a", "b"]) == [1, 2]
+    assert [message.seq for message in await session.messages()] == [1]
+    assert await session.lookup(["b"], hashes=[second.content_hash]) == {"b": 2}
+    assert await session.append(assistant("Hi."), client_id="c") == [3]
+    assert await session.lookup(hashes=[second.content_hash]) == {second.content_hash: 3}
+
+
+async def test_retracted_messages_come_back_as_such(engine: Everfold) -> None:
+    """An export that is imported has the same messages retracted, the same state, and goes on in the same way."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    await session.append(LOG)
+    await session.retract(1)
+    await session.append([result("c", "one"), result("d", "two"), user("More."), assistant("Yes.")])
+    await session.retract(2)
+    await session.append(user("Less."))
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user="ada")
+        again = await other.session(user="ada")
+        assert await read_place(again) == await read_place(session)
+        assert await shown(again) == await shown(session)
+        kinds = [message.kind for message in await again.messages(1, 99, retracted=True)]
+        assert kinds == [message.kind for message in await session.messages(1, 99, retracted=True)]
+        assert kinds.count("retracted") == 3
+        assert await again.search("More") == []
+        assert (await again.verify()).is_sound
+
+
+async def test_another_handle_sees_it(engine: Everfold) -> None:
+    """A handle that had shown a message shows it no more after another handle has retracted it."""
+    session = await engine.session(limit=LIMIT)
+    await session.append([user("Hello."), assistant("A wrong answer.")])
+    other = await engine.session(id=session.id)
+    assert "A wrong answer." in await shown(other)
+    await session.retract()
+    window = await other.window()
+    assert "A wrong answer." not in json.dumps(window.render("openai"))
+    assert [one.reason for one in window.report.cache_breaks] == ["retract"]
+    assert await other.append(assistant("A better answer.")) == [3]
