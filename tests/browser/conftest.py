@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect, sync_playwright
 
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
@@ -20,8 +20,11 @@ from everfold.server.runtime import Runtime
 
 T = TypeVar("T")
 
-READY_SECS: Final = 30
+READY_SECS: Final = 120
+PATIENCE_MS: Final = 60_000
+"""How long a page may take for anything: a machine that does other things beside is slow."""
 SCREEN: Final[ViewportSize] = {"width": 1280, "height": 800}
+expect.set_options(timeout=PATIENCE_MS)
 CONFIG: Final = """\
 # the settings of a small shop
 [compaction]
@@ -125,7 +128,7 @@ class Dashboard:
             if "Security Policy" in line.text:
                 faults.append(line.text)
 
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", note_error)
         page.on("console", note_line)
         page.context.request.post(f"{self.url}api/login", data={"key": self.secret}, headers={"Origin": self.url[:-1]})

@@ -37,7 +37,6 @@ def read_kiln(kiln: str) -> str:
 '''
 TURNS_BEFORE = 6
 WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
-expect.set_options(timeout=20_000)  # a machine that does other things beside is slow
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +272,7 @@ def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_pat
         script.write_text(json.dumps(SCRIPTS["plain"][0]), "utf-8")
         with serving(tmp_path, port):
             flow = page.get_by_role("log", name="Conversation")
-            expect(page.get_by_text("The server cannot be reached")).to_have_count(0, timeout=20_000)
+            expect(page.get_by_text("The server cannot be reached")).to_have_count(0)
             expect(flow).to_contain_text("Count to eighty.")
             expect(flow).to_contain_text("The last message has no answer")
             page.get_by_role("button", name="Answer").click()

@@ -15,7 +15,6 @@ FACT = "Remember that my locker is number 4711."
 ANSWER = "I have written that down."
 AGENT = "shop"
 ROUNDS = 6
-expect.set_options(timeout=20_000)  # a machine that does other things beside is slow
 
 
 @pytest.fixture

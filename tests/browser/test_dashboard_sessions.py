@@ -30,7 +30,6 @@ EVIL = (
 LONG = "W" * 200_000
 LIMIT_TOKENS = 6_000
 WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
-expect.set_options(timeout=20_000)  # a machine that does other things beside is slow
 
 
 @dataclass(frozen=True, kw_only=True)

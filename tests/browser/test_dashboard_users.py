@@ -427,7 +427,7 @@ def test_a_page_goes_on_when_the_server_is_back(dashboard: Dashboard, page: Page
 
     dashboard.run(add)
     page.context.set_offline(False)
-    expect(page.get_by_text(f"{THREAT}/while-away")).to_be_visible(timeout=12_000)
+    expect(page.get_by_text(f"{THREAT}/while-away")).to_be_visible()
     expect(page.get_by_text("cannot be reached")).to_have_count(0)
 
 

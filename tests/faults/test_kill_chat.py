@@ -65,7 +65,7 @@ WORDS = " ".join(f"word{number}" for number in range(200))
 STREAM = {"text": WORDS, "word_secs": 0.05}
 CALLS = {"text": "Looking.", "calls": [{"tool": "slow"}, {"tool": "weather", "args": {"city": "Graz"}}]}
 WHOLE = {"text": "All is well."}
-SECS = 40.0
+SECS = 120.0
 """How long a program may take to get anywhere: it only ends a test that hangs."""
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlencode
 from starlette.types import ASGIApp, Message
 
 STREAM: Final = "text/event-stream"
-SECS: Final = 20.0
+SECS: Final = 120.0
 """How long an answer may take, or the end of a stream whose reader has left; it only ends a test that hangs."""
 
 

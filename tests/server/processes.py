@@ -14,7 +14,7 @@ from typing import Final
 import httpx2
 from tests.forks import Forks, Program
 
-SECS: Final = 60.0
+SECS: Final = 120.0
 """How long a server may take to start or to stop; it only ends a test that hangs."""
 
 COMMAND: Final = "from everfold.cli.entry import run; run()"

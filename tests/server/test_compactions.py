@@ -18,7 +18,7 @@ from everfold.testing.kit.builders import talk
 pytestmark = pytest.mark.anyio
 
 Body = dict[str, Any]
-PATIENCE_SECS = 20.0
+PATIENCE_SECS = 120.0
 BESIDE: Body = {"synchronous": False, "row_window": 20, "row_headroom": 4, "rows_per_digest": 60}
 """Beside the turns, as soon as there are a few messages, and of so many that a model's text has room."""
 

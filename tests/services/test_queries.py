@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 from bench.material.logs import endless_log
+from tests.support.waiting import until
 
 import everfold
 from everfold import Everfold, Session
@@ -297,7 +298,8 @@ async def test_nothing_is_probed_beside_the_turns(trace: Trace, tmp_path: Path) 
         session = await engine.session(limit=32_000)
         await session.append(TALK[0])
         await session.window()
-        await asyncio.sleep(0.05)  # the sweep at the start
+        await until(lambda: "list_waiting" in trace.statements)  # the sweep at the start
+        await asyncio.sleep(0.05)
         assert trace.take()[0].count("list_waiting") == 1
         for wire in TALK[1:9]:
             await session.append(wire)
@@ -313,6 +315,7 @@ async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: 
         session = await engine.session(limit=32_000)
         await session.append(TALK[0])
         await session.window()
+        await until(lambda: "list_waiting" in trace.statements)
         await asyncio.sleep(0.05)
         trace.take()
         for wire in TALK[1:9]:

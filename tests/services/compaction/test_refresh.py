@@ -11,6 +11,7 @@ import anyio
 import pytest
 from tests.forks import Forks
 from tests.support.proofs import Prover
+from tests.support.waiting import until
 
 import everfold
 from everfold import Everfold
@@ -27,6 +28,18 @@ from everfold.testing.kit.fakes import CountingIds, FakeClock, FakeSource
 HOUR = timedelta(hours=1)
 GAP: Mapping[str, object] = {"gap_secs": 600, "synchronous": True, "enabled": False}
 CADENCE: Mapping[str, object] = {"continuous_interval": 3, "synchronous": True, "enabled": False}
+
+
+@dataclass(kw_only=True)
+class Waiting(FakeSource):
+    """A source that answers once its gate is open."""
+
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:
+        """See the port."""
+        await self.gate.wait()
+        return await super().summary(prompt, from_at=from_at, to_at=to_at, budget_tokens=budget_tokens)
 
 
 @dataclass
@@ -209,7 +222,7 @@ async def test_who_is_stopped_waits_for_no_source(url: str) -> None:
     async with opened(url, sources, GAP) as rig:
         await rig.turn()
         rig.clock.advance(HOUR)
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             appending = asyncio.ensure_future(rig.session.append(user("I am back.")))
             while not appending.done():
                 await rig.session.inspect.hurry()
@@ -222,16 +235,14 @@ async def test_who_is_stopped_waits_for_no_source(url: str) -> None:
 
 async def test_a_late_answer_joins_the_next_turn(url: str) -> None:
     """Who answers after the deadline is shown in the next turn, beside those who were in time, and told as late."""
-    quick, slow = (
-        FakeSource(name="call://quick", text="It rains."),
-        FakeSource(name="call://slow", text="It snows.", secs=0.15),
-    )
-    async with opened(url, [quick, slow], {**GAP, "gap_deadline_secs": 0.03}) as rig:
+    quick, slow = FakeSource(name="call://quick", text="It rains."), Waiting(name="call://slow", text="It snows.")
+    async with opened(url, [quick, slow], {**GAP, "gap_deadline_secs": 0.5}) as rig:
         await rig.turn()
         window = await rig.turn(away=HOUR)
         assert "It rains." in show(window)
         assert "It snows." not in show(window)
-        await asyncio.sleep(0.3)
+        slow.gate.set()
+        await until(lambda: ("call://slow", "late") in rig.asked())
         assert show(await rig.session.window()).count("It snows.") == 0
         window = await rig.turn()
         assert show(window).count("It rains.") == show(window).count("It snows.") == 1

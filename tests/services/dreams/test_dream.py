@@ -4,10 +4,11 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from tests.support.dreams import day, note, remember
+from tests.support.waiting import until
 
 from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -472,16 +473,24 @@ async def test_a_lease_that_was_left_is_taken_over() -> None:
     assert _held(await bench.dream()).state == "applied"
 
 
-async def test_a_lease_is_renewed_while_a_model_is_asked() -> None:
+async def test_a_lease_is_renewed_while_a_model_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a model takes, its dream keeps the lease; cancelled, it gives it back."""
     bench = await Bench(Step(fault="timeout")).open(*HARBOUR)
     bench.dreamer = replace(bench.dreamer, lease_secs=0.03)
     other, paid = _beside(bench, FINE)
+    renewals: list[datetime] = []
+    renew = bench.store.renew_dream
+
+    async def renew_and_tell(user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
+        is_held = await renew(user_id, agent_id, holder=holder, lease_until=lease_until)
+        renewals.append(lease_until)
+        return is_held
+
+    monkeypatch.setattr(bench.store, "renew_dream", renew_and_tell)
     dreaming = asyncio.create_task(bench.dream())
-    await asyncio.sleep(0.05)
-    assert bench.model.requests
+    await until(lambda: bench.model.requests)
     bench.clock.advance(timedelta(hours=1))
-    await asyncio.sleep(0.1)
+    await until(lambda: renewals and renewals[-1] > bench.clock.now())
     assert await other.dream(ADA, GUIDE) is None
     dreaming.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -621,8 +630,11 @@ async def test_a_cancelled_dream_leaves_all_whole() -> None:
     """A dream that is cancelled in the middle of its call has written nothing and is on its way no more."""
     bench = await Bench(Step(fault="timeout")).open(*HARBOUR)
     before = await bench.snapshot()
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(bench.dream(), timeout=0.05)
+    dreaming = asyncio.create_task(bench.dream())
+    await until(lambda: bench.model.requests)
+    dreaming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await dreaming
     assert len(bench.model.requests) == 1
     assert await bench.snapshot() == before
     assert not bench.dreamer.is_dreaming(ADA, GUIDE)

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from tests.support.dreams import day, note, remember
+from tests.support.waiting import SECS
 
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.adapters.inmemory.store import InMemoryStore
@@ -189,7 +190,7 @@ async def test_the_loop_goes_on_and_stops_cleanly(store: InMemoryStore, monkeypa
 
     monkeypatch.setattr(store, "list_dreamable", fail_once)
     task = asyncio.ensure_future(loop.poll_forever())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SECS):
         await has_looked_again.wait()
     await loop.dispatcher.join()
     assert len(await store.list_topics(BOB, GUIDE)) == 1

@@ -22,7 +22,7 @@ async def count(engine_url: str, *, until: dict[Space, int] | None = None) -> di
     try:
         user_id = next(one.id for one in await store.list_users(after=None, limit_count=9) if one.name == "ada")
         found = await store.count_vectors(user_id)
-        with anyio.move_on_after(10):
+        with anyio.move_on_after(120):
             while until is not None and found != until:
                 await anyio.sleep(0.02)
                 found = await store.count_vectors(user_id)

@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 
 import anyio
 import pytest
+from tests.support.waiting import until
 
 from everfold.adapters.models.scripted import Fault, ScriptedModel, Step
 from everfold.bootstrap import open_store
@@ -98,6 +99,12 @@ async def call(caller: ModelCaller, compaction_id: CompactionId | None = EVENT) 
 async def outcomes(store: Store) -> list[tuple[int, str]]:
     """Every attempt that was recorded, with how it ended."""
     return [(one.attempt, one.outcome) for one in await store.list_calls(limit_count=99)]
+
+
+async def give_up(scope: anyio.CancelScope, caller: ModelCaller) -> None:
+    """Cancel a call once the model is asked."""
+    await until(lambda: asked_count(caller))
+    scope.cancel()
 
 
 def asked_count(caller: ModelCaller) -> int:
@@ -207,14 +214,16 @@ async def test_giving_up_passes_through(
     before = asyncio.all_tasks()
     if is_native:
         task = asyncio.create_task(call(caller))
-        await asyncio.sleep(0.05)
+        await until(lambda: asked_count(caller))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
     else:
-        with anyio.move_on_after(0.05) as scope:
+        with anyio.CancelScope() as scope:
+            giving_up = asyncio.create_task(give_up(scope, caller))
             await call(caller)
         assert scope.cancelled_caught
+        await giving_up
     assert await outcomes(store) == [(1, "cancelled")]
     assert (asked_count(caller), waits.secs) == (1, [])
     assert asyncio.all_tasks() == before

@@ -10,6 +10,7 @@ from itertools import pairwise
 import anyio
 import pytest
 from tests.support.proofs import find_suffix, flatten_prefix, list_all_compactions
+from tests.support.waiting import SECS
 
 from everfold import Everfold, Session, Window
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
@@ -155,7 +156,7 @@ class Rig:
 
     async def wait_for_call(self) -> None:
         """Wait until the model is at as many digests as it is asked for at once."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SECS):
             await self.writer.called.wait()
         await let_run()
 
@@ -642,7 +643,7 @@ async def test_a_lease_that_cannot_be_renewed_once_costs_nothing(url: str, monke
 
         monkeypatch.setattr(rig.engine._store, "renew_lease", refuse)
         await rig.talk_until_called()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SECS):
             await asked_again.wait()
         await rig.finish()
         (compaction,) = await rig.compactions()

@@ -104,7 +104,7 @@ async def test_the_newest_work_of_a_name_is_done(dispatcher: InProcessDispatcher
 
 async def test_joining_what_does_not_run(dispatcher: InProcessDispatcher) -> None:
     """A session without work is not waited for."""
-    async with asyncio.timeout(5) as waiting:
+    async with asyncio.timeout(120) as waiting:
         await dispatcher.join(ONE)
     assert not waiting.expired()
 
