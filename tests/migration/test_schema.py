@@ -31,7 +31,13 @@ INSERT INTO messages (
     turns_count, is_boundary, keep, content
 ) VALUES (1, 1, 1, 'user', 'user', 'said', 'openai', 'user', 0, 9, 9, 9, 1, 1, 1, 0, x'7b2261223a317d');
 """
-TABLES = {"users": "key, epoch", "agents": "*", "sessions": "*", "session_states": "*", "messages": "*"}
+TABLES = {
+    "users": "key, epoch",
+    "agents": "*",
+    "sessions": "key, id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings",
+    "session_states": "*",
+    "messages": "*",
+}
 """The tables of the first migration with what no migration after it changes; see `test_users` for the ids of users."""
 
 KILLED = """
