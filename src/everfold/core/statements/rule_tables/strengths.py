@@ -74,7 +74,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=0,
-        pattern=r"^(?!.*\bremind me\b).*\b(?:(?:of|to|on|in|with) yourself|yourself (?:an?|some|time|and)|your (?:dreams?|passions?|heart|goals|chin|spirits?|customers|best|head up|mental health|well-?being)|take (?:care|breaks|it easy|some time)|keep (?:going|it up|up the|pushing|at it|dreaming)|stay (?:positive|strong|focused|motivated)|always (?:here|there) for you|staying positive|(?:just )?remember that sometimes|keep (?:fight|work|shin|smil|believ|mov|persever)ing|don't (?:stop|quit)|believe in|give up|be (?:proud|patient)|have fun|good luck|hang in there|you(?:'ve)? got this|just do it|worry|sweat it|bring you down|miss a beat|dream big)\b",
+        pattern=r"^(?!.*\bremind me\b).*\b(?:(?:of|to|on|in|with) yourself|yourself (?:an?|some|time|and)|your (?:dreams?|passions?|heart|goals|chin|spirits?|customers|best|head up|mental health|well-?being)|take (?:care|breaks|it easy|some time)|keep (?:going|it up|up the|pushing|at it|dreaming)|make it happen|stay (?:positive|strong|focused|motivated)|always (?:here|there) for you|staying positive|(?:just )?remember that sometimes|keep (?:fight|work|shin|smil|believ|mov|persever)ing|don't (?:stop|quit)|believe in|give up|be (?:proud|patient)|have fun|good luck|hang in there|you(?:'ve)? got this|just do it|worry|sweat it|bring you down|miss a beat|dream big)\b",
         example="Don't forget to take breaks when you study.",
         counter="Don't forget to remind me to take breaks.",
     ),
@@ -268,6 +268,25 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         cues="free forbids refuses insists consent without:want throughout:throughout keep:to_keep stay:to_stay free:free_of way:the_way_through any:without_any",
         pattern=r"@my \w+ (?:forbids|refuses|insists|demands|expects|won't (?:allow|accept|let))\b|@(?:i|we) (?:want|need) (?:the|my|our|it|this|all|everything|every|each) [^;?]*\b(?:without|throughout|all the way through|to keep|to stay|free of|peanut free|no)\b|@should stay free of\b|@(?:the user|the client|the customer|my boss|our client) (?:wants|insists|demands|expects|refuses)\b|@(?:is|are) [^;?]* throughout\b",
         example="My landlord forbids candles.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="constraint|preference|decision|correction",
+        pattern=r"@(?:go|going) ahead and\b|@(?:go ahead|proceed)(?: with (?:the|that|this|these|those|it|my|our|both|all)(?: [\w-]+){0,2}?(?: (?:changes?|updates?|upgrades?|bookings?|cancellations?|payments?|arrangements?|refunds?|orders?|purchases?|plans?|requests?|transfers?|steps?|merge|release|deployment))?)?(?=[.!]|$| (?:using|then|now|please|for me)\b)",
+        example="Please go ahead with the booking.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="constraint|preference|decision|correction",
+        pattern=r"^(?:yes|yeah|ok|okay|sure|then|great|and|so|,| )*(?:let's|lets|let us|i'll|i will|we'll|i'd|i would)(?: just| rather)? (?:go with|go for|take|choose|pick|do|have) (?:the )?(?:option|choice|number|plan|variant|proposal)? ?#?(?:\d+|[a-d]|one|two|three|first|second|third|last|latter|former|other)(?: (?:one|option|choice|plan|variant))?[.!]*$",
+        example="Let's go with option 2.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="preference",
+        pattern=r"^(?!.*\b(?:keep|always|never|please|most|more than)\b)(?:oh,? |wow,? |aw+,? )*(?:love (?:the|all|how|your|having|that|this|those|these)\b|i (?:really |just |absolutely )?love (?:all )?(?:the|how|that|this|those|these|your)\b.*\b(?:it|they|you|that|this) (?:looks?|feels?|captured|caught|made|make)\b)",
+        example="Love the colours and how you caught the light!",
+        counter="Love the new layout, please keep it.",
     ),
     StrengthRule(
         strength=3,
