@@ -36,6 +36,12 @@ exact, and the same in any order. Source of the three: own measurement, bench/di
 _WORTH_STEPS: Final = 2.0**40
 
 _TITLE: Final = re.compile(r"[\"\u201c]([A-Z0-9][^\"\u201c\u201d\n:]* [^\"\u201c\u201d\n:]+)[\"\u201d](?!:)")
+_ADDRESSED: Final = re.compile(
+    r"(?<=[a-z]), [A-Z][a-z]+(?=[.!?]*$|[!?] )"
+    r"|^(?:Hey|Hi|Hello|Thanks|Thank you|Thx|Wow|Oh|Aw+|Yeah|Yes|Yep|Yup|No|Nope|Sorry|Congrats|Absolutely|Definitely|Totally|Exactly|Sure|Great|Cool)"
+    r"(?: \w+)?,? [A-Z][a-z]+(?=[,!.?])"
+)
+"""Who is spoken to: a name that says nothing of a thing."""
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 _EDGES: Final = ".!?\u2026:-_&+~"
 _SENTENCE_ENDS: Final = (".", "!", "?", "\u2026")
@@ -105,7 +111,7 @@ def read_value(quote: str) -> LineValue:
     keys: set[str] = set()
     facts = {title.lower() for title in _TITLE.findall(quote)} if '"' in quote or "\u201c" in quote else set[str]()
     words: list[str] = []
-    pieces = cut_pieces(quote)
+    pieces = cut_pieces(_ADDRESSED.sub(_lower, quote))
     is_first = True
     for at, piece in enumerate(pieces, 1):
         if piece.islower() and piece.isalpha():
@@ -125,6 +131,10 @@ def read_value(quote: str) -> LineValue:
     facts |= _DAYS.intersection(words)
     matter = read_matter(" ".join(words) if quote.isascii() else quote)
     return LineValue(frozenset(keys), frozenset(facts), frozenset(matter.split()))
+
+
+def _lower(found: re.Match[str]) -> str:
+    return found[0].lower()
 
 
 @lru_cache(maxsize=_MOST_PIECES)

@@ -21,12 +21,16 @@ _AT = datetime(2026, 1, 5, tzinfo=UTC)
         ("I loved reading with Amy Ellis.", set[str](), {"amy", "ellis"}),
         ('I loved "The Lean Startup" most.', set[str](), {"the", "lean", "startup", "the lean startup"}),
         ("Really good. Some people came.", set[str](), set[str]()),
+        ("Could not agree more, Ann.", set[str](), set[str]()),
+        ("Hey Ann, the tour of Oslo was great!", set[str](), {"oslo"}),
+        ("Thanks so much, Ann! See you in Rome.", set[str](), {"rome"}),
+        ("They called Bob, Ann and Eve.", set[str](), {"bob", "ann", "eve"}),
         ('"seat_no": "RX14C9", "city": "Oslo"', {"rx14c9"}, {"oslo"}),
         ("うちの犬は3歳です。", set[str](), {"3"}),
     ],
 )
 def test_facts_are_told_by_their_letters(quote: str, keys: set[str], facts: set[str]) -> None:
-    """Identifiers, paths and addresses are keys; numbers, days, names inside a sentence and titles are facts."""
+    """Identifiers, paths and addresses are keys; numbers, days, names and titles are facts, but not who is spoken to."""
     value = read_value(quote)
     assert value.keys == keys
     assert value.facts == facts
