@@ -48,6 +48,7 @@ Source: own measurement on the first two conversations of LoCoMo, docs/adr/0033-
 """
 _FRAME_TOKENS: Final = 14
 """What naming an entry takes. Source: our estimate of "#17 user Caroline, 2023-05-08: "."""
+_ESTIMATE_SLACK: Final = 8
 _LABEL_CHARS: Final = 60
 _GAP: Final = " \u2026 "
 
@@ -125,7 +126,7 @@ def pack(
     return RecallBlock(
         text=draft.text,
         shown=tuple(entries[number] for number in shown),
-        tokens=estimate_text_tokens(draft.text),
+        tokens=draft.tokens,
         left_out_count=len(entries) - len(shown),
     )
 
@@ -172,6 +173,7 @@ class _Draft:
     entry_chars: int
     chosen: dict[int, dict[int, str]] = field(default_factory=dict)
     text: str = ""
+    tokens: int = 0
 
     def fill(self, offered: Sequence[_Sentence]) -> None:
         """Put in what is worth most for its size, until nothing more fits."""
@@ -179,7 +181,12 @@ class _Draft:
         while left:
             best = max(left, key=self._measure_worth)
             left.remove(best)
-            self.try_all([best])
+            if self._may_fit(best):
+                self.try_all([best])
+
+    def _may_fit(self, one: _Sentence) -> bool:
+        """Whether it is worth writing the block to see: estimates of parts add up to that of the whole, give or take a few."""
+        return self.cap.tokens is None or self.tokens + one.tokens <= self.cap.tokens + _ESTIMATE_SLACK
 
     def _measure_worth(self, one: _Sentence) -> float:
         size_tokens = one.tokens + (0 if one.entry in self.chosen else _FRAME_TOKENS)
@@ -192,11 +199,10 @@ class _Draft:
             chosen.setdefault(one.entry, {})[one.at] = one.text
         lines = {number: _word_entry(self.entries[number], chosen[number], self.entry_chars) for number in chosen}
         text = _write({self.entries[number]: line for number, line in lines.items()}, self.key)
-        fits = len(text) <= self.cap.chars and (
-            self.cap.tokens is None or estimate_text_tokens(text) <= self.cap.tokens
-        )
+        tokens = estimate_text_tokens(text)
+        fits = len(text) <= self.cap.chars and (self.cap.tokens is None or tokens <= self.cap.tokens)
         if fits and sentences:
-            self.chosen, self.text = chosen, text
+            self.chosen, self.text, self.tokens = chosen, text, tokens
         return fits
 
 

@@ -13,7 +13,7 @@ help": a sum of both lets a poor embedder push a good answer down).
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -144,10 +144,9 @@ def is_fitting(query: SearchQuery, *texts: Collection[str]) -> bool:
     return len(asked) - len(missing) >= needed
 
 
-def list_heard(key: RecallKey, words: Mapping[RecallKey, Collection[str]]) -> list[Collection[str]]:
-    """The words of a message, and of those before it that were found too: an answer is told by its question's words."""
-    near = [key._replace(seq=key.seq - back) for back in range(BEFORE_COUNT + 1)]
-    return [words[one] for one in near if one in words]
+def list_heard(key: RecallKey) -> list[RecallKey]:
+    """A message and those before it that may tell what it answers: their words count for it where they were found too."""
+    return [key._replace(seq=key.seq - back) for back in range(BEFORE_COUNT + 1)]
 
 
 def rank_topics(query: SearchQuery, topics: Sequence[Topic], *, now: datetime) -> list[Topic]:

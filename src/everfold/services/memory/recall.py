@@ -8,6 +8,7 @@ this user's, for this agent, current, and not in the window already.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 
 from everfold.core.dreams.topic_lines import show_topic
@@ -30,6 +31,7 @@ from everfold.core.recall.recalling import (
     recall_item,
     recall_topic,
 )
+from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.segments import cut_prose
 from everfold.core.statements.substance import measure_substance
 from everfold.core.text.excerpts import make_excerpt
@@ -246,9 +248,8 @@ class _Recalling:
                 scores[reply] = scores.get(reply, 0.0) + REPLY_WEIGHT * scores[key]
         best = sorted(scores, key=lambda key: (-scores[key], -key.seq))[: MOST_READ * limit_count]
         messages |= await self._read_all([key for key in best if key not in messages])
-        words = {key: self._list_words(message) for key, message in messages.items()}
-        fitting = [key for key in best if key in words and is_fitting(self.query, *list_heard(key, words))]
-        shown = islice(self._show_messages({key: messages[key] for key in fitting}), limit_count)
+        fitting = ((key, messages[key]) for key in best if key in messages and self._is_fitting(key, messages))
+        shown = islice(self._show_messages(fitting), limit_count)
         return [replace(entry, strength=scores[entry.key] / scores[best[0]]) for entry in shown]
 
     async def _search_items(self, limit_count: int) -> list[Recalled]:
@@ -297,7 +298,7 @@ class _Recalling:
 
     async def _read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Recalled]:
         keys = [RecallKey("message", session_id, seq) for seq in seqs]
-        return list(self._show_messages(await self._read_all(keys)))
+        return list(self._show_messages((await self._read_all(keys)).items()))
 
     async def _read_all(self, keys: Iterable[RecallKey]) -> dict[RecallKey, Message]:
         """The messages with these keys, in their order, with one read a session; none that is erased."""
@@ -311,22 +312,22 @@ class _Recalling:
         }
         return {key: found[key] for key in keys if key in found and not found[key].is_erased}
 
-    def _show_messages(self, messages: Mapping[RecallKey, Message]) -> Iterator[Recalled]:
+    def _show_messages(self, messages: Iterable[tuple[RecallKey, Message]]) -> Iterator[Recalled]:
         """The messages as entries, without those that tell nothing and those that the window shows; made one by one.
 
         A window has the newest context refresh: an older one, which that has replaced, does not come back into it.
         """
-        for key, message in messages.items():
+        for key, message in messages:
             is_replaced = self.shown is not None and message.source == "refresh"
             if not is_replaced and measure_substance(message.view.text):
                 entry = self._show_message(SessionId(key.id), message)
                 if self._is_new(entry):
                     yield entry
 
-    def _list_words(self, message: Message) -> frozenset[str]:
-        """What the index has of a message itself: its words, its speaker and its date."""
-        speaker = message.view.name or message.view.role
-        return frozenset(index_text(message.view.text, speaker=speaker, said_at=message.said_at).own.split())
+    def _is_fitting(self, key: RecallKey, messages: Mapping[RecallKey, Message]) -> bool:
+        heard = [messages[one] for one in list_heard(key) if one in messages]
+        words = (_list_words(one.view.text, one.view.name or one.view.role, one.said_at) for one in heard)
+        return is_fitting(self.query, *words)
 
     def _is_searched(self, key: RecallKey) -> bool:
         return self.session_id is None or (self.shown is not None and self.shown.is_own(key))
@@ -345,3 +346,9 @@ class _Recalling:
             origin="external" if is_foreign else message.origin,
             said_at=message.said_at,
         )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_words(text: str, speaker: str, said_at: datetime) -> frozenset[str]:
+    """What the index has of a message itself: its words, its speaker and its date."""
+    return frozenset(index_text(text, speaker=speaker, said_at=said_at).own.split())
