@@ -27,6 +27,7 @@ from everfold.core.recall.recalling import Recalled
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.segments import cut_prose
 from everfold.core.statements.substance import measure_substance
+from everfold.core.text.excerpts import make_excerpt
 from everfold.core.text.frames import RECALL_TITLE, fence_untrusted
 from everfold.core.text.searching import SearchQuery, is_question
 from everfold.core.text.tokens import estimate_text_tokens
@@ -34,6 +35,8 @@ from everfold.core.text.words import read_words
 
 ENTRY_CHARS: Final = 400
 """How much of one entry is shown. Source: a statement's own cap, and an excerpt of two or three sentences."""
+SHORT_CHARS: Final = 160
+"""What is shown of a longer sentence that does not fit whole, around the question's words. Source: own choice."""
 
 _PLAIN_WORTH: Final = 1.0
 _ASKED_WORTH: Final = 1.0
@@ -121,7 +124,7 @@ def pack(
     draft = _Draft(entries=entries, key=key, cap=cap, entry_chars=entry_chars)
     offered = [one for number, entry in enumerate(entries) for one in _cut(number, entry.text, entry_chars)]
     if not draft.try_all(offered):
-        draft.fill(_weigh(offered, entries, query))
+        draft.fill(_weigh(offered, entries, query), query)
     shown = sorted(draft.chosen)
     return RecallBlock(
         text=draft.text,
@@ -175,14 +178,15 @@ class _Draft:
     text: str = ""
     tokens: int = 0
 
-    def fill(self, offered: Sequence[_Sentence]) -> None:
-        """Put in what is worth most for its size, until nothing more fits."""
+    def fill(self, offered: Sequence[_Sentence], query: SearchQuery) -> None:
+        """Put in what is worth most for its size, until nothing more fits; of a long sentence a part where it does not."""
         left = list(offered)
         while left:
             best = max(left, key=self._measure_worth)
             left.remove(best)
-            if self._may_fit(best):
-                self.try_all([best])
+            if not (self._may_fit(best) and self.try_all([best])) and len(best.text) > SHORT_CHARS:
+                part = make_excerpt(best.text, query, max_chars=SHORT_CHARS).text.strip()
+                left.append(best._replace(text=part, tokens=estimate_text_tokens(part)))
 
     def _may_fit(self, one: _Sentence) -> bool:
         """Whether it is worth writing the block to see: estimates of parts add up to that of the whole, give or take a few."""

@@ -142,6 +142,15 @@ def test_what_is_left_out_between_two_sentences_is_marked() -> None:
     assert "Thanks!" in packed([said(1, "Thanks!")], "aunt").text
 
 
+def test_of_a_long_sentence_that_does_not_fit_a_part_is_shown() -> None:
+    """Where a sentence is longer than the space, the part of it around the question's words stands for it."""
+    text = f"{'far, ' * 40}near the Kittiwake, {'far, ' * 30}away."
+    block = packed([said(1, text)], "Kittiwake", cap=RecallCap(300))
+    shown = block.text.split("\n")[1].partition(": ")[2]
+    assert "near the Kittiwake" in shown
+    assert shown in text
+
+
 def test_a_stronger_entry_comes_before_a_weaker_one() -> None:
     """Of equal sentences that of the entry with the better score is shown."""
     entries = [
