@@ -28,6 +28,7 @@ _points_back: Final = re.compile(
 """Tried where a sentence begins."""
 _goes_on: Final = re.compile(
     r"(?:this|that|it|the same) (?:also )?(?:goes|applies|holds|counts) (?:for|to|also|too)\b|i mean (?:it|that|this)\b|it's (?!not\b)\w+[.!]*$"
+    r"|be (?:as |very |more |less )?\w+\b|every \w+(?: \w+){0,4}[.!]*$"
     r"|(?:always|never|ever|every ?(?:single )?time|not (?:once|one|ever)|in none of them|no exceptions|without exception)\b(?: \w+){0,3}[.!]*$"
     r"|(?:\w+ ){1,4}(?:especially|too|as well|included)[.!]*$"
 ).match

@@ -22,7 +22,8 @@ _MOST_QUOTED_CHARS: Final = 6_000
 _OWN_QUOTE: Final = re.compile(
     r"(?:(?<![\w'])(?:i|we|ich|wir|je|j'ai|yo|io|eu|ik|я)(?![\w'])[^.!?\n\"]{0,30}\b(?:said|say|told|tell|wrote|write|mean|meant|repeat|sage|sagte|gesagt|schrieb|dis|dit|dije|dicho|detto|disse|zei|сказал\w*)\b"
     r"|\b(?:my|our|mein\w*|unser\w*|mon|ma|mes|mi|mis|mio|mia|meu|minha|mijn|мо[йяеё])\b[^.!?\n\"]{0,40}(?:is|are|ist|sind|est|es|è|é|:)"
-    r"|\b(?:remember|note|keep in mind|rule|merk dir|denk daran|retiens|recuerda|ricorda|lembre)\b[^.!?\n\"]{0,24})[^.!?\n\"]{0,24}[:,]?[ \t]*$",
+    r"|\b(?:remember|note|keep in mind|rule|merk dir|denk daran|retiens|recuerda|ricorda|lembre)\b[^.!?\n\"]{0,24})[^.!?\n\"]{0,24}[:,]?[ \t]*$"
+    r"|\b(?:sign|begin|start|open|end|close|address|label|title|name|mark)\b[^.!?\n\"]{0,40}\b(?:as|with)[ \t]*$",
     re.IGNORECASE,
 )
 

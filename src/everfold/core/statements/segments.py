@@ -130,7 +130,7 @@ def _is_abbreviated(text: str, start: int, cut: int) -> bool:
     if text[cut - 2 : cut] not in _ABBREVIATION_ENDS and not text[cut - 1].isupper():
         return text[cut - 1].isdigit() and _is_month(text, cut + 1) is not None and not text[cut - 3 : cut].isdigit()
     before = text[max(start, cut - _ABBREVIATION_CHARS) : cut]
-    word = before[before.rfind(" ") + 1 :]
+    word = before[before.rfind(" ") + 1 :].lstrip("\"'(\u201c\u201e\u00ab")
     return word in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 

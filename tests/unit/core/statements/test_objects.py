@@ -31,6 +31,8 @@ def standing_quotes(text: str) -> list[str]:
         "From now on:\n- amounts in euros",
         "Please stop calling me Bob. It's Robert.",
         "Never send invoices on a Sunday. This goes for reminders too.",
+        "When you read my poems, don't flatter me. Be as strict as Marta.",
+        "When I mention the harbour, remind me of the keys. Every day that it happens.",
     ],
 )
 def test_a_rule_keeps_its_object(text: str) -> None:
@@ -77,3 +79,9 @@ def test_no_two_lines_begin_at_one_place() -> None:
     lines = lines_of("Anna is my boss. When you write to her, keep it short. She starts on 3 May.")
     assert len({line.start for line in lines}) == len(lines)
     assert lines[0].quote == "Anna is my boss. When you write to her, keep it short."
+
+
+def test_what_the_user_dictates_is_a_part_of_the_rule() -> None:
+    """Words in quotation marks behind an order to sign or begin with them are the user's own, whatever they hold."""
+    text = 'When you write to the landlord, sign as "R. Falk, Housing Office" and not with my first name.'
+    assert standing_quotes(text) == [text]

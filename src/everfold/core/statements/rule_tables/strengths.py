@@ -80,6 +80,18 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=0,
+        kinds="preference|decision",
+        pattern=r"^(?:just |really |so |wow,? |oh,? |also )*love (?:the|all|how|having|that|this|your|it|to see)\b|^(?:and |oh,? |wow,? )*i (?:really |just |so )?love\b.*\b(?:it|they|that) (?:looks?|feels?|sounds?|smells?)\b",
+        example="Love the colours of your tent.",
+    ),
+    StrengthRule(
+        strength=0,
+        kinds="preference|decision|constraint",
+        pattern=r"@(?:let's|let us) (?:go for it|do this|(?:go )?make (?:it happen|an impact|a difference|(?:some )?memories))\b",
+        example="Let's go for it and make an impact.",
+    ),
+    StrengthRule(
+        strength=0,
         pattern=r"@remember (?:when|how|the (?:time|day)|that (?:time|day))\b|@(?:i|we)(?:'ll|'d| will| would| can| could)? (?:never forget|don't remember|can't remember|remember)\b|@(?:never|don't) forget (?:the|that) (?:day|time|moment|feeling)\b",
         example="Remember when the tent blew away.",
     ),
