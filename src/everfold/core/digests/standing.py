@@ -22,9 +22,10 @@ Source: DESIGN 3.4; 160 quotes are about 4,000 tokens, more than what a log of a
 
 _FRAME: Final = ("=== standing: the user's own words, strongest first ===", "=== end standing ===")
 _SHORT_FRAME: Final = ("=== standing: the user's words ===", "")
-_FRAME_SHARE: Final = 15
-"""The frame takes at most one part in so many of the room, which is that of a usable budget of 2,000 tokens; where it would
-take more, the short one stands, and the lines without dates."""
+_FRAME_SHARE: Final = 30
+"""The frame takes at most one part in so many of the room, as it does from a usable budget of 4,000 tokens on; below it the
+short one stands, and lines without dates. Source: own measurement, `python -m bench.worth spread` at 16 %: 39 of 51 rules
+stand, with one in 15 37."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

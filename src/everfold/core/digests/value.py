@@ -22,7 +22,7 @@ from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.signals import cut_pieces, find_hard
-from everfold.core.statements.strengths import measure_strength
+from everfold.core.statements.strengths import STRONG, measure_strength
 from everfold.core.text.words import read_matter
 
 LineClass = Literal[0, 1, 2, 3]
@@ -150,14 +150,14 @@ def _tell_piece(piece: str) -> Literal["key", "fact", "name", "word"]:
 
 
 def classify_line(line: ExtractLine, *, is_rare: bool = False) -> LineClass:
-    """The class of a line; only the user's own words bind or ask for something, and wishes and advice do not.
+    """The class of a line; only the user's own orders, limits and tasks bind or ask for something.
 
     Where it `is_rare` that the user says anything, all of it but errors and decisions asks for something.
     """
     if line.origin == "user" and line.kind == "task":
         return 0
     may_bind = line.standing or (line.origin == "user" and line.kind in _BINDING)
-    if may_bind and measure_strength(line.kind, line.quote):
+    if may_bind and measure_strength(line.kind, line.quote) >= STRONG:
         return 0
     if read_form(line.quote, line.origin) != "said":
         return REST

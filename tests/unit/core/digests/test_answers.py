@@ -50,7 +50,10 @@ def test_what_tells_something_alone_stands_alone(answer: ExtractLine) -> None:
 
 
 def test_what_tells_nothing_is_left_out() -> None:
-    """Of lines that name nothing none is offered, save where there are no others."""
+    """Of lines that name nothing, or a word or two and no fact, none is offered, save where there are no others."""
+    slogan = _line(3, "user", "Create those memories!")
+    fact = _line(4, "user", "We went to Lisbon.")
+    assert _quotes(slogan, fact) == [(fact.quote,)]
     idle, telling = _line(1, "user", "Take that one."), _line(2, "user", "Use port 8080 for the staging server.")
     assert _quotes(idle, telling) == [(telling.quote,)]
     assert _quotes(idle) == [(idle.quote,)]

@@ -177,9 +177,9 @@ async def test_what_earlier_blocks_had_no_room_for_stays_counted() -> None:
 
 
 def test_a_small_block_keeps_its_tokens_for_rules() -> None:
-    """Where the room is that of a usable budget under 2,000 tokens, dates and the marker at the end give way to rules."""
+    """Where the room is that of a usable budget under 4,000 tokens, dates and the marker at the end give way to rules."""
     lines = lines_of(*map(statement, range(40)))
-    small, large = compose(lines, cap_tokens=200), compose(lines, cap_tokens=400)
+    small, large = compose(lines, cap_tokens=200), compose(lines, cap_tokens=700)
     assert small.text.startswith("=== standing: the user's words ===\n#40 Never move")
     assert "more not shown, messages 1-" in small.text.splitlines()[-1]
     assert large.text.startswith("=== standing: the user's own words, strongest first ===\n[2031-03-03] #40 ")

@@ -39,8 +39,9 @@ def test_facts_are_told_by_their_letters(quote: str, keys: set[str], facts: set[
 @pytest.mark.parametrize(
     ("kind", "origin", "standing", "line_class"),
     [
-        ("constraint", "user", True, 0),
-        ("decision", "user", True, 0),
+        ("remember", "user", True, 0),
+        ("decision", "user", True, 1),
+        ("preference", "user", True, 3),
         ("task", "user", False, 0),
         ("task", "assistant", False, 3),
         ("decision", "assistant", False, 1),
