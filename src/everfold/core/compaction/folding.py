@@ -13,14 +13,15 @@ from everfold.core.compaction.certificate import Certificate, Covered, hash_text
 from everfold.core.compaction.layout import APART, HeldMessage, Layout, ShownRange
 from everfold.core.compaction.planning import GONE, CompactionPlan, Group, measure_body, name_gone
 from everfold.core.digests.drafts import Draft
-from everfold.core.digests.extractive import DigestSource, DigestText, compose_digest, compose_rollup
-from everfold.core.digests.pools import RollupPool, pool_add
-from everfold.core.digests.standing import StandingInstructions, compose_standing_instructions
+from everfold.core.digests.extractive import DigestSource, DigestText, compose_digest_stepwise, compose_rollup_stepwise
+from everfold.core.digests.pools import RollupPool, pool_stepwise
+from everfold.core.digests.standing import StandingInstructions, compose_standing_stepwise
 from everfold.core.digests.value import read_value
 from everfold.core.log.calibration import Calibration, count_tokens
 from everfold.core.log.messages import Note
 from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.statements.extracts import ExtractLine
+from everfold.core.statements.strengths import read_rows_ahead
 from everfold.core.text.tokens import estimate_text_tokens
 
 _LINES_PER_STEP: Final = 100
@@ -137,7 +138,8 @@ def fold_stepwise(
 ) -> Steps[Fold]:
     """The same with a pause after each step of a few milliseconds, so that other tasks can run."""
     plan = _without_erased(plan, layout, notes)
-    standing = compose_standing_instructions(
+    yield from read_rows_ahead()
+    standing = yield from compose_standing_stepwise(
         _standing_lines(plan, layout, notes),
         beside=_list_held_lines(plan, notes),
         cap_tokens=plan.standing_cap_tokens,
@@ -149,12 +151,12 @@ def fold_stepwise(
     yield
     yield from _read_ahead(plan, notes)
     fine = (
-        _digest_of_range(plan, notes, compaction_id, standing=standing.lines)
+        (yield from _digest_of_range(plan, notes, compaction_id, standing=standing.lines))
         if draft is None
         else _drafted(plan, draft, compaction_id)
     )
     yield
-    rollup = _rollup_of_ranges(plan, layout, notes, pool, compaction_id, standing=standing.lines)
+    rollup = yield from _rollup_of_ranges(plan, layout, notes, pool, compaction_id, standing=standing.lines)
     yield
     new_layout = _lay_out(plan, _new_ranges(plan, layout, fine, rollup), standing)
     digests = tuple(digest for digest in (fine, rollup) if digest is not None)
@@ -247,11 +249,11 @@ def _digest(
 
 def _digest_of_range(
     plan: CompactionPlan, notes: Mapping[int, Note], compaction_id: str, *, standing: Sequence[ExtractLine]
-) -> Digest | None:
+) -> Steps[Digest | None]:
     folded = plan.folded
     if not folded:
         return None
-    text = compose_digest(
+    text = yield from compose_digest_stepwise(
         [to_source(notes[seq]) for seq in folded],
         first_seq=plan.first_seq,
         last_seq=plan.last_seq,
@@ -319,13 +321,13 @@ def _rollup_of_ranges(
     compaction_id: str,
     *,
     standing: Sequence[ExtractLine],
-) -> Digest | None:
+) -> Steps[Digest | None]:
     if not plan.join_through:
         return None
     joined_from = layout.rollup.last_seq + 1 if layout.rollup else 1
     sources = [to_source(notes[seq]) for seq in range(joined_from, plan.join_through + 1) if seq in notes]
-    pool = pool_add(pool or RollupPool(), sources)
-    text = compose_rollup(
+    pool = yield from pool_stepwise(pool or RollupPool(), sources)
+    text = yield from compose_rollup_stepwise(
         pool,
         first_seq=1,
         last_seq=plan.join_through,

@@ -5,14 +5,17 @@ Source: issue of the window's worth, point 2; DESIGN 3.4, a line that says nothi
 
 import re
 from collections.abc import Sequence
+from itertools import compress
 from typing import Final, TypeAlias
 
 from everfold.core.digests.value import LineValue, read_value
 from everfold.core.primitives.origins import Origin
+from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.substance import measure_substance
 
+_LINES_PER_STEP: Final = 200
 _MOST_WORDS: Final = 8
 """Of an answer; who says more says what it is about."""
 _OPENING_CHARS: Final = 24
@@ -30,7 +33,7 @@ Said: TypeAlias = tuple[ExtractLine, ...]
 """What is quoted together: a line, or a question and the line that answers it."""
 
 
-def group_answers(lines: Sequence[ExtractLine]) -> list[Said]:
+def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Said]]:
     """The lines that tell something, a user's short answer behind the question of the message before; O(lines).
 
     Only where the answer shares no word with its question: one that repeats it says what it is about. Where no line tells
@@ -38,7 +41,11 @@ def group_answers(lines: Sequence[ExtractLine]) -> list[Said]:
     """
     asked = {line.seq: line for line in lines if _is_question(line)}
     groups = [_add_question(line, asked[line.seq - 1]) if line.seq - 1 in asked else (line,) for line in lines]
-    return [said for said in groups if _tells(said)] or [(line,) for line in lines]
+    tells = yield from map_stepwise(_tells, groups, count=_LINES_PER_STEP)
+    return [*compress(groups, tells)] or [(line,) for line in lines]
+
+
+group_answers: Final = finishing(group_stepwise)
 
 
 def _tells(said: Said) -> bool:

@@ -12,7 +12,7 @@ Demers, Keshav and Shenker, "Analysis and simulation of a fair queueing algorith
 
 import heapq
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from everfold.core.digests.answers import Said, measure_said, read_said
@@ -26,6 +26,7 @@ from everfold.core.digests.value import (
     weigh_parts,
     weigh_words,
 )
+from everfold.core.primitives.stepwise import Steps, map_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.quotes import list_words
 
@@ -36,6 +37,8 @@ TALK_QUOTAS: Final[Quotas] = (0.55, 0.08, 0.14, 0.23)
 them the rules of the user fall from .54 to .12."""
 _COST_POWERS: Final[Quotas] = (0.5, 0.9, 0.9, 0.9)
 """Flatter for what the user bound or asked for: a rule is not worth less for the words that it takes."""
+LINES_PER_STEP: Final = 100
+"""Between two pauses of what is done for each line: some milliseconds. Source: own measurement, bench/folds.py."""
 _FIXED_COST: Final = 8
 """Added to a line's cost, so that scraps do not win for being short."""
 _SAME_MESSAGE: Final = 0.75
@@ -71,11 +74,6 @@ class Candidate(NamedTuple):
     cost: float
     is_apart: bool = False
 
-    @property
-    def line(self) -> ExtractLine:
-        """The line itself, without its question."""
-        return self.said[-1]
-
 
 def list_candidates(
     groups: Sequence[Said],
@@ -83,7 +81,7 @@ def list_candidates(
     *,
     focus: str | None = None,
     quoted: Collection[tuple[int, int]] = (),
-) -> list[Candidate]:
+) -> Steps[list[Candidate]]:
     """The candidates of some lines, in their order.
 
     Lines that share a word with `focus` count more; those that `quoted` names, by message and start, a tenth.
@@ -92,8 +90,9 @@ def list_candidates(
     first = min((said[-1].seq for said in groups), default=0)
     span = max(1, max((said[-1].seq for said in groups), default=0) - first)
     is_rare = _is_user_rare(groups, costs)
-    made: list[Candidate] = []
-    for said, cost in zip(groups, costs, strict=True):
+
+    def make(pair: tuple[Said, float]) -> Candidate:
+        said, cost = pair
         line = said[-1]
         is_quoted = (line.seq, line.start) in quoted
         line_class = REST if is_quoted else classify_line(line, is_rare=is_rare)
@@ -102,8 +101,9 @@ def list_candidates(
             weight *= _FOCUS_WEIGHT
         if is_quoted:
             weight *= _QUOTED_WEIGHT
-        made.append(Candidate(said, read_said(said), line_class, read_base(line, line_class), weight, cost, is_quoted))
-    return made
+        return Candidate(said, read_said(said), line_class, read_base(line, line_class), weight, cost, is_quoted)
+
+    return (yield from map_stepwise(make, list(zip(groups, costs, strict=True)), count=LINES_PER_STEP))
 
 
 def _is_user_rare(groups: Sequence[Said], costs: Sequence[float]) -> bool:
@@ -112,92 +112,107 @@ def _is_user_rare(groups: Sequence[Said], costs: Sequence[float]) -> bool:
     return said_cost <= _RARE_SHARE * sum(costs)
 
 
-class _Choice:
-    """What was taken so far, and what each candidate adds to it.
-
-    What a candidate adds is not summed up again each time: what is taken is subtracted from those that hold it as well.
-    """
-
-    def __init__(self, candidates: Sequence[Candidate], seen: frozenset[str]) -> None:
-        worth = weigh_words([one.value for one in candidates])
-        parts = [weigh_parts(one.value, worth) for one in candidates]
-        self.candidates = candidates
-        self.full = [sum(weights.values()) for weights in parts]
-        self.fresh = list(self.full)
-        self.repeats = {one.said[-1].seq: 1.0 for one in candidates}
-        self.scales = [
-            one.weight / math.pow(one.cost + _FIXED_COST, _COST_POWERS[one.line_class]) for one in candidates
-        ]
-        self._holders: dict[str, list[tuple[int, float]]] = {}
-        for at, weights in enumerate(parts):
-            for part, weight in () if candidates[at].is_apart else weights.items():
-                self._holders.setdefault(part, []).append((at, weight))
-        self._see(seen)
-
-    def bound(self, at: int) -> float:
-        """The most that a candidate can add for its cost."""
-        return self.scales[at] * (self.candidates[at].base + self.full[at])
-
-    def measure(self, at: int) -> float:
-        """What a candidate adds for its cost; 0 for a near-duplicate."""
-        one, full, gain = self.candidates[at], self.full[at], self.fresh[at]
-        if gain < _LEAST_FRESH * full or not full:
-            return 0.0
-        return self.scales[at] * (one.base * gain / full + gain) * self.repeats[one.said[-1].seq]
-
-    def take(self, at: int) -> None:
-        """Count what a candidate holds as shown."""
-        one = self.candidates[at]
-        for parts in one.value:
-            self._see(parts)
-        self.repeats[one.said[-1].seq] *= _SAME_MESSAGE
-
-    def _see(self, parts: Iterable[str]) -> None:
-        fresh = self.fresh
-        for part in parts:
-            for at, weight in self._holders.pop(part, ()):
-                fresh[at] -= weight
-
-
-def order_candidates(
-    candidates: Sequence[Candidate],
-    quotas: Quotas,
-    *,
-    seen: frozenset[str] = frozenset(),
-) -> Iterator[int]:
-    """Places of the candidates in the order of choice, near-duplicates left out.
+def begin_choice(
+    candidates: Sequence[Candidate], quotas: Quotas, *, seen: frozenset[str] = frozenset()
+) -> Steps["Choice"]:
+    """A choice of which nothing is taken yet.
 
     Args:
         candidates: In any order; equal ones are told apart by `scatter_line`.
         quotas: Shares by class.
         seen: Facts and words that are shown already.
     """
-    choice = _Choice(candidates, seen)
-    heaps: list[list[tuple[float, int, int]]] = [[], [], [], []]
-    for at, one in enumerate(candidates):
-        heaps[one.line_class].append((-choice.bound(at), scatter_line(one.line), at))
-    for heap in heaps:
-        heapq.heapify(heap)
-    used = [0.0] * len(heaps)
-    turns = {number: candidates[heap[0][-1]].cost / quotas[number] for number, heap in enumerate(heaps) if heap}
-    while turns:
-        number = min(turns, key=turns.__getitem__)
-        heap = heaps[number]
-        held, place, at = heap[0]
-        gain = choice.measure(at)
-        is_taken = gain >= -held - _ROUNDING and gain > 0
-        if gain and not is_taken:
-            heapq.heapreplace(heap, (-gain, place, at))
-        else:
-            heapq.heappop(heap)
-        if is_taken:
-            used[number] += candidates[at].cost
-            choice.take(at)
-            yield at
-        if heap:
-            turns[number] = (used[number] + candidates[heap[0][-1]].cost) / quotas[number]
-        else:
-            del turns[number]
+    choice = Choice(candidates, quotas)
+    worth = weigh_words([one.value for one in candidates])
+    for first in range(0, len(candidates), LINES_PER_STEP):
+        if first:
+            yield
+        choice.weigh(range(first, min(first + LINES_PER_STEP, len(candidates))), worth)
+    choice.see(seen)
+    return choice
+
+
+class Choice:
+    """What was taken so far, and what each candidate adds to it.
+
+    What a candidate adds is not summed up again each time: what is taken is subtracted from those that hold it as well.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], quotas: Quotas) -> None:
+        self._candidates = candidates
+        self._quotas = quotas
+        self._full: list[float] = []
+        self._fresh: list[float] = []
+        self._scales: list[float] = []
+        self._repeats: dict[int, float] = {}
+        self._holders: dict[str, list[tuple[int, float]]] = {}
+        self._heaps: list[list[tuple[float, int, int]]] = [[], [], [], []]
+
+    def weigh(self, places: Iterable[int], worth: Mapping[str, float]) -> None:
+        """Take up the next candidates, with what each word is worth."""
+        holders = self._holders
+        for at in places:
+            said, value, line_class, base, weight, cost, is_apart = self._candidates[at]
+            parts = weigh_parts(value, worth)
+            full = sum(parts.values())
+            scale = weight / math.pow(cost + _FIXED_COST, _COST_POWERS[line_class])
+            self._full.append(full)
+            self._fresh.append(full)
+            self._scales.append(scale)
+            self._repeats[said[-1].seq] = 1.0
+            self._heaps[line_class].append((-scale * (base + full), scatter_line(said[-1]), at))
+            for part, part_weight in () if is_apart else parts.items():
+                if part in holders:
+                    holders[part].append((at, part_weight))
+                else:
+                    holders[part] = [(at, part_weight)]
+
+    def see(self, parts: Iterable[str]) -> None:
+        """Count facts and words as shown."""
+        fresh = self._fresh
+        for part in parts:
+            for at, weight in self._holders.pop(part, ()):
+                fresh[at] -= weight
+
+    def order(self) -> Iterator[int]:
+        """Places of the candidates in the order of choice, near-duplicates left out. To be asked for once."""
+        candidates, quotas, heaps = self._candidates, self._quotas, self._heaps
+        for heap in heaps:
+            heapq.heapify(heap)
+        used = [0.0] * len(heaps)
+        turns = {number: candidates[heap[0][-1]].cost / quotas[number] for number, heap in enumerate(heaps) if heap}
+        while turns:
+            number = min(turns, key=turns.__getitem__)
+            heap = heaps[number]
+            held, place, at = heap[0]
+            gain = self._measure(at)
+            is_taken = gain >= -held - _ROUNDING and gain > 0
+            if gain and not is_taken:
+                heapq.heapreplace(heap, (-gain, place, at))
+            else:
+                heapq.heappop(heap)
+            if is_taken:
+                used[number] += candidates[at].cost
+                self._take(at)
+                yield at
+            if heap:
+                turns[number] = (used[number] + candidates[heap[0][-1]].cost) / quotas[number]
+            else:
+                del turns[number]
+
+    def _measure(self, at: int) -> float:
+        """What a candidate adds for its cost; 0 for a near-duplicate."""
+        one, full, gain = self._candidates[at], self._full[at], self._fresh[at]
+        if gain < _LEAST_FRESH * full or not full:
+            return 0.0
+        return self._scales[at] * (one.base * gain / full + gain) * self._repeats[one.said[-1].seq]
+
+    def _take(self, at: int) -> None:
+        """Count what a candidate holds as shown."""
+        one = self._candidates[at]
+        for parts in one.value:
+            self.see(parts)
+        self._repeats[one.said[-1].seq] *= _SAME_MESSAGE
 
 
 def choose_quotas(lines: Iterable[ExtractLine]) -> Quotas:

@@ -13,17 +13,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
-from everfold.core.digests.answers import Said, group_answers
-from everfold.core.digests.choice import choose_quotas, list_candidates, order_candidates
+from everfold.core.digests.answers import Said, group_stepwise
+from everfold.core.digests.choice import LINES_PER_STEP, begin_choice, choose_quotas, list_candidates
 from everfold.core.digests.pools import RollupPool
 from everfold.core.digests.rows import FENCED, DigestFrame, Estimate, label_line, neutralise, write_rows
 from everfold.core.digests.value import read_value
 from everfold.core.primitives.origins import Origin
+from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
-from everfold.core.statements.supersession import list_current
+from everfold.core.statements.supersession import list_current_stepwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ _STRATA: Final = 8
 """Source: DESIGN 3.4 †, equal quota for each of 8 strata of age."""
 
 
-def compose_digest(
+def compose_digest_stepwise(
     sources: Sequence[DigestSource],
     *,
     first_seq: int,
@@ -78,20 +80,20 @@ def compose_digest(
     estimate: Estimate,
     focus: str | None = None,
     beside: Sequence[ExtractLine] = (),
-) -> DigestText:
+) -> Steps[DigestText]:
     """The digest of one event's folded messages, at most `cap_tokens` by `estimate`, markers included.
 
     Lines that share a word with the caller's `focus` are preferred. `beside` are lines that the window shows elsewhere: what
     they hold counts as shown, and they themselves are said once more only where room is left. O(lines x log lines).
     """
     speakers, legend = name_speakers(sources)
-    lines = list_current(line for source in sources for line in source.lines)
+    lines = yield from list_current_stepwise(line for source in sources for line in source.lines)
     frame = DigestFrame(first_seq, last_seq, count_sources(sources) + legend, cap_tokens, estimate)
-    ranked = _rank(lines, estimate, speakers, focus=focus, beside=beside, enough_tokens=2 * cap_tokens)
+    ranked = yield from _rank(lines, estimate, speakers, focus=focus, beside=beside, enough_tokens=2 * cap_tokens)
     return _fit(ranked, frame, speakers)
 
 
-def compose_rollup(
+def compose_rollup_stepwise(
     pool: RollupPool,
     *,
     first_seq: int,
@@ -99,7 +101,7 @@ def compose_rollup(
     cap_tokens: int,
     estimate: Estimate,
     beside: Sequence[ExtractLine] = (),
-) -> DigestText:
+) -> Steps[DigestText]:
     """The digest of older ranges together: an equal quota of tokens for each of 8 strata of age, then what is left over.
 
     `beside` are lines that the window shows elsewhere: they are not said twice, what they hold counts as shown, and what
@@ -107,10 +109,15 @@ def compose_rollup(
     """
     shown = {(line.seq, line.start): line for line in beside}
     offered = {(line.seq, line.start): line for line in pool.list_lines() if first_seq <= line.seq <= last_seq}
-    lines = [line for line in list_current((offered | shown).values()) if (line.seq, line.start) not in shown]
+    current = yield from list_current_stepwise((offered | shown).values())
+    lines = [line for line in current if (line.seq, line.start) not in shown]
     frame = DigestFrame(first_seq, last_seq, "", cap_tokens, estimate)
-    ranked = _rank(lines, estimate, {}, beside=beside)
+    ranked = yield from _rank(lines, estimate, {}, beside=beside)
     return _fit(_spread(ranked, first_seq, last_seq, frame.free_tokens), frame, {})
+
+
+compose_digest: Final = finishing(compose_digest_stepwise)
+compose_rollup: Final = finishing(compose_rollup_stepwise)
 
 
 class _Ranked(NamedTuple):
@@ -152,35 +159,42 @@ def _rank(
     focus: str | None = None,
     beside: Sequence[ExtractLine] = (),
     enough_tokens: int | None = None,
-) -> list[_Ranked]:
+) -> Steps[list[_Ranked]]:
     """Lines in the order of choice, near-duplicates and what tells nothing by itself left out.
 
     Where no line tells anything, all in the order of the log. Stops at `enough_tokens` of lines; gives all when left out.
     """
-    groups = group_answers(lines)
-    sizes = _size_rows(groups, estimate, speakers)
+    groups = yield from group_stepwise(lines)
+    sizes = yield from _size_rows(groups, estimate, speakers)
+    shown = yield from map_stepwise(read_value, [line.quote for line in beside], count=LINES_PER_STEP)
+    seen = frozenset[str]().union(*chain.from_iterable(shown))
     quoted = {(line.seq, line.start) for line in beside}
-    candidates = list_candidates(groups, sizes, focus=focus, quoted=quoted)
-    seen = frozenset[str]().union(*[parts for line in beside for parts in read_value(line.quote)])
+    candidates = yield from list_candidates(groups, sizes, focus=focus, quoted=quoted)
+    choice = yield from begin_choice(candidates, choose_quotas(lines), seen=seen)
     spent = 0
     ranked: list[_Ranked] = []
-    for at in order_candidates(candidates, choose_quotas(lines), seen=seen):
+    for at in choice.order():
         ranked.append(_Ranked(groups[at], sizes[at]))
         spent += sizes[at]
         if enough_tokens is not None and spent >= enough_tokens:
             break
+        if len(ranked) % LINES_PER_STEP == 0:
+            yield
     return ranked or [_Ranked(said, size) for said, size in zip(groups, sizes, strict=True)]
 
 
-def _size_rows(groups: Sequence[Said], estimate: Estimate, speakers: Mapping[int, str]) -> list[int]:
+def _size_rows(groups: Sequence[Said], estimate: Estimate, speakers: Mapping[int, str]) -> Steps[list[int]]:
     """Tokens of each line, with its question, when it is shown in a row of its own."""
-    frame_tokens = _ROW_TOKENS + (_DATE_TOKENS if len({said[-1].said_at.date() for said in groups}) > 1 else 0)
-    return [
-        frame_tokens
-        + sum(_size_row(estimate, label_line(line, speakers), line.quote, line.origin in FENCED) for line in said)
-        + (len(said) - 1) * _ROW_TOKENS
-        for said in groups
-    ]
+    frame_tokens = _DATE_TOKENS if len({said[-1].said_at.date() for said in groups}) > 1 else 0
+
+    def size(said: Said) -> int:
+        rows = [
+            _size_row(estimate, label_line(line, speakers), line.quote, line.origin in FENCED) + _ROW_TOKENS
+            for line in said
+        ]
+        return frame_tokens + sum(rows)
+
+    return (yield from map_stepwise(size, groups, count=LINES_PER_STEP))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

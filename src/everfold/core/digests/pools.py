@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
-from everfold.core.digests.answers import group_answers
-from everfold.core.digests.choice import choose_quotas, list_candidates, order_candidates
+from everfold.core.digests.answers import group_stepwise
+from everfold.core.digests.choice import begin_choice, choose_quotas, list_candidates
 from everfold.core.primitives.origins import Origin
+from everfold.core.primitives.stepwise import Steps, finish, finishing
 from everfold.core.statements.extracts import ExtractLine, from_json, to_json
 from everfold.errors import InvalidInputError
 
@@ -69,16 +70,20 @@ class RollupPool:
         """
         match value:
             case {"width": int(width), "lines": list(rows)} if width > 0:
-                return _fill(width, {}, [_read_row(row) for row in rows])
+                return finish(_fill(width, {}, [_read_row(row) for row in rows]))
             case _:
                 raise InvalidInputError(
                     f"The rollup's pool is not {{width, lines}}: {value!r:.120}. Rebuild it from the extract lines."
                 )
 
 
-def pool_add(pool: RollupPool, sources: Sequence[OfferedMessage]) -> RollupPool:
+def pool_stepwise(pool: RollupPool, sources: Sequence[OfferedMessage]) -> Steps[RollupPool]:
     """The pool after every line of the sources was offered. O(lines offered), whatever the length of the log."""
-    return _fill(pool.width, dict(pool.buckets), [line for source in sources for line in source.lines])
+    offered = [line for source in sources for line in source.lines]
+    return (yield from _fill(pool.width, dict(pool.buckets), offered))
+
+
+pool_add: Final = finishing(pool_stepwise)
 
 
 def pool_drop(pool: RollupPool, seqs: Collection[int]) -> RollupPool:
@@ -88,7 +93,7 @@ def pool_drop(pool: RollupPool, seqs: Collection[int]) -> RollupPool:
     return RollupPool(width=pool.width, buckets=tuple((number, lines) for number, lines in kept if lines))
 
 
-def _fill(width: int, held: dict[int, tuple[ExtractLine, ...]], offered: Iterable[ExtractLine]) -> RollupPool:
+def _fill(width: int, held: dict[int, tuple[ExtractLine, ...]], offered: Iterable[ExtractLine]) -> Steps[RollupPool]:
     by_bucket: dict[int, list[ExtractLine]] = {number: list(lines) for number, lines in held.items()}
     touched: set[int] = set()
     for line in offered:
@@ -102,27 +107,28 @@ def _fill(width: int, held: dict[int, tuple[ExtractLine, ...]], offered: Iterabl
             joined.setdefault(number // 2, []).extend(lines)
         by_bucket = joined
         touched = set(joined)
-    buckets = (
-        (number, _keep_best(lines) if number in touched else tuple(lines))
-        for number, lines in sorted(by_bucket.items())
-    )
-    return RollupPool(width=width, buckets=tuple(buckets))
+    buckets = {number: tuple(lines) for number, lines in sorted(by_bucket.items())}
+    for number in sorted(touched):
+        buckets[number] = yield from _keep_best(buckets[number])
+        yield
+    return RollupPool(width=width, buckets=tuple(buckets.items()))
 
 
-def _keep_best(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
+def _keep_best(lines: Iterable[ExtractLine]) -> Steps[tuple[ExtractLine, ...]]:
     """At most `LINES_PER_BUCKET`, in the order of choice of a digest, so that what a rollup would choose is still there."""
     unique = list({(line.seq, line.start): line for line in lines}.values())
     if len(unique) > LINES_PER_BUCKET:
-        unique = _choose(unique)
+        unique = yield from _choose(unique)
     return tuple(sorted(unique, key=lambda line: (line.seq, line.start)))
 
 
-def _choose(lines: Sequence[ExtractLine]) -> list[ExtractLine]:
-    groups = group_answers(sorted(lines, key=lambda line: (line.seq, line.start)))
-    costs = [sum(_FRAME_TOKENS + len(line.quote) / _CHARS_PER_TOKEN for line in said) for said in groups]
-    candidates = list_candidates(groups, costs)
+def _choose(lines: Sequence[ExtractLine]) -> Steps[list[ExtractLine]]:
+    groups = yield from group_stepwise(sorted(lines, key=lambda line: (line.seq, line.start)))
+    costs = [sum([_FRAME_TOKENS + len(line.quote) / _CHARS_PER_TOKEN for line in said]) for said in groups]
+    candidates = yield from list_candidates(groups, costs)
+    choice = yield from begin_choice(candidates, choose_quotas(lines))
     chosen: dict[tuple[int, int], ExtractLine] = {}
-    for at in order_candidates(candidates, choose_quotas(lines)):
+    for at in choice.order():
         chosen |= {(line.seq, line.start): line for line in groups[at]}
         if len(chosen) >= LINES_PER_BUCKET:
             break

@@ -11,15 +11,17 @@ from datetime import date, datetime
 from typing import Final
 
 from everfold.core.digests.rows import Estimate, name_day, name_range, neutralise
+from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.statements.extracts import ExtractLine
-from everfold.core.statements.strengths import STRONG, measure_strength
+from everfold.core.statements.strengths import STRONG, measure_line
 from everfold.core.statements.substance import measure_substance
-from everfold.core.statements.supersession import has_ended, list_current
+from everfold.core.statements.supersession import has_ended, list_current_stepwise
 
 POOL_LINES: Final = 160
 """How many standing lines wait for room at most, beside those that are shown. The weakest and oldest leave first.
 Source: DESIGN 3.4; 160 quotes are about 4,000 tokens, more than what a log of a year says that binds."""
 
+_LINES_PER_STEP: Final = 20
 _FRAME: Final = ("=== standing: the user's own words, strongest first ===", "=== end standing ===")
 _SHORT_FRAME: Final = ("=== standing: the user's words ===", "")
 _FRAME_SHARE: Final = 30
@@ -63,7 +65,7 @@ class StandingInstructions:
     left_out: LeftOut
 
 
-def compose_standing_instructions(
+def compose_standing_stepwise(
     lines: Sequence[ExtractLine],
     *,
     cap_tokens: int,
@@ -72,7 +74,7 @@ def compose_standing_instructions(
     left_out: LeftOut | None = None,
     as_of: datetime | None = None,
     beside: Sequence[ExtractLine] = (),
-) -> StandingInstructions:
+) -> Steps[StandingInstructions]:
     """Exact quotes of the standing statements, strongest first; superseded ones left out, a repeat shown once.
 
     One that tells nothing without the message before it ("You're right, let's do that.") is counted, not shown. What
@@ -87,7 +89,7 @@ def compose_standing_instructions(
         as_of: The moment of the compaction.
         beside: Lines of messages that are shown word for word: they supersede others and are not quoted.
     """
-    ranked = _rank(lines, beside, as_of or max((line.said_at for line in lines), default=None))
+    ranked = yield from _rank(lines, beside, as_of or max((line.said_at for line in lines), default=None))
     dropped = (left_out or LeftOut()).plus([line.seq for line in ranked if not measure_substance(line.quote)])
     ranked = [line for line in ranked if measure_substance(line.quote)]
     is_short = estimate("\n".join(_FRAME)) * _FRAME_SHARE > cap_tokens
@@ -100,9 +102,12 @@ def compose_standing_instructions(
     return block.close(shown, block.write(shown))
 
 
+compose_standing_instructions: Final = finishing(compose_standing_stepwise)
+
+
 def is_strong(line: ExtractLine) -> bool:
     """Whether a standing line is an explicit rule, an order or a limit."""
-    return measure_strength(line.kind, line.quote) >= STRONG
+    return measure_line(line) >= STRONG
 
 
 def measure_weak_rows(lines: Sequence[ExtractLine], *, estimate: Estimate) -> int:
@@ -165,14 +170,18 @@ class _Block:
         return [line for line in self._ranked if (line.seq, line.start) not in keys]
 
 
-def _rank(lines: Sequence[ExtractLine], beside: Sequence[ExtractLine], as_of: datetime | None) -> list[ExtractLine]:
+def _rank(
+    lines: Sequence[ExtractLine], beside: Sequence[ExtractLine], as_of: datetime | None
+) -> Steps[list[ExtractLine]]:
     """The standing lines that hold, strongest first, newest first within a strength, each text once, the newest."""
     offered = {(line.seq, line.start) for line in lines}
-    current = [line for line in list_current([*lines, *beside]) if (line.seq, line.start) in offered]
+    walked = yield from list_current_stepwise([*lines, *beside])
+    current = [line for line in walked if (line.seq, line.start) in offered]
     holding = [line for line in current if line.standing and not (as_of and has_ended(line, as_of))]
     holding.sort(key=lambda line: (line.seq, -line.start))
     unique = {" ".join(line.quote.lower().split()): line for line in holding}
-    rated = [(measure_strength(line.kind, line.quote), line) for line in unique.values()]
+    strengths = yield from map_stepwise(measure_line, [*unique.values()], count=_LINES_PER_STEP)
+    rated = list(zip(strengths, unique.values(), strict=True))
     rated.sort(key=lambda one: (-one[0], -one[1].seq, one[1].start))
     return [line for strength, line in rated if strength]
 

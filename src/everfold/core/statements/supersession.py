@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import compress, pairwise
 from typing import Final, Literal, NamedTuple
 
+from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.statements.assertions import WIDE
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import (
@@ -34,6 +35,9 @@ from everfold.core.text.stems import stem
 
 _FIRM: Final = 2
 """How many shared words make two reports speak of one thing."""
+_LINES_PER_STEP: Final = 200
+_PAIRS_PER_STEP: Final = 100
+"""Some milliseconds where nothing of the lines was read before. Source: own measurement, bench/folds.py."""
 _REACH: Final = 40
 """How many messages back a bare correction ("no, make it 12, not 300") can reach without naming its subject."""
 _SLIP_GAP: Final = 3
@@ -77,22 +81,26 @@ class Superseded(NamedTuple):
     pairs_count: int
 
 
-def list_current(lines: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
+def list_current_stepwise(lines: Iterable[ExtractLine]) -> Steps[tuple[ExtractLine, ...]]:
     """The lines without those that a newer one supersedes, in their order. Costs what `find_superseded` does."""
     given = tuple(lines)
-    gone = find_superseded(given).gone
-    return tuple(line for line in given if _key(line) not in gone) if gone else given
+    gone = (yield from find_superseded_stepwise(given)).gone
+    return tuple([line for line in given if _key(line) not in gone]) if gone else given
 
 
-def find_superseded(lines: Iterable[ExtractLine]) -> Superseded:
+def find_superseded_stepwise(lines: Iterable[ExtractLine]) -> Steps[Superseded]:
     """Which of the lines a newer one supersedes.
 
     O(n log n) for the order, else O(n): only a line that can replace another is compared, with `NEAR_COUNT` older ones
     for each of its words.
     """
     walk = _Walk(sorted(lines, key=_key))
-    walk.run()
+    yield from walk.run()
     return Superseded(frozenset(walk.gone), walk.pairs_count)
+
+
+list_current: Final = finishing(list_current_stepwise)
+find_superseded: Final = finishing(find_superseded_stepwise)
 
 
 def has_ended(line: ExtractLine, as_of: datetime) -> bool:
@@ -161,16 +169,19 @@ class _Walk:
         self._reported: set[int] = set()
         self._readings: dict[int, Reading] = {}
 
-    def run(self) -> None:
+    def run(self) -> Steps[None]:
         """Find what is superseded. O(words of all lines)."""
         self._retire_summaries()
-        claims = [_list_claims(line) for line in self._ordered]
+        claims = yield from map_stepwise(_list_claims, self._ordered, count=_LINES_PER_STEP)
         words = [list_keys(line.quote) for line in compress(self._ordered, claims)]
         if not words:
             return
         asked = NOTHING.union(*words)
-        seq, first_at = 0, 0
+        seq, first_at, pause_at, pause_pairs = 0, 0, _LINES_PER_STEP, _PAIRS_PER_STEP
         for at, line in enumerate(self._ordered):
+            if at >= pause_at or self.pairs_count >= pause_pairs:
+                yield
+                pause_at, pause_pairs = at + _LINES_PER_STEP, self.pairs_count + _PAIRS_PER_STEP
             if line.seq != seq:
                 seq, first_at = line.seq, at
             if claims[at]:
