@@ -53,7 +53,7 @@ def append(dashboard: Dashboard, session_id: str, text: str) -> None:
 def post(dashboard: Dashboard, page: Page, path: str, body: object) -> None:
     """Write over HTTP, as another client does."""
     headers = {"Authorization": f"Bearer {dashboard.secret}"}
-    assert page.context.request.post(f"{dashboard.url}{path}", data=body, headers=headers).ok
+    assert page.context.request.post(f"{dashboard.url}{path}", data=body, headers=headers, max_retries=3).ok
 
 
 def expect_soon(place: Locator, text: str) -> None:
