@@ -28,7 +28,7 @@ _ANNOUNCEMENT: Final = re.compile(
 )
 _LISTED: Final = re.compile(r"\d{1,6}(?:\u2192|:\s|\t)|\d{2,6}-\s")
 """How a line of a file begins that a tool shows with its number."""
-_FOUND: Final = re.compile(r"\S*\w\.\w{1,5}[:-]\d+[:-]\s*(?=\D)")
+_FOUND: Final = re.compile(r"\S*\w\.\w{1,5}[:-]\d+[:-]\s*(?!\d)")
 """How a line begins that a search through files gives: path and number. A column behind them is a compiler's."""
 _CODE: Final = re.compile(
     r"[+-]?\s*(?://|/\*|\*/"
@@ -36,7 +36,7 @@ _CODE: Final = re.compile(
     r"|(?:func|return|var|const|type|import|package|export|public|private|static)\b.*[(){}=\[\];\"']"
     r"|.*[{;]$|.* := |.*\) (?:=>|->) )"
 )
-_STATEMENT: Final = re.compile(r"[\w.\[\]]+(?: [:+-]?= |\(.*\)[;,]?$)")
+_STATEMENT: Final = re.compile(r"[\w.\[\]]+(?: [:+-]?= |\(.*[,;(){}]$)")
 """An assignment or a call, which only behind the place of a found line is told from what a program prints."""
 
 
@@ -57,7 +57,7 @@ def read_form(quote: str, origin: Origin) -> QuoteForm:
 def _read_assistant(quote: str) -> QuoteForm:
     if _CALL.match(quote):
         return "call"
-    if len(_ESCAPES.findall(quote)) >= _FEWEST_ESCAPES:
+    if len(_ESCAPES.findall(quote)) >= _FEWEST_ESCAPES or _CODE.match(quote):
         return "code"
     return "announcement" if _ANNOUNCEMENT.match(quote) else "said"
 
@@ -68,5 +68,5 @@ def _is_code(quote: str) -> bool:
         return True
     if found := _FOUND.match(quote):
         rest = quote[found.end() :]
-        return _CODE.match(rest) is not None or _STATEMENT.match(rest) is not None
+        return not rest or _CODE.match(rest) is not None or _STATEMENT.match(rest) is not None
     return _CODE.match(quote) is not None
