@@ -144,16 +144,19 @@ def _cut(number: int, text: str, chars: int) -> list[_Sentence]:
 
 
 def _weigh(offered: Sequence[_Sentence], entries: Sequence[Recalled], query: SearchQuery) -> list[_Sentence]:
-    """The sentences with what each is worth. No entry is stronger than the one before it."""
+    """The sentences with what each is worth. No entry is stronger than the one before it.
+
+    The sums are exact, so that every process chooses the same sentences, in whichever order its sets are.
+    """
     words = [query.words.intersection(read_words(one.text)) for one in offered]
     counts = Counter(word for asked in words for word in asked)
     rarity = {word: 1 / (1 + math.log(count)) for word, count in counts.items()}
-    whole = sum(rarity.values()) or 1.0
+    whole = math.fsum(rarity.values()) or 1.0
     told = query.words.union(*(read_words(entry.label) for entry in entries))
     strengths = list(accumulate((1.0 if entry.strength is None else entry.strength for entry in entries), min))
     weighed: list[_Sentence] = []
     for one, asked in zip(offered, words, strict=True):
-        worth = _PLAIN_WORTH + _ASKED_WORTH * sum(map(rarity.__getitem__, asked)) / whole
+        worth = _PLAIN_WORTH + _ASKED_WORTH * math.fsum(rarity[word] for word in asked) / whole
         worth += _FACT_WORTH * min(_count_facts(one.text, told), _MOST_FACTS)
         weight = _QUESTION_WEIGHT if is_question(one.text) else 1.0
         weighed.append(one._replace(worth=worth * weight * strengths[one.entry]))
