@@ -11,17 +11,20 @@ chats; the rows are in `phrases`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from everfold.core.extraction.phrases import IDENTITY, NO_ITEM, NO_MATTER, SMALL_TALK, Phrase
 from everfold.core.statements.classification import cache_break_words
 from everfold.core.statements.rules import DATE_WORDS
-from everfold.core.text.words import STOP_WORDS, read_words
+from everfold.core.text.patterns import compile_pattern
+from everfold.core.text.words import STOP_WORDS, read_matter, read_words
 
 LEAST_MATTER: Final = 2
 """So many words of matter make an item; one does beside a figure, a name or a day. Source: own choice, on the data above."""
+_SENTENCES: Final = 256
+"""How many sentences stay looked up: the few of a message, of which each is asked about several things."""
 _OPENERS: Final = re.compile(
     r"^(?:(?:oh|well|so|and|but|also|yes|yeah|yep|no|hey|hi|hello|ok|okay|thanks|thank you|btw|however|plus|anyway|besides)[,!.]? +)+"
 )
@@ -75,30 +78,30 @@ def is_self_contained(sentence: str, *, least_matter: int = LEAST_MATTER) -> boo
         least_matter: So many words of matter it has; one less beside a figure, a name or a day.
     """
     lowered = lower(sentence)
-    if _ASKS.search(lowered) or next(_list_found("no item", lowered), None):
+    if ("?" in lowered and _ASKS.search(lowered)) or _has_phrase("no item", lowered):
         return False
-    bare = _OPENERS.sub("", lowered)
+    bare = _cut_openers(lowered)
     if find_identity(lowered):
         return not _lacks_object(bare)
-    if points_back(sentence):
+    if _points_back(sentence, bare):
         return False
     return _has_matter(sentence, _cut_small_talk(bare), least_matter)
 
 
 def is_advice(sentence: str) -> bool:
     """Whether a sentence is praise or advice to the one who listens, or a comment on what is shown."""
-    return next(_list_found("no item", lower(sentence)), None) is not None
+    return _has_phrase("no item", lower(sentence))
 
 
 def is_small_talk(sentence: str) -> bool:
     """Whether nothing of matter is left of a sentence without its small talk."""
-    bare = _cut_small_talk(_OPENERS.sub("", lower(sentence)))
+    bare = _cut_small_talk(_cut_openers(lower(sentence)))
     return bare.isascii() and not _list_matter(bare)
 
 
 def find_identity(lowered: str) -> bool:
     """Whether a sentence, as `lower` gives it, tells who the person is: name, home, work, family, health, age, pets."""
-    return next(_list_found("identity", lowered), None) is not None
+    return _has_phrase("identity", lowered)
 
 
 def has_own_turn(lowered: str) -> bool:
@@ -108,8 +111,7 @@ def has_own_turn(lowered: str) -> bool:
 
 def points_back(sentence: str) -> bool:
     """Whether a sentence speaks of something that only the one before it names."""
-    bare = _OPENERS.sub("", lower(sentence))
-    return _FIRST_VERB.match(bare) is not None or _points_back(sentence, bare)
+    return _points_back(sentence, _cut_openers(lower(sentence)))
 
 
 def lower(sentence: str) -> str:
@@ -126,40 +128,58 @@ _TABLES: Final[dict[_Table, tuple[Phrase, ...]]] = {
 
 
 class _Rows(NamedTuple):
-    """The patterns of a table, ready: those that each cue leaves possible, and those without a cue."""
+    """The patterns of all tables: those that each cue leaves possible, and those without a cue, each with its table."""
 
-    by_cue: dict[str, list[re.Pattern[str]]]
-    others: list[re.Pattern[str]]
+    by_cue: dict[str, list[tuple[_Table, str]]]
+    others: list[tuple[_Table, str]]
 
 
 @cache
-def _read(table: _Table) -> _Rows:
-    rows = [(row.cues.split(), re.compile(row.pattern)) for row in _TABLES[table]]
-    by_cue: dict[str, list[re.Pattern[str]]] = {}
-    for cues, pattern in rows:
-        for cue in cues:
-            by_cue.setdefault(cue, []).append(pattern)
-    return _Rows(by_cue, [pattern for cues, pattern in rows if not cues])
+def _read_rows() -> _Rows:
+    rows = _Rows({}, [])
+    for table, phrases in _TABLES.items():
+        for row in phrases:
+            for cue in row.cues.split():
+                rows.by_cue.setdefault(cue, []).append((table, row.pattern))
+            if not row.cues:
+                rows.others.append((table, row.pattern))
+    return rows
 
 
-def _list_found(table: _Table, lowered: str) -> Iterator[re.Pattern[str]]:
-    """The patterns of a table that a sentence has."""
-    by_cue, others = _read(table)
+@lru_cache(maxsize=_SENTENCES)
+def _list_tried(lowered: str) -> dict[_Table, list[str]]:
+    """The patterns of each table that a sentence may have, by its words; kept, since each table is asked for in turn."""
+    by_cue, others = _read_rows()
     cues = by_cue.keys() & cache_break_words(lowered)
-    tried = dict.fromkeys(pattern for cue in sorted(cues) for pattern in by_cue[cue]) if cues else ()
-    yield from (pattern for pattern in tried if pattern.search(lowered))
+    found = dict.fromkeys(row for cue in sorted(cues) for row in by_cue[cue])
     if not lowered.isascii():
-        yield from (pattern for pattern in others if pattern.search(lowered))
+        found |= dict.fromkeys(others)
+    tried: dict[_Table, list[str]] = {}
+    for table, pattern in found:
+        tried.setdefault(table, []).append(pattern)
+    return tried
+
+
+def _has_phrase(table: _Table, lowered: str) -> bool:
+    """Whether a sentence has a phrase of a table."""
+    return any(compile_pattern(pattern).search(lowered) for pattern in _list_tried(lowered).get(table, ()))
 
 
 def _cut_small_talk(bare: str) -> str:
-    for pattern in _list_found("small talk", bare):
-        bare = pattern.sub(" ", bare)
+    for pattern in _list_tried(bare).get("small talk", ()):
+        bare = compile_pattern(pattern).sub(" ", bare)
     return bare
 
 
+def _cut_openers(lowered: str) -> str:
+    opened = _OPENERS.match(lowered)
+    return lowered[opened.end() :] if opened else lowered
+
+
 def _points_back(sentence: str, bare: str) -> bool:
-    """Whether a pronoun stands for what the sentence does not name."""
+    """Whether a pronoun stands for what the sentence, given also in small letters without its openers, does not name."""
+    if _FIRST_VERB.match(bare) is not None:
+        return True
     if _PRONOUN.search(bare) is None:
         return False
     plain = _HARMLESS.sub(" ", bare)
@@ -207,7 +227,7 @@ def _has_name(sentence: str) -> bool:
 def _list_matter(text: str) -> Sequence[str]:
     """The words of a text that tell its matter, each once."""
     empty = _read_empty_words()
-    return [word for word in dict.fromkeys(read_words(text)) if word not in empty and len(word) > 1]
+    return [word for word in dict.fromkeys(read_matter(text).split()) if word not in empty and len(word) > 1]
 
 
 @cache
