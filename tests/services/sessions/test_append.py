@@ -1,5 +1,6 @@
 """Append: all or none, once for a client id, with an authority that only sinks."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 
@@ -502,3 +503,21 @@ async def test_two_handles_settle_one_step(engine: Everfold) -> None:
     shown = [(await handle.window()).render("openai") for handle in (first, second, third)]
     assert shown[0] == shown[1] == shown[2]
     await check_requests(third)
+
+
+async def test_a_long_message_leaves_the_loop_to_others(engine: Everfold) -> None:
+    """While a message of a megabyte is placed, the event loop goes round again and again."""
+    session = await engine.session(limit=128_000)
+    await session.append(user("Here is the log."))
+    rounds_count = 0
+
+    async def go_round() -> None:
+        nonlocal rounds_count
+        while True:
+            await asyncio.sleep(0)
+            rounds_count += 1
+
+    others = asyncio.create_task(go_round())
+    await session.append(user("The pump of lock 7 ran for 12 minutes.\n" * 25_000))
+    others.cancel()
+    assert rounds_count > 100
