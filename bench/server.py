@@ -5,6 +5,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from bench.report import Row
 from bench.server_filling import FULL, QUICK, Size, fill_server
 from bench.serving import Address, serving
 
-TITLE = "HTTP beside the engine, lists of many, the dashboard's first view"
+TITLE = "HTTP beside the engine, one client's work beside another, lists of many, the dashboard's first view"
 TURNS_COUNT = 200
 PAGES_COUNT = 60
 VIEWS_COUNT = 7
 LIMIT = 16_000
 MOST_ADDED_MS = 3.0
 MOST_PAGE_MS = 50.0
+MOST_DELAY_MS = 100.0
 MOST_VIEW_KB = 300.0
 MOST_USABLE_MS = 1_000.0
 USABLE = "css=.user-row, .user-name"
@@ -31,10 +33,11 @@ USABLE = "css=.user-row, .user-name"
 
 
 def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
-    """All three, each with a server of its own."""
+    """All of it; the lists and the view share a server."""
     size = QUICK if is_quick else FULL
     with temporary_folder() as folder:
         rows = asyncio.run(_measure_added(folder, 40 if is_quick else TURNS_COUNT))
+        rows += _measure_delay(folder, is_quick=is_quick)
         filled = folder / "many.db"
         fill_server(filled, size)
         with serving(filled) as address:
@@ -43,7 +46,9 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     note = (
         "Added: the same turns, alternately through a real server on loopback (one keep-alive connection of the standard "
         "library's client, as what a larger client costs is not the API's) and through the engine in this process, each over a file of its own, rendered and not told part by part; a request also checks its key and has an id, a span and a "
-        f"count. Lists: {size.users_count:,} users, {size.users_count * 100 + size.long_count:,} messages, "
+        "count. Delay: a client that asks `/health/live` every 5 ms while another, with memory on, appends as much as one "
+        "request may, and a message of 400,000 characters, and takes a window after each. "
+        f"Lists: {size.users_count:,} users, {size.users_count * 100 + size.long_count:,} messages, "
         f"{size.items_count:,} items and {size.audit_count:,} entries of the audit of one user; whole answers, read to "
         "their end. First view: a new Chromium context that is signed in, nothing cached; bytes as they came over the "
         "wire, and the time from the navigation until users are listed."
@@ -109,6 +114,45 @@ def _make_turn(number: int) -> list[dict[str, str]]:
 def _require(status: int, expected: int) -> None:
     if status != expected:
         raise RuntimeError(f"the server answered {status}, expected {expected}")
+
+
+# --- one client's work beside another
+
+
+def _measure_delay(folder: Path, *, is_quick: bool) -> list[Row]:
+    """How long the server takes to say that it lives while another client keeps it at work."""
+    texts = [f"Note {number}: pump {number % 97} of lock {number % 13} ran on Friday." for number in range(1_000)]
+    large = "The pump of lock 7 ran for 12 minutes, and then it stopped.\n" * (400_000 // 60)
+    bodies = [[{"role": "user", "content": text} for text in texts], [{"role": "user", "content": large}]]
+    with serving(folder / "delay.db", more_settings='\n[memory]\nsystem = "structured"\n') as address:
+        with address.client() as client:
+            user = client.post("/api/users", json={"name": "ada"}).json()["id"]
+            made = client.post("/api/sessions", json={"user": user, "agent": "default", "limit": LIMIT}).json()["id"]
+
+        def work() -> None:
+            with closing(address.connect()) as http:
+                for messages in bodies * (1 if is_quick else 3):
+                    _require(address.post(http, f"/api/sessions/{made}/messages", {"messages": messages}), 201)
+                    _require(address.post(http, f"/api/sessions/{made}/window", {"parts": False}), 200)
+
+        with closing(address.connect()) as health, ThreadPoolExecutor(1) as other:
+            idle = [address.time_health(health) for _ in range(50)]
+            working, waits = other.submit(work), list[float]()
+            while not working.done():
+                waits.append(address.time_health(health))
+                time.sleep(0.005)
+            working.result()
+    return [
+        Row(figure="`/health/live` of an idle server, median", value=statistics.median(idle) * 1e3, unit="ms"),
+        Row(figure="`/health/live` beside a client's work, median", value=statistics.median(waits) * 1e3, unit="ms"),
+        Row(
+            figure=f"`/health/live` beside a client's work, the longest of {len(waits):,}",
+            value=max(waits) * 1e3,
+            unit="ms",
+            most=MOST_DELAY_MS,
+            digits=0,
+        ),
+    ]
 
 
 # --- lists of many

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -55,16 +56,23 @@ class Address:
         answer.read()
         return answer.status
 
+    def time_health(self, connection: HTTPConnection) -> float:
+        """Seconds until the server says that it lives, over a connection that is kept."""
+        started = time.perf_counter()
+        connection.request("GET", "/health/live")
+        connection.getresponse().read()
+        return time.perf_counter() - started
+
     def connect(self) -> HTTPConnection:
         """A connection for `post`."""
         return HTTPConnection(urlsplit(self.url).netloc, timeout=60)
 
 
 @contextmanager
-def serving(database: Path) -> Iterator[Address]:
+def serving(database: Path, *, more_settings: str = "") -> Iterator[Address]:
     """A server over a file that has no key yet; stopped at the end."""
     config = database.with_suffix(".toml")
-    config.write_text(SETTINGS, "utf-8")
+    config.write_text(SETTINGS + more_settings, "utf-8")
     command = ["-m", "everfold.cli.main", "--config", str(config), "serve", "--db", str(database), "--port", "0"]
     process = subprocess.Popen(
         [sys.executable, *command],
