@@ -59,8 +59,11 @@ def make_excerpt(text: str, query: SearchQuery, *, max_chars: int = EXCERPT_CHAR
 
 def _find_matches(text: str, query: SearchQuery) -> tuple[_Match, ...]:
     asked = query.words
-    found = ((start, end, asked.intersection(words)) for start, end, words in find_words(text))
-    return tuple(_Match(start, end, tuple(sorted(words))) for start, end, words in found if words)
+    return tuple(
+        _Match(start, end, tuple(sorted(asked.intersection(words))))
+        for start, end, words in find_words(text)
+        if not asked.isdisjoint(words)
+    )
 
 
 def _densest(matches: tuple[_Match, ...], max_chars: int) -> tuple[int, int]:

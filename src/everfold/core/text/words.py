@@ -237,11 +237,12 @@ def find_words(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Each word or composite where it stands: start, end and its index words; CJK pair by pair."""
     for match in compile_pattern(_PIECE).finditer(text):
         start, end = match.span()
-        if compile_pattern(_CJK_RUN).match(match[0]):
+        piece = match[0]
+        if not piece.isascii() and compile_pattern(_CJK_RUN).match(piece):
             yield from ((at, at + 2, (text[at : at + 2], text[at])) for at in range(start, end - 1))
             yield end - 1, end, (text[end - 1],)
         else:
-            yield start, end, tuple(read_words(match[0]))
+            yield start, end, _read_chunk(piece) if len(piece) <= MAX_WORD_CHARS else tuple(_read_pieces(piece))
 
 
 def fold(text: str) -> str:
