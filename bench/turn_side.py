@@ -23,7 +23,9 @@ Times = tuple[float, float]
 async def play(folder: Path) -> None:
     """Fill a log, say so, and play the blocks that are asked for."""
     log = json.loads((folder / "log.json").read_text("utf-8"))
-    settings = {"compaction": {"synchronous": True}}
+    settings: dict[str, dict[str, object]] = {"compaction": {"synchronous": True}}
+    if "recall" in everfold.Settings.model_fields:
+        settings["recall"] = {"enabled": False}  # releases without this section recalled nothing by default
     async with everfold.open(f"sqlite:///{folder / 'side.db'}", settings=settings) as engine:
         session = await engine.session(limit=log["limit_tokens"])
         for batch in log["before"]:

@@ -202,61 +202,60 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, s
 
 def make_background(memories: Memories, settings: Settings, *, sources: Sequence[ContextSource] = ()) -> Background:
     """What an engine does beside the turns, in this process."""
-    recovery, caller = settings.recovery, memories.caller
-    store, clock, stream, dispatcher = memories.store, memories.clock, memories.stream, memories.dispatcher
-    policy = WorkPolicy(
-        lease_secs=settings.compaction.lease_secs,
-        summary_timeout_secs=settings.compaction.summary_timeout_secs,
-        attempts=recovery.attempts,
-        grace_secs=recovery.grace_secs,
-        is_synchronous=settings.compaction.synchronous,
-    )
-    refresher = make_refresher(memories, settings, sources)
-    worker = Worker(
-        store=store,
-        clock=clock,
-        ids=memories.ids,
-        policy=policy,
-        dispatcher=dispatcher,
-        write_digest=None if caller is None else partial(digest_compaction, caller),
-        extract=None if caller is None else memories.extract,
-        extracts=memories.is_on,
-        hint_found=memories.hint_found,
-        refresher=refresher,
-        handover=Handover() if refresher is None else refresher.handover,
-        stream=stream,
-    )
+    store, clock, dispatcher, embedding = memories.store, memories.clock, memories.dispatcher, memories.embedding
 
     def wake(session_id: SessionId) -> None:
         background.wake(session_id)
 
-    dreaming = DreamLoop(
-        store=store,
-        clock=clock,
-        dreamer=memories.dreamer,
-        dispatcher=dispatcher,
-        gap_secs=settings.sessions.gap_secs,
-        poll_secs=settings.sessions.poll_secs,
-    )
     background = Background(
-        worker=worker,
+        worker=make_worker(memories, settings, make_refresher(memories, settings, sources)),
         close_models=memories.close_models,
         dispatcher=dispatcher,
         recovery=Recovery(
             store=store,
             clock=clock,
             wake=wake,
-            stream=stream,
-            lookback_secs=recovery.lookback_secs,
-            every_secs=recovery.every_secs,
+            stream=memories.stream,
+            lookback_secs=settings.recovery.lookback_secs,
+            every_secs=settings.recovery.every_secs,
         ),
-        dreaming=dreaming,
+        dreaming=DreamLoop(
+            store=store,
+            clock=clock,
+            dreamer=memories.dreamer,
+            dispatcher=dispatcher,
+            gap_secs=settings.sessions.gap_secs,
+            poll_secs=settings.sessions.poll_secs,
+        ),
         dreams=settings.has_memory,
-        fill_vectors=None
-        if memories.embedding is None or not settings.has_memory
-        else partial(memories.embedding.fill_everybody, store),
+        fill_vectors=partial(embedding.fill_everybody, store) if embedding and settings.has_memory else None,
     )
     return background
+
+
+def make_worker(memories: Memories, settings: Settings, refresher: Refresher | None) -> Worker:
+    """What carries compactions out; without a model it writes no digest and reads no messages for memory."""
+    caller = memories.caller
+    return Worker(
+        store=memories.store,
+        clock=memories.clock,
+        ids=memories.ids,
+        policy=WorkPolicy(
+            lease_secs=settings.compaction.lease_secs,
+            summary_timeout_secs=settings.compaction.summary_timeout_secs,
+            attempts=settings.recovery.attempts,
+            grace_secs=settings.recovery.grace_secs,
+            is_synchronous=settings.compaction.synchronous,
+        ),
+        dispatcher=memories.dispatcher,
+        write_digest=None if caller is None else partial(digest_compaction, caller),
+        extract=None if caller is None else memories.extract,
+        extracts=memories.is_on,
+        hint_found=memories.hint_found,
+        refresher=refresher,
+        handover=Handover() if refresher is None else refresher.handover,
+        stream=memories.stream,
+    )
 
 
 def make_refresher(memories: Memories, settings: Settings, sources: Sequence[ContextSource]) -> Refresher | None:

@@ -13,6 +13,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final
 
+from everfold.core.text.patterns import compile_pattern
+
 _MONTH_NAMES: Final = (
     "january|jan|januar|januari|janvier|enero|gennaio|janeiro",
     "february|feb|februar|februari|février|febrero|febbraio|fevereiro",
@@ -69,23 +71,19 @@ _RANGES: Final = (
     rf"\b(?:from|between|vom|von|du|del|dal|van|de) (?:the )?(?:[\w.,]+ ){{1,4}}?(?:to|until|till|through|and|bis(?: zum)?|au|al|tot|a|à) (?:the )?{_DATE}",
     rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)?(?: ?[-\u2013] ?| to ){_DATE}",
 )
-_NEXT_COUNT: Final = re.compile(
-    r"\b(?:for|over|in) the next (?P<count>\d{1,3}|two|three|four|five|six|seven|ten|few)? ?(?P<unit>day|week|month)s?\b|\bdie nächsten (?P<count2>\d{1,3}|zwei|drei) (?P<unit2>tage|wochen|monate)\b"
-)
+_NEXT_COUNT: Final = r"\b(?:for|over|in) the next (?P<count>\d{1,3}|two|three|four|five|six|seven|ten|few)? ?(?P<unit>day|week|month)s?\b|\bdie nächsten (?P<count2>\d{1,3}|zwei|drei) (?P<unit2>tage|wochen|monate)\b"
 _COUNTS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "zwei": 2, "drei": 3}
 _UNITS: Final = {"day": 1, "week": 7, "month": 31, "tage": 1, "wochen": 7, "monate": 31}
-_PAST: Final = re.compile(
+_PAST: Final = (
     r"\b(?:was|were|had|did|went|came|got|took|met|saw|ran|made|found|lost|bought|sold|paid|sent|told|said|left|began|became|used to|have been|has been|(?<!is )(?<!are )(?<!am )(?<!be )(?<!stay )(?<!stays )\b\w{2,}ed"
     r"|war|waren|hatte|hatten|gewesen|habe|haben|wurde|était|étais|étions|avait|ai|avons|fue|estuve|estaba|estuvimos|era|ero|sono stat\w|ho|abbiamo|heb|hebben|geweest|foi|estive|estava)\b"
 )
-_HABIT: Final = re.compile(
-    r"\b(?:every|each|always on|usually|normally|yearly|annually|monthly|weekly|daily|jede\w*|chaque|toujours|cada|ogni|elke|todo\w*|season|birthday|anniversary|geburtstag|anniversaire|cumpleaños|compleanno|verjaardag|aniversário|born)\b"
-)
-_START: Final = re.compile(
+_HABIT: Final = r"\b(?:every|each|always on|usually|normally|yearly|annually|monthly|weekly|daily|jede\w*|chaque|toujours|cada|ogni|elke|todo\w*|season|birthday|anniversary|geburtstag|anniversaire|cumpleaños|compleanno|verjaardag|aniversário|born)\b"
+_START: Final = (
     r"\b(?:from|since|starting|beginning|as of|effective|by|after|before|not|ab|seit|dès|depuis|desde|a partir de|da|dal|vanaf|sinds|von|guten|am|jeden|por la|de la|la)"
     r"(?: the| end of)? (?=(?:today|tonight|tomorrow|this|next|heute|morgen|diese|nächste|demain|aujourd'hui|cette|mañana|hoy|esta|domani|oggi|questa|vandaag|deze|hoje|amanhã))"
 )
-_LASTING: Final = re.compile(
+_LASTING: Final = (
     r"\b(?:mov\w+|marr\w+|wedding|adopt\w*|buy\w*|turns?|turning|start\w*|begin\w*|launch\w*|switch\w*|quit\w*|retir\w*|graduat\w*|chang\w*|becom\w+|born|birthday|anniversary|leav\w+ (?:the|my) (?:job|company)"
     r"|deadline|due|decid\w*|will be \d+|ziehe\w*|heirat\w*|beginn\w*|déménag\w*|mari\w+|commenc\w*|mud\w+|cas\w+|empiez\w+|trasfer\w+|spos\w+|inizi\w+|verhui\w+|trouw\w*|begint|come[çc]\w*)\b"
 )
@@ -104,7 +102,7 @@ def find_end(text: str, said_at: datetime) -> datetime | None:
     """
     lowered = " ".join(text.lower().replace("\u2019", "'").split())
     said_on = said_at.astimezone(UTC).date()
-    if _HABIT.search(lowered):
+    if compile_pattern(_HABIT).search(lowered):
         return None
     days = [day for day in (*_list_until(lowered, said_on), *_list_spans(lowered, said_on)) if day is not None]
     return _close(max(days)) if days else None
@@ -116,15 +114,15 @@ def _close(day: date) -> datetime:
 
 def _list_until(lowered: str, said_on: date) -> Iterator[date | None]:
     """The ends that are written as ends: "until ...", "from ... to ...", "for the next ..."."""
-    is_past = _PAST.search(lowered) is not None
-    for match in re.finditer(_UNTIL, lowered):
-        found = _AFTER_UNTIL.match(lowered, match.end())
+    is_past = compile_pattern(_PAST).search(lowered) is not None
+    for match in compile_pattern(_UNTIL).finditer(lowered):
+        found = compile_pattern(_AFTER_UNTIL).match(lowered, match.end())
         if found is not None and not is_past:
             yield _read_day(found, said_on)
-    for pattern in _RANGE_PATTERNS:
-        if not is_past and (found := pattern.search(lowered)) is not None:
+    for pattern in _RANGES:
+        if not is_past and (found := compile_pattern(pattern).search(lowered)) is not None:
             yield _read_date(found, said_on)
-    if not is_past and (found := _NEXT_COUNT.search(lowered)) is not None:
+    if not is_past and (found := compile_pattern(_NEXT_COUNT).search(lowered)) is not None:
         count = found["count"] or found["count2"] or "1"
         if count != "few":
             days = (_COUNTS.get(count) or int(count)) * _UNITS[found["unit"] or found["unit2"]]
@@ -133,17 +131,20 @@ def _list_until(lowered: str, said_on: date) -> Iterator[date | None]:
 
 def _list_spans(lowered: str, said_on: date) -> Iterator[date | None]:
     """The days and weeks to which all of a statement is bound: "tomorrow", "this week"."""
-    if _PAST.search(lowered) or _LASTING.search(lowered) or _START.search(lowered):
+    if (
+        compile_pattern(_PAST).search(lowered)
+        or compile_pattern(_LASTING).search(lowered)
+        or compile_pattern(_START).search(lowered)
+    ):
         return
-    for match in _BOUND.finditer(lowered):
+    for match in compile_pattern(_BOUND).finditer(lowered):
         before = lowered[: match.start()]
-        if not re.search(_UNTIL + "$", before):
+        if not compile_pattern(_UNTIL + "$").search(before):
             yield _read_day(match, said_on)
 
 
-_AFTER_UNTIL: Final = re.compile(f"(?:{_DATE}|{_PERIOD}|{_WEEKDAY}|{_NEAR_DAY}|{_SPAN})")
-_BOUND: Final = re.compile(rf"(?<!\w)(?:{_NEAR_DAY}|{_SPAN})")
-_RANGE_PATTERNS: Final = tuple(map(re.compile, _RANGES))
+_AFTER_UNTIL: Final = f"(?:{_DATE}|{_PERIOD}|{_WEEKDAY}|{_NEAR_DAY}|{_SPAN})"
+_BOUND: Final = rf"(?<!\w)(?:{_NEAR_DAY}|{_SPAN})"
 
 
 def _read_day(found: re.Match[str], said_on: date) -> date | None:
