@@ -73,7 +73,7 @@ def compare(
                 side.play(first, first + BLOCK_COUNT)
     note = (
         f"Against another everfold: {len(entries)} messages after {len(before):,}, in two processes that take turns of "
-        f"{BLOCK_COUNT} messages each."
+        f"{BLOCK_COUNT} messages each, both without recall."
     )
     return _rows(*[side.times for side in sides]), note
 

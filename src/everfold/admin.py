@@ -20,6 +20,7 @@ from everfold.services.access.answer_once import Requests
 from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
 from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
+from everfold.services.sessions.open_session import Defaults
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
 
@@ -30,13 +31,6 @@ class BrowsedSession:
 
     record: SessionRecord
     figures: SessionFigures
-
-
-@dataclass(slots=True)
-class Defaults:
-    """What new sessions of each agent hold; `Admin.take_policies` replaces it."""
-
-    settings_of: Callable[[AgentId], SessionSettings]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from everfold.admin import Admin, Defaults
 from everfold.core.access.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
 from everfold.core.log.messages import Role
 from everfold.core.log.sessions import SessionRecord, SessionSettings, parse_session_key
@@ -28,7 +28,7 @@ from everfold.services.forgetting.wipe import ErasedSession, Wiped, erase_sessio
 from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.import_transcript import Imported, import_transcript
 from everfold.services.sessions.live import LiveSession, load_session
-from everfold.services.sessions.open_session import Opener
+from everfold.services.sessions.open_session import Defaults, Opener
 from everfold.services.sessions.search import SearchHit, choose_filter, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
@@ -36,6 +36,9 @@ from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.attend import take_imported
 from everfold.services.turns.background import Background
 from everfold.session import Session
+
+if TYPE_CHECKING:
+    from everfold.admin import Admin
 
 DEFAULT_USER = DEFAULT_NAME
 DEFAULT_AGENT = "default"
@@ -75,8 +78,10 @@ class Everfold:
         self._keys = ApiKeys(store=store, clock=clock, ids=ids, secrets=secrets, users=self._users)
 
     @property
-    def admin(self) -> Admin:
+    def admin(self) -> "Admin":
         """What a server needs: API keys, lists over all users, work that waits, and checks of the store."""
+        from everfold.admin import Admin
+
         return Admin(
             store=self._store,
             clock=self._clock,

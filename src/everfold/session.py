@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from everfold.core.compaction.folding import Fold
 from everfold.core.compaction.planning import Demand
@@ -18,7 +18,6 @@ from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, InvalidInputError
-from everfold.inspection import Inspection
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.compaction.refresh import Refreshed
@@ -41,6 +40,9 @@ from everfold.services.turns.attend import Attendant
 from everfold.services.turns.background import Background
 from everfold.services.turns.make_tools import make_memory_tools
 from everfold.services.turns.take_window import take_window
+
+if TYPE_CHECKING:
+    from everfold.inspection import Inspection
 
 Wire = Mapping[str, object]
 
@@ -140,8 +142,10 @@ class Session:
         return not wanted.is_as(before)
 
     @property
-    def inspect(self) -> Inspection:
+    def inspect(self) -> "Inspection":
         """What operators need of it: its state, compactions, calls of models and pictures; retry, cancel and replay."""
+        from everfold.inspection import Inspection
+
         return Inspection(
             store=self._store,
             live=self._live,

@@ -1,5 +1,6 @@
 """Open: find, start, branch and rewind sessions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -27,6 +28,13 @@ _PAGE = 200
 
 _CALLS_REACH = 2000
 """How far before a branch point calls are looked for whose results may still come late."""
+
+
+@dataclass(slots=True)
+class Defaults:
+    """What new sessions of each agent hold; `Admin.take_policies` replaces it."""
+
+    settings_of: Callable[[AgentId], SessionSettings]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
