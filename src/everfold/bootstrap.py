@@ -50,7 +50,10 @@ if TYPE_CHECKING:
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Where each provider's own documentation has its key."""
 
-_FORMS = "`sqlite:///FILE` (three slashes and a path from here, four for one from the root) or `memory://`"
+_FORMS = (
+    "`sqlite:///FILE` (three slashes and a path from here, four for one from the root), `postgresql://USER@HOST/NAME` or "
+    "`memory://`"
+)
 
 
 @asynccontextmanager
@@ -358,8 +361,20 @@ async def open_store(url: str) -> Store:
         from everfold.adapters.sqlite.store import SqliteStore
 
         return await SqliteStore.open(url.removeprefix("sqlite:///"))
+    if url.startswith(("postgresql://", "postgres://")):
+        return await _open_postgres(url)
     shown = hide_in_addresses(url)
     raise InvalidInputError(f"the store url {shown!r} has no form that is known; expected {_FORMS}")
+
+
+async def _open_postgres(url: str) -> Store:
+    try:
+        from everfold.adapters.postgres.store import PostgresStore
+    except ImportError as error:
+        raise InvalidInputError(
+            "a store in PostgreSQL needs the extra `postgres`: pip install 'everfold[postgres]'"
+        ) from error
+    return await PostgresStore.open(url)
 
 
 def open_caller(

@@ -25,7 +25,10 @@ class _Section(BaseModel):
 class StoreSettings(_Section):
     """Where sessions and memory are stored."""
 
-    url: str = Field("sqlite:///everfold.db", description="The store: `sqlite:///FILE` or `memory://`.")
+    url: str = Field(
+        "sqlite:///everfold.db",
+        description="The store: `sqlite:///FILE`, `postgresql://USER@HOST/NAME` or `memory://`.",
+    )
 
 
 MODEL_PATTERN = r"^(openai|anthropic|ollama|script):\S(.*\S)?$"

@@ -52,6 +52,7 @@ def test_locks_hold_what_the_project_asks_for(project: Path) -> None:
         *extras["cli"],
         *extras["embed"],
         *extras["models"],
+        *extras["postgres"],
         *extras["sources"],
     ]
     names = {re.split(r"[^\w.-]", it)[0] for it in [*asked, *groups["dev"], *groups["bench"]]}

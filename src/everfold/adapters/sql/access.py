@@ -81,17 +81,23 @@ def begin_request(database: Database, request: KnownRequest, *, kept_since: date
     """See `AccessStore.begin_request`."""
     key_id, idempotency_key = request.key
     database.run("forget_old_requests", kept_since=to_micros(kept_since))
-    row = database.row("find_known_request", key_id=key_id, idempotency_key=idempotency_key)
-    if row is not None:
-        return _read_request(request, row)
-    database.run(
+    known = _find_request(database, request)
+    if known is not None:
+        return known
+    is_first = database.run(
         "insert_known_request",
         key_id=key_id,
         idempotency_key=idempotency_key,
         request_hash=request.request_hash,
         made_at=to_micros(request.made_at),
     )
-    return None
+    return None if is_first else _find_request(database, request)
+
+
+def _find_request(database: Database, request: KnownRequest) -> KnownRequest | None:
+    key_id, idempotency_key = request.key
+    row = database.row("find_known_request", key_id=key_id, idempotency_key=idempotency_key)
+    return None if row is None else _read_request(request, row)
 
 
 def finish_request(database: Database, request: KnownRequest, answer: KeptAnswer | None) -> None:

@@ -342,7 +342,8 @@ def record_audit(database: Database, entries: Sequence[AuditEntry]) -> None:
     """See `MemoryRecordStore.record_audit`."""
     for entry in entries:
         user_key = get_user_key(database, entry.user_id)
-        database.run("insert_audit", user_key=user_key, at=to_micros(entry.at), content=pack_row(audit_to_bytes(entry)))
+        content = pack_row(audit_to_bytes(entry))
+        database.run("insert_audit", user_key=user_key, at=to_micros(entry.at), action=entry.action, content=content)
 
 
 def list_audit(

@@ -22,13 +22,15 @@ def get_user_key(database: Database, user_id: UserId) -> int:
     """The key of a user, whose row is made when it is missing."""
     found = find_user_key(database, user_id)
     if found is None:
-        found = database.insert("insert_user_now", user_id=user_id)
-    return found
+        database.run("insert_user_now", user_id=user_id)  # unless another transaction was first
+        found = find_user_key(database, user_id)
+    return cast("int", found)
 
 
 def get_agent_key(database: Database, agent_id: AgentId) -> int:
     """The key of an agent, whose row is made when it is missing."""
     found = find_agent_key(database, agent_id)
     if found is None:
-        found = database.insert("insert_new_agent", agent_id=agent_id)
-    return found
+        database.run("insert_agent", agent_id=agent_id)
+        found = find_agent_key(database, agent_id)
+    return cast("int", found)

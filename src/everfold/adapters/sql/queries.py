@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
-Dialect: TypeAlias = Literal["sql", "sqlite"]
+Dialect: TypeAlias = Literal["sql", "sqlite", "postgres"]
 """`sql` is what all have in common."""
 
 

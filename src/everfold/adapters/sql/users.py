@@ -20,6 +20,7 @@ def add_user(database: Database, user: User) -> None:
         "add_user",
         user_id=user.id,
         display_name=user.name,
+        folded=fold_name(user.name),
         is_default=int(user.is_default),
         created_at=to_micros(user.created_at),
     )
@@ -59,7 +60,7 @@ def change_user(database: Database, user: User, *, expected: User) -> None:
         raise NotFoundError(f"there is no user {user.id!r}; `everfold users` lists them", user=user.id)
     if found != expected:
         raise ConflictError(f"user {user.id} was changed by someone else meanwhile; read them again", user=user.id)
-    database.run("rename_user", user_id=user.id, display_name=user.name)
+    database.run("rename_user", user_id=user.id, display_name=user.name, folded=fold_name(user.name))
     database.run("unbind_user", user_id=user.id)
     _bind(database, user)
 

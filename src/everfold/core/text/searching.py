@@ -307,11 +307,16 @@ class Corpus(NamedTuple):
 
 
 def rank_documents(
-    query: SearchQuery, documents: Sequence[SearchText], *, whole: Corpus | None = None
+    query: SearchQuery,
+    documents: Sequence[SearchText],
+    *,
+    whole: Corpus | None = None,
+    entry_counts: Mapping[SearchTerm, int] | None = None,
 ) -> list[tuple[int, float]]:
     """Position and score of each document that matches, best first; BM25 over both texts. O(all words).
 
-    Where `whole` is given, the documents are all of a larger number that may match.
+    Where `whole` is given, the documents are all of a larger number that may match. Where `entry_counts` is given too, they
+    are some of those: it says how many of the larger number hold each term.
 
     The formula is that of SQLite's FTS5: term counts weighted by field, length over all fields, and the inverse
     frequency floored just above zero.
@@ -326,7 +331,8 @@ def rank_documents(
     scores: defaultdict[int, float] = defaultdict(float)
     for term in query.terms:
         counts = {at: count for at, both in enumerate(texts) if (count := _weighted_count(term, both)) > 0}
-        rarity = max(1e-6, math.log((whole.documents_count - len(counts) + 0.5) / (len(counts) + 0.5)))
+        holding_count = len(counts) if entry_counts is None else entry_counts[term]
+        rarity = max(1e-6, math.log((whole.documents_count - holding_count + 0.5) / (holding_count + 0.5)))
         for at, count in counts.items():
             length = len(texts[at][0]) + len(texts[at][1])
             spread = _BM25_K1 * (1 - _BM25_B + _BM25_B * length / average)

@@ -57,7 +57,8 @@ WHERE key_id = :key_id AND idempotency_key = :idempotency_key;
 
 -- name: insert_known_request
 INSERT INTO known_requests (key_id, idempotency_key, request_hash, made_at)
-VALUES (:key_id, :idempotency_key, :request_hash, :made_at);
+VALUES (:key_id, :idempotency_key, :request_hash, :made_at)
+ON CONFLICT (key_id, idempotency_key) DO NOTHING;
 
 -- name: answer_request
 UPDATE known_requests
@@ -65,7 +66,7 @@ SET
     status = :status,
     content_type = :content_type,
     location = :location,
-    body = CASE WHEN keeps_body = 1 THEN :body END
+    body = CASE WHEN keeps_body = 1 THEN :body ELSE body END
 WHERE key_id = :key_id AND idempotency_key = :idempotency_key AND made_at = :made_at AND status IS NULL;
 
 -- name: give_request_back

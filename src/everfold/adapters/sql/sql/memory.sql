@@ -90,14 +90,14 @@ DELETE FROM topic_revisions WHERE topic_key = :topic_key;
 
 -- name: list_topics
 SELECT content FROM topics
-WHERE user_key = :user_key AND status = 'active' AND (:place IS NULL OR place IN (0, :place));
+WHERE user_key = :user_key AND status = 'active' AND (CAST(:place AS BIGINT) IS NULL OR place IN (0, :place));
 
 -- name: read_all_topics
 SELECT key, content FROM topics WHERE user_key = :user_key ORDER BY key;
 
 -- name: list_named_topics
 SELECT key, content FROM topics
-WHERE user_key = :user_key AND name = :topic_name AND (:place IS NULL OR place IN (0, :place))
+WHERE user_key = :user_key AND name = :topic_name AND (CAST(:place AS BIGINT) IS NULL OR place IN (0, :place))
 ORDER BY key;
 
 -- name: list_topic_revisions

@@ -4,9 +4,6 @@ INSERT INTO users (id, created_at) VALUES (:user_id, :created_at) ON CONFLICT (i
 -- name: insert_agent
 INSERT INTO agents (id) VALUES (:agent_id) ON CONFLICT (id) DO NOTHING;
 
--- name: insert_new_agent
-INSERT INTO agents (id) VALUES (:agent_id);
-
 -- name: find_owner
 SELECT users.key, agents.key FROM users, agents WHERE users.id = :user_id AND agents.id = :agent_id;
 
@@ -47,11 +44,11 @@ SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings, thread
 FROM (
-    SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key > :after_key
+    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key
     UNION ALL
-    SELECT key FROM sessions WHERE user_key = :user_key AND :agent_key IS NULL AND key > :after_key
+    SELECT key FROM sessions WHERE user_key = :user_key AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key
     UNION ALL
-    SELECT key FROM sessions WHERE :user_key IS NULL AND agent_key = :agent_key AND key > :after_key
+    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND agent_key = :agent_key AND key > :after_key
     UNION ALL
     SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key > :after_key
     ORDER BY key
@@ -67,11 +64,11 @@ SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings, thread
 FROM (
-    SELECT key FROM sessions WHERE :user_key IS NULL AND :agent_key IS NULL AND key < :before_key
+    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND CAST(:agent_key AS BIGINT) IS NULL AND key < :before_key
     UNION ALL
-    SELECT key FROM sessions WHERE user_key = :user_key AND :agent_key IS NULL AND key < :before_key
+    SELECT key FROM sessions WHERE user_key = :user_key AND CAST(:agent_key AS BIGINT) IS NULL AND key < :before_key
     UNION ALL
-    SELECT key FROM sessions WHERE :user_key IS NULL AND agent_key = :agent_key AND key < :before_key
+    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND agent_key = :agent_key AND key < :before_key
     UNION ALL
     SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key < :before_key
     ORDER BY key DESC

@@ -13,7 +13,7 @@ SELECT key FROM model_calls WHERE id = :id;
 
 -- name: sum_event_cost
 SELECT coalesce(sum(cost_usd), 0.0) FROM model_calls
-WHERE compaction_id = :compaction_id AND (:since IS NULL OR started_at >= :since);
+WHERE compaction_id = :compaction_id AND (CAST(:since AS BIGINT) IS NULL OR started_at >= :since);
 
 -- name: sum_cost
 SELECT coalesce(sum(cost_usd), 0.0) FROM model_calls WHERE started_at >= :since;
@@ -27,8 +27,8 @@ SELECT
     input_tokens, cached_tokens, output_tokens, cost_usd, is_uncounted
 FROM model_calls
 WHERE key > :after
-    AND (:user_id IS NULL OR user_id = :user_id)
-    AND (:session_id IS NULL OR session_id = :session_id)
-    AND (:compaction_id IS NULL OR compaction_id = :compaction_id)
+    AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
+    AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+    AND (CAST(:compaction_id AS TEXT) IS NULL OR compaction_id = :compaction_id)
 ORDER BY key
 LIMIT :limit_count;

@@ -1,5 +1,6 @@
 -- name: insert_user_now
-INSERT INTO users (id, created_at) VALUES (:user_id, CAST(unixepoch('subsec') * 1000000 AS INTEGER));
+INSERT INTO users (id, created_at) VALUES (:user_id, CAST(unixepoch('subsec') * 1000000 AS INTEGER))
+ON CONFLICT (id) DO NOTHING;
 
 -- name: insert_session
 -- A key is never given again; see erased_sessions.

@@ -1,0 +1,1 @@
+"""PostgreSQL: connections and their threads, its own queries, and the index of words."""

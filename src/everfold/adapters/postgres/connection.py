@@ -1,0 +1,226 @@
+"""Connections to PostgreSQL: opening and checking a database, migrations, transactions, and the translation of errors.
+
+A transaction is READ COMMITTED; whatever must not interleave with another write of the same user begins with
+`Database.lock_user`.
+
+Source: PostgreSQL's documentation of transaction isolation, advisory locks and error codes; psycopg's of adaptation.
+"""
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeAlias, cast
+
+import psycopg
+from psycopg import errors
+from psycopg.rows import TupleRow
+from psycopg.types.numeric import Int8Dumper
+
+from everfold.adapters.postgres.words import PostgresWords
+from everfold.adapters.sql.database import Row, SqlValue
+from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
+from everfold.adapters.sql.places import Places
+from everfold.adapters.sql.queries import load_migrations, load_queries
+from everfold.errors import (
+    ConflictError,
+    CorruptStoreError,
+    EverfoldError,
+    InvalidInputError,
+    SchemaError,
+    StoreError,
+    StoreUnavailableError,
+)
+
+STATEMENT_TIMEOUT_MS = 30_000
+"""How long one statement may take. Source: own choice; what a read may take in SQLite."""
+
+LOCK_TIMEOUT_MS = 5_000
+"""How long a write waits for another one. Source: docs/adr/0002; as long as a person waits before they ask."""
+
+OPTIONS = f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC"
+
+_MIGRATING_KEY = 0x45564644
+"""The lock under which migrations run: `EVFD`."""
+
+_MIGRATIONS_TABLE = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)"
+
+_COMMENT = re.compile(r"^\s*--.*$\n?", re.MULTILINE)
+_NAMED = re.compile(r"(?<![:\w]):(\w+)")
+
+Connection: TypeAlias = psycopg.Connection[TupleRow]
+
+
+@cache
+def prepare_queries() -> dict[str, str]:
+    """The named queries in the form that the driver takes."""
+    return {name: _write_placeholders(text) for name, text in load_queries("postgres").items()}
+
+
+def _write_placeholders(text: str) -> str:
+    plain = _COMMENT.sub("", text).replace("%", "%%").replace("?", "%s")
+    return _NAMED.sub(r"%(\1)s", plain)
+
+
+class Database:
+    """One connection with its named queries. Not for two threads at once."""
+
+    def __init__(self, connection: Connection, path: str) -> None:
+        self.path = path
+        self.connection = connection
+        self.queries = prepare_queries()
+        self.words = PostgresWords(self)
+        self.places = Places(self)
+        connection.adapters.register_dumper(int, Int8Dumper)
+
+    def rows(self, name: str, **values: SqlValue) -> list[Row]:
+        """All rows of a named query."""
+        try:
+            return self.connection.execute(self.queries[name], values, binary=True).fetchall()
+        except (*UNFIT, errors.DataError) as error:
+            raise unfit_value(name, values, error) from error
+
+    def row(self, name: str, **values: SqlValue) -> Row | None:
+        """The first row of a named query, or None."""
+        return next(iter(self.rows(name, **values)), None)
+
+    def run(self, name: str, **values: SqlValue) -> int:
+        """Execute a named query and give the number of rows that it changed."""
+        try:
+            return self.connection.execute(self.queries[name], values).rowcount
+        except (*UNFIT, errors.DataError) as error:
+            raise unfit_value(name, values, error) from error
+
+    def run_each(self, name: str, rows: Sequence[Row]) -> None:
+        """Execute a named query once for each row of bindings, in order."""
+        with self.connection.cursor() as cursor:
+            cursor.executemany(self.queries[name], rows)
+
+    def insert(self, name: str, **values: SqlValue) -> int:
+        """Execute a named query that inserts one row, and give its key."""
+        return cast("int", self.rows(name, **values)[0][0])
+
+    def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
+        """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""
+        if not rows:
+            return []
+        with self.connection.cursor() as cursor:
+            cursor.executemany(self.queries[name], rows, returning=True)
+            return [cast("int", row[0]) for result in cursor.results() for row in result.fetchall()]
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: commits at the end, rolls back on any error."""
+        with self.connection.transaction():
+            yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Every read within it sees the database at one moment."""
+        with self.connection.transaction():
+            self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+    def lock_user(self, user_key: int) -> None:
+        """Wait until no other transaction that has locked this user is open; held until this one ends."""
+        self.rows("lock_user", user_key=user_key)
+
+    def mark_erased(self) -> None:
+        """Nothing: which of the server's files hold what was erased is the server's to say."""
+
+
+def migrate(database: Database) -> None:
+    """Bring a database to the current schema, one process at a time.
+
+    Raises:
+        SchemaError: a newer Everfold wrote it, or a migration was changed after it ran.
+        InvalidInputError: its encoding is not UTF-8.
+    """
+    connection = database.connection
+    (encoding,) = connection.execute("SELECT current_setting('server_encoding')").fetchall()[0]
+    if encoding != "UTF8":
+        raise InvalidInputError(
+            f"{database.path} has the encoding {encoding}; expected UTF8: make it with ENCODING 'UTF8'",
+            path=database.path,
+        )
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING_KEY,))
+        connection.execute(_MIGRATIONS_TABLE)
+        done: dict[str, str] = dict(connection.execute("SELECT name, checksum FROM migrations").fetchall())
+        known = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in load_migrations("postgres")}
+        _check_migrations(database.path, done, known)
+        for name, text in load_migrations("postgres"):
+            if name not in done:
+                connection.execute(text)
+                connection.execute("INSERT INTO migrations (name, checksum) VALUES (%s, %s)", (name, known[name]))
+
+
+def _check_migrations(path: str, done: dict[str, str], known: dict[str, str]) -> None:
+    for name, checksum in sorted(done.items()):
+        if name not in known:
+            raise SchemaError(
+                f"{path} was written by a newer Everfold: it has the migration {name}; install the newer release",
+                path=path,
+            )
+        if known[name] != checksum:
+            raise SchemaError(
+                f"{path}: migration {name} is not the one of this database (checksum {checksum[:12]}, expected "
+                f"{known[name][:12]}); install the release that made it",
+                path=path,
+            )
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Within it, what the driver raises becomes our errors, with the cause."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _translate(path, error) from error
+    except (UnicodeDecodeError, json.JSONDecodeError, zlib.error) as error:
+        raise damaged_row(path, error) from error
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Within it, whatever decoding a stored row raises becomes our error."""
+    try:
+        with translated(path):
+            yield
+    except (*DAMAGED, InvalidInputError) as error:
+        if isinstance(error, EverfoldError) and "query" in error.ids:
+            raise
+        raise damaged_row(path, error) from error
+
+
+def _translate(path: str, error: psycopg.Error) -> EverfoldError:
+    match error:
+        case errors.IntegrityError():
+            return ConflictError(f"{path}: another writer stored this first ({_told(error)}); read again", path=path)
+        case errors.QueryCanceled():
+            return StoreUnavailableError(f"{path}: a statement took too long and was ended; ask for less", path=path)
+        case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
+            text = f"{path}: another write of the same user has not ended within {LOCK_TIMEOUT_MS} ms; try again"
+            return StoreUnavailableError(text, path=path)
+        case errors.DiskFull():
+            return StoreUnavailableError(f"the disk of {path} is full; nothing was written: make room", path=path)
+        case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
+            text = f"{path} may not be written ({_told(error)}); grant the role the rights that the documents list"
+            return StoreUnavailableError(text, path=path)
+        case errors.DataCorrupted() | errors.IndexCorrupted():
+            return CorruptStoreError(f"{path} is damaged ({_told(error)}); restore it from a backup", path=path)
+        case errors.DataError():
+            return InvalidInputError(f"{path}: a value does not fit ({_told(error)})", path=path)
+        case psycopg.OperationalError():
+            return StoreUnavailableError(
+                f"{path} cannot be reached ({_told(error)}); is the server running?", path=path
+            )
+        case _:
+            return StoreError(f"{path}: {_told(error)}", path=path)
+
+
+def _told(error: psycopg.Error) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,141 @@
+"""The threads of a store over PostgreSQL: each piece of work takes a connection of the pool on one of them."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from everfold.adapters.postgres.connection import OPTIONS, Connection, Database, migrate, reading, translated
+from everfold.adapters.sql.connections import Connections
+from everfold.adapters.sql.places import Places
+from everfold.errors import InvalidInputError, StoreUnavailableError
+from everfold.ports.writing import find_watched
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_CONNECTIONS = 8
+"""How many connections one process has at most. Source: own choice; 12 processes within PostgreSQL's default of 100."""
+
+CONNECT_SECS = 5.0
+"""How long a connection is waited for. Source: docs/adr/0002; as long as a person waits before they ask."""
+
+
+class PostgresConnections(Connections):
+    """A database that is open for writing and for reading."""
+
+    def __init__(self, url: str) -> None:
+        self.path = _hide(url)
+        self.is_closed = False
+        self._databases: WeakKeyDictionary[Connection, Database] = WeakKeyDictionary()
+        self._pool = ConnectionPool(
+            url,
+            kwargs={"autocommit": True, "options": _add_options(url)},
+            min_size=1,
+            max_size=MOST_CONNECTIONS,
+            timeout=CONNECT_SECS,
+            configure=self._configure,
+            open=False,
+        )
+        self._threads = ThreadPoolExecutor(MOST_CONNECTIONS, thread_name_prefix="everfold-postgres")
+        try:
+            with translated(self.path):
+                with psycopg.connect(url, autocommit=True, connect_timeout=int(CONNECT_SECS)) as connection:
+                    migrate(Database(connection, self.path))
+                self._pool.open()
+        except BaseException:
+            self._shut()
+            raise
+
+    def _configure(self, connection: Connection) -> None:
+        self._databases[connection] = Database(connection, self.path)
+
+    def _shut(self) -> None:
+        self._pool.close()
+        self._threads.shutdown()
+
+    async def _call(self, work: Callable[[Database], T]) -> T:
+        """What a piece of work gives on a connection of its own."""
+        if self.is_closed:
+            raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
+
+        def run() -> T:
+            try:
+                with self._pool.connection() as connection:
+                    return work(self._databases[connection])
+            except PoolTimeout as error:
+                text = f"{self.path}: no connection within {CONNECT_SECS:g} seconds ({error}); is the server running?"
+                raise StoreUnavailableError(text, path=self.path) from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+
+    async def _write(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        written = find_watched()
+
+        def run(database: Database) -> T:
+            with translated(self.path), database.transaction():
+                done = work(database, *arguments, **options)
+                if written is not None:
+                    written.commits_count += 1  # from here on it may be stored
+                return done
+
+        return await self._call(run)
+
+    async def _write_placed(
+        self, work: Callable[Concatenate[Database, Places, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        def run(database: Database) -> T:
+            return work(database, database.places, *arguments, **options)
+
+        return await self._write(run)
+
+    async def _read(self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs) -> T:
+        def run(database: Database) -> T:
+            with reading(self.path):
+                return work(database, *arguments, **options)
+
+        return await self._call(run)
+
+    async def _read_placed(
+        self, work: Callable[Concatenate[Database, Places, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        def run(database: Database) -> T:
+            return work(database, database.places, *arguments, **options)
+
+        return await self._read(run)
+
+    async def _read_at_once(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        def look(database: Database) -> T:
+            with database.snapshot():
+                return work(database, *arguments, **options)
+
+        return await self._read(look)
+
+    async def _empty_log(self) -> None:
+        """Nothing: the server's write-ahead files are not a client's to empty."""
+
+
+def _add_options(url: str) -> str:
+    """What the url asks of the server, and our time limits before it, so that the url wins."""
+    try:
+        given = conninfo_to_dict(url).get("options")
+    except psycopg.ProgrammingError as error:
+        raise InvalidInputError(
+            f"the store url {_hide(url)} cannot be read; expected postgresql://user@host/name"
+        ) from error
+    return f"{OPTIONS} {given}" if given else OPTIONS
+
+
+def _hide(url: str) -> str:
+    """The database's name and host, without what is secret in a url."""
+    rest = url.partition("://")[2].partition("?")[0]
+    return f"postgresql://{rest.rpartition('@')[2]}"

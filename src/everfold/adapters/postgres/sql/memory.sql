@@ -1,0 +1,17 @@
+-- name: insert_item
+INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
+VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content)
+RETURNING key;
+
+-- name: insert_audit
+INSERT INTO memory_audit (user_key, at, action, content) VALUES (:user_key, :at, :action, :content);
+
+-- name: list_audit_of_action
+SELECT content, key FROM memory_audit
+WHERE user_key = :user_key AND (at, key) < (:before, :ordinal) AND action = :action
+ORDER BY at DESC, key DESC
+LIMIT :limit_count;
+
+-- name: count_all_vectors
+-- No vectors are kept here yet; see `everfold.adapters.postgres.vector_store`.
+SELECT count(*) FROM users WHERE key = :user_key AND false;

@@ -1,0 +1,130 @@
+-- name: insert_search_row
+-- Words beyond the first 200,000 characters, and those of more than 2,046 bytes, are left out: an index takes no more.
+WITH given AS (
+    SELECT CAST(? AS BIGINT) AS message_id, left(?, 200000) AS own, left(?, 50000) AS before, CAST(? AS TEXT) AS scope
+)
+INSERT INTO message_words (message_id, user_key, words_count, own, before, words)
+SELECT
+    message_id, CAST(split_part(scope, '_', 1) AS BIGINT),
+    cardinality(string_to_array(own, ' ')) + cardinality(string_to_array(before, ' ')), own, before,
+    array_to_tsvector(
+        ARRAY(
+            SELECT DISTINCT word FROM unnest(string_to_array(concat_ws(' ', own, before, scope), ' ')) AS word
+            WHERE octet_length(word) BETWEEN 1 AND 2046
+        )
+    )
+FROM given;
+
+-- name: replace_search_row
+WITH given AS (
+    SELECT
+        CAST(:message_id AS BIGINT) AS message_id, left(:own, 200000) AS own, left(:before, 50000) AS before,
+        CAST(:scope AS TEXT) AS scope
+)
+INSERT INTO message_words (message_id, user_key, words_count, own, before, words)
+SELECT
+    message_id, CAST(split_part(scope, '_', 1) AS BIGINT),
+    cardinality(string_to_array(own, ' ')) + cardinality(string_to_array(before, ' ')), own, before,
+    array_to_tsvector(
+        ARRAY(
+            SELECT DISTINCT word FROM unnest(string_to_array(concat_ws(' ', own, before, scope), ' ')) AS word
+            WHERE octet_length(word) BETWEEN 1 AND 2046
+        )
+    )
+FROM given
+ON CONFLICT (message_id) DO UPDATE
+SET words_count = excluded.words_count, own = excluded.own, before = excluded.before, words = excluded.words;
+
+-- name: delete_search_row
+DELETE FROM message_words WHERE message_id = :message_id;
+
+-- name: erase_session_words
+DELETE FROM message_words WHERE message_id IN (SELECT id FROM messages WHERE session_key = :session_key);
+
+-- name: count_search_word
+-- :word has the user's key in front.
+SELECT count(*) FROM message_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY);
+
+-- name: search_messages
+-- Messages that hold any of the terms of :match, those that hold the rarest of :terms first: as many as the core ranks.
+SELECT
+    messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
+    messages.raw_tokens
+FROM message_words
+JOIN messages ON messages.id = message_words.message_id
+JOIN sessions ON sessions.key = messages.session_key
+WHERE
+    words @@ CAST(:match AS TSQUERY)
+    AND messages.said_at >= :since_at
+    AND messages.said_at < :until_at
+    AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
+ORDER BY
+    (
+        SELECT sum(asked.weight)
+        FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
+            AS asked (term, weight)
+        WHERE words @@ CAST(asked.term AS TSQUERY)
+    ) DESC,
+    messages.id DESC
+LIMIT :candidate_count;
+
+-- name: insert_item_words
+INSERT INTO item_words (item_key, user_key, words_count, own, words)
+SELECT
+    :item_key, CAST(split_part(:scope, '_', 1) AS BIGINT), cardinality(string_to_array(left(:own, 200000), ' ')),
+    left(:own, 200000),
+    array_to_tsvector(
+        ARRAY(
+            SELECT DISTINCT word FROM unnest(string_to_array(concat_ws(' ', left(:own, 200000), CAST(:scope AS TEXT)), ' ')) AS word
+            WHERE octet_length(word) BETWEEN 1 AND 2046
+        )
+    );
+
+-- name: delete_item_words
+DELETE FROM item_words WHERE item_key = :item_key;
+
+-- name: count_item_word
+SELECT count(*) FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY);
+
+-- name: search_items
+SELECT items.key, item_words.own, items.content
+FROM item_words
+JOIN items ON items.key = item_words.item_key
+WHERE words @@ CAST(:match AS TSQUERY)
+ORDER BY
+    (
+        SELECT sum(asked.weight)
+        FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
+            AS asked (term, weight)
+        WHERE words @@ CAST(asked.term AS TSQUERY)
+    ) DESC,
+    items.key DESC
+LIMIT :candidate_count;
+
+-- name: wipe_item_words
+DELETE FROM item_words WHERE item_key IN (SELECT key FROM items WHERE user_key = :user_key);
+
+-- name: find_unindexed
+SELECT sessions.id, messages.seq
+FROM messages JOIN sessions ON sessions.key = messages.session_key
+WHERE
+    messages.erased_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM message_words WHERE message_words.message_id = messages.id)
+LIMIT :limit_count;
+
+-- name: count_message_terms
+-- How many messages hold each of :terms, in their order. Every term has the user's key in front.
+SELECT (SELECT count(*) FROM message_words WHERE words @@ CAST(asked.term AS TSQUERY))
+FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
+ORDER BY asked.place;
+
+-- name: count_message_words
+SELECT count(*), CAST(coalesce(sum(words_count), 0) AS BIGINT) FROM message_words WHERE user_key = :user_key;
+
+-- name: count_item_terms
+SELECT (SELECT count(*) FROM item_words WHERE words @@ CAST(asked.term AS TSQUERY))
+FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
+ORDER BY asked.place;
+
+-- name: count_item_words
+SELECT count(*), CAST(coalesce(sum(words_count), 0) AS BIGINT) FROM item_words WHERE user_key = :user_key;

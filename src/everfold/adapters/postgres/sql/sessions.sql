@@ -1,0 +1,29 @@
+-- name: lock_user
+-- The first key is Everfold's own, `EVFD`: it keeps apart what other programs lock in the same database.
+SELECT pg_advisory_xact_lock(1163282500, CAST(:user_key % 2147483647 AS INTEGER));
+
+-- name: insert_session
+-- A key of a sequence is never given again.
+INSERT INTO sessions (
+    id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings
+) VALUES (
+    :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings
+);
+
+-- name: insert_message
+INSERT INTO messages (
+    session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
+    turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+RETURNING id;
+
+-- name: read_states
+SELECT sessions.id, state FROM sessions
+JOIN session_states ON session_states.session_key = sessions.key
+WHERE sessions.id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));
+
+-- name: list_used_sessions
+-- :ids is a JSON list.
+SELECT id, 1 FROM sessions WHERE id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)))
+UNION ALL
+SELECT id, 0 FROM erased_sessions WHERE id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));

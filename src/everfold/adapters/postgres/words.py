@@ -1,0 +1,138 @@
+"""The index of words in PostgreSQL: GIN finds the candidates, the core ranks them.
+
+Source: Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009, by
+`everfold.core.text.searching.rank_documents`; PostgreSQL's documentation of text search types.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, cast, get_args
+
+from everfold.adapters.sql.codec import to_micros
+from everfold.adapters.sql.database import Database, Row
+from everfold.adapters.sql.matching import key_words, write_item_scope
+from everfold.core.log.messages import Role
+from everfold.core.log.search_filters import SearchFilter
+from everfold.core.text.searching import Corpus, SearchQuery, SearchTerm, SearchText, rank_documents
+
+LEAST_CANDIDATES = 400
+"""How many rows that match are ranked at least. Source: DESIGN.md, a prototype's recall over 400 candidates."""
+
+_FIRST_MICROS = to_micros(datetime.min.replace(tzinfo=UTC))
+_LAST_MICROS = to_micros(datetime.max.replace(tzinfo=UTC)) + 1
+
+
+class PostgresWords:
+    """The tables of words, by one connection; see `everfold.adapters.sql.database.WordIndex`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find_messages(
+        self,
+        query: SearchQuery,
+        user_key: int,
+        *,
+        agent_key: int | None,
+        session_keys: Sequence[int],
+        only: SearchFilter,
+        limit_count: int,
+    ) -> list[Row]:
+        """See the protocol."""
+        agents = [] if agent_key is None else [f"'{user_key}__a{agent_key}'"]
+        sessions = [_any_of(f"'{user_key}__s{session_key}'" for session_key in session_keys)] if session_keys else []
+        asked = self._ask(query, user_key, "message")
+        rows = self._database.rows(
+            "search_messages",
+            match=" & ".join([_any_of(asked.terms), *agents, *sessions]),
+            terms="\n".join(asked.terms),
+            weights="\n".join(asked.weights),
+            candidate_count=max(LEAST_CANDIDATES, limit_count),
+            roles=json.dumps(sorted(only.roles or get_args(Role))),
+            since_at=_FIRST_MICROS if only.since is None else to_micros(only.since),
+            until_at=_LAST_MICROS if only.until is None else to_micros(only.until),
+        )
+        rows.sort(key=_key)
+        documents = [SearchText(own=cast("str", row[1]), before=cast("str", row[2])) for row in rows]
+        ranked: list[Row] = [(rows[at][0], score, *rows[at][3:]) for at, score in asked.rank(documents)]
+        return ranked[:limit_count]
+
+    def find_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+        """See the protocol."""
+        places = () if place is None else dict.fromkeys((0, place))
+        scopes = [_any_of(f"'{write_item_scope(user_key, place=one)}'" for one in places)] if places else []
+        asked = self._ask(query, user_key, "item")
+        rows = self._database.rows(
+            "search_items",
+            match=" & ".join([_any_of(asked.terms), *scopes]),
+            terms="\n".join(asked.terms),
+            weights="\n".join(asked.weights),
+            candidate_count=max(LEAST_CANDIDATES, limit_count),
+        )
+        rows.sort(key=_key)
+        documents = [SearchText(own=cast("str", row[1]), before="") for row in rows]
+        ranked: list[Row] = [(rows[at][2], score) for at, score in asked.rank(documents)]
+        return ranked[:limit_count]
+
+    def _ask(self, query: SearchQuery, user_key: int, kind: Literal["message", "item"]) -> "_Asked":
+        """A query with what the whole index of a user says of its terms."""
+        keyed = SearchQuery(
+            terms=tuple(
+                SearchTerm(words=tuple(key_words(user_key, word) for word in term.words), is_prefix=term.is_prefix)
+                for term in query.terms
+            )
+        )
+        terms = [_write_term(term) for term in keyed.terms]
+        counts = [cast("int", row[0]) for row in self._database.rows(f"count_{kind}_terms", terms="\n".join(terms))]
+        ((documents_count, words_count),) = cast(
+            "list[tuple[int, int]]", self._database.rows(f"count_{kind}_words", user_key=user_key)
+        )
+        return _Asked(
+            query=keyed,
+            terms=terms,
+            entry_counts=dict(zip(keyed.terms, counts, strict=True)),
+            whole=Corpus(documents_count, words_count),
+        )
+
+    def wipe_items(self, user_key: int) -> None:
+        """See the protocol."""
+        self._database.run("wipe_item_words", user_key=user_key)
+
+    def merge_messages(self) -> None:
+        """Nothing: what is deleted goes when the server next cleans the table."""
+
+
+def _key(row: Row) -> int:
+    return cast("int", row[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A query, and how often what it asks for is in the index."""
+
+    query: SearchQuery
+    terms: Sequence[str]
+    entry_counts: Mapping[SearchTerm, int]
+    whole: Corpus
+
+    @property
+    def weights(self) -> list[str]:
+        """How rare each term is."""
+        return [repr(math.log(1 + self.whole.documents_count / max(count, 1))) for count in self.entry_counts.values()]
+
+    def rank(self, documents: Sequence[SearchText]) -> list[tuple[int, float]]:
+        """Position and score of each document, best first, as among all that the user has."""
+        return rank_documents(self.query, documents, whole=self.whole, entry_counts=self.entry_counts)
+
+
+def _any_of(parts: Iterable[str]) -> str:
+    return f"({' | '.join(parts)})"
+
+
+def _write_term(term: SearchTerm) -> str:
+    """A term as a query of words: a phrase is looked for by its words here, and in their order by the core."""
+    words = [f"'{word}'" for word in term.words]
+    return f"{words[0]}:*" if term.is_prefix else f"({' & '.join(words)})"

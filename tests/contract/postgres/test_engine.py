@@ -1,0 +1,94 @@
+"""An engine over PostgreSQL: opened by its url, and the same after it was opened again."""
+
+import pytest
+from bench.material.logs import endless_log
+
+import everfold
+from everfold.errors import CorruptStoreError, InvalidInputError, SchemaError, StoreUnavailableError
+
+REMEMBERING = {"memory": {"system": "structured"}, "embed": {"model": "hash:64"}}
+TALK = [entry.wire for entry in endless_log(5, messages_count=160)]
+
+
+async def test_a_talk_folds_and_is_found_after_opening_again(database_url: str) -> None:
+    """A log that compacts while it grows verifies, keeps its window over an opening, and is searched and erased."""
+    async with everfold.open(database_url) as engine:
+        session = await engine.session(user="ada", limit=8_000)
+        for wire in TALK:
+            await session.append(wire)
+            window = await session.window()
+        await session.append({"role": "user", "content": "The harbour master keeps a heron."})
+        assert (await session.inspect.state()).compactions_count > 1
+        before = (await session.window(preview=True)).render("openai")
+    async with everfold.open(database_url) as engine:
+        session = await engine.session(user="ada")
+        assert (await session.window(preview=True)).render("openai") == before
+        hits = await session.search("heron of the harbour master")
+        assert hits[0].seq == len(TALK) + 1
+        assert window.report is not None
+        assert (await session.verify()).is_sound
+        await session.erase(hits[0].seq)
+        assert all(hit.seq != len(TALK) + 1 for hit in await session.search("heron"))
+        assert (await session.verify()).is_sound
+
+
+async def test_what_sqlite_shows_postgres_shows(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same log gives the same request on both stores, message by message."""
+    file = tmp_path_factory.mktemp("both") / "log.db"
+    shown: list[list[object]] = []
+    for url in (f"sqlite:///{file}", database_url):
+        async with everfold.open(url, settings={"recall": {"enabled": False}}) as engine:
+            session = await engine.session(limit=8_000)
+            requests: list[object] = []
+            for entry in endless_log(5, messages_count=160):
+                await session.append(entry.wire, said_at=entry.said_at)
+                requests.append((await session.window()).render("openai"))
+            shown.append(requests)
+    assert shown[0] == shown[1]
+
+
+async def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+    """The error names the database and what to look at, and no secret of the url."""
+    with pytest.raises(StoreUnavailableError, match="is the server running") as raised:
+        async with everfold.open("postgresql://ada:geheim@127.0.0.1:9/shop"):
+            pass
+    assert "geheim" not in str(raised.value)
+    assert "127.0.0.1:9/shop" in str(raised.value)
+
+
+async def test_an_embedder_is_refused(database_url: str) -> None:
+    """Vectors are not kept here yet: an engine with an embedder says so before anything begins."""
+    with pytest.raises(InvalidInputError, match="keeps no vectors yet"):
+        async with everfold.open(database_url, settings=REMEMBERING) as engine:
+            await engine.session()
+
+
+async def test_a_database_of_a_newer_release_is_refused(database_url: str, server_url: str) -> None:
+    """A migration that is not known stops the opening, and so does one that is another than the one that ran."""
+    import psycopg
+
+    async with everfold.open(database_url):
+        pass
+    for change, told in (
+        ("INSERT INTO migrations VALUES ('9999_later.sql', 'x')", "newer Everfold"),
+        ("UPDATE migrations SET checksum = 'x'", "is not the one of this database"),
+    ):
+        with psycopg.connect(server_url, autocommit=True) as connection:
+            connection.execute("DELETE FROM migrations WHERE name LIKE '9999%'")
+            connection.execute(change)
+        with pytest.raises(SchemaError, match=told):
+            async with everfold.open(database_url):
+                pass
+
+
+async def test_a_damaged_row_is_told(database_url: str, server_url: str) -> None:
+    """A state that cannot be read is damage, and says so."""
+    import psycopg
+
+    async with everfold.open(database_url) as engine:
+        session = await engine.session()
+        await session.append({"role": "user", "content": "hello"})
+        with psycopg.connect(server_url, autocommit=True) as connection:
+            connection.execute("UPDATE session_states SET state = 'nonsense', revision = 99")
+        with pytest.raises(CorruptStoreError, match="damaged"):
+            await (await engine.session(id=session.id)).window()
