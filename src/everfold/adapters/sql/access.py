@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import cast
 
 from everfold.adapters.sql.codec import find_moment, from_micros, to_micros
-from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.database import NO_USER, Database, SqlValue
 from everfold.core.access.api_keys import ApiKey, ApiKeyId, Scope, ScopeKind, is_admin, refuse_last_admin
 from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.errors import ConflictError, NotFoundError
@@ -56,6 +56,8 @@ def list_api_keys(database: Database, *, after: ApiKeyId | None, limit_count: in
 
 def revoke_api_key(database: Database, key_id: ApiKeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> ApiKey:
     """See `AccessStore.revoke_api_key`."""
+    if keeps_admin:
+        database.lock_user(NO_USER)
     key = _get_key(database, key_id)
     if keeps_admin and is_admin(key, revoked_at):
         other = database.row("find_other_admin_key", id=key_id, at=to_micros(revoked_at))

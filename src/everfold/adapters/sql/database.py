@@ -10,6 +10,9 @@ from everfold.core.text.searching import SearchQuery
 SqlValue: TypeAlias = int | float | bytes | str | None
 """What a column or a binding holds."""
 
+NO_USER = 0
+"""No user has this key: what is locked under it belongs to the whole store."""
+
 Row: TypeAlias = tuple[SqlValue, ...]
 
 

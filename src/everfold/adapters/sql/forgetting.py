@@ -56,6 +56,8 @@ def list_branches(database: Database, session_id: SessionId) -> list[SessionId]:
 def erase_sessions(database: Database, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
     """See `ForgettingStore.erase_sessions`."""
     for session_id in session_ids:
+        _, user_key = find_session_keys(database, session_id)
+        database.lock_user(user_key)
         others = [id_ for id_ in list_branches(database, session_id) if id_ not in session_ids]
         if others:
             raise ConflictError(
@@ -91,6 +93,7 @@ def _erase_session(database: Database, session_id: SessionId, session_key: int) 
 def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
     """See `ForgettingStore.wipe_user`."""
     user_key = get_user_key(database, user_id)
+    database.lock_user(user_key)
     rows = database.rows("list_session_lineages", user_key=user_key)
     kept = dict.fromkeys(("transcripts", *_BUCKETS[1:]), 0)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
@@ -137,9 +140,10 @@ def import_memory(
     sessions: Sequence[RestoredSession] = (),
 ) -> MemoryVersion:
     """See `ForgettingStore.import_memory`."""
+    user_key = get_user_key(database, memory.user_id)
+    database.lock_user(user_key)
     for session in sessions:
         _restore_session(database, session)
-    user_key = get_user_key(database, memory.user_id)
     if cast("tuple[int]", database.row("count_memory", user_key=user_key))[0]:
         raise ConflictError(f"user {memory.user_id} has a memory already; wipe it first", user=memory.user_id)
     last_ordinal = _read_last_ordinal(database, user_key)

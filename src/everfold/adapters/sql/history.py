@@ -134,7 +134,8 @@ def read_contents(
 
 def erase_message(database: Database, places: Places, erasure: Erasure, erased_at: datetime) -> None:
     """See `HistoryStore.erase_message`."""
-    message_id = _message_place(database, places, erasure.session_id, erasure.seq)[0]
+    message_id, owner_key, *_ = _message_place(database, places, erasure.session_id, erasure.seq)
+    database.lock_user(owner_key)
     begin_erase(database)
     _write_states(database, places, erasure)
     database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))

@@ -34,6 +34,7 @@ def read_memory_version(database: Database, user_id: UserId) -> MemoryVersion:
 def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
     """See `ItemStore.change_memory`."""
     user_key = get_user_key(database, change.user_id)
+    database.lock_user(user_key)
     head = change.next_version
     if change.is_forgetting:
         begin_erase(database)
@@ -98,6 +99,7 @@ def wipe_memory(
 ) -> dict[str, int]:
     """See `MemoryRecordStore.wipe_memory`. O(what the user has). `more` are counts of what went with it."""
     user_key = get_user_key(database, user_id)
+    database.lock_user(user_key)
     head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch + 1)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
     cursors = cast("tuple[int]", database.row("count_cursors", user_key=user_key))[0]

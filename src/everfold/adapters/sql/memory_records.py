@@ -305,6 +305,7 @@ def _read_kept(database: Database, session_id: SessionId, session_key: int) -> S
 def write_session_memory(database: Database, memory: SessionMemory, *, expected: SessionMemory) -> None:
     """See `MemoryRecordStore.write_session_memory`."""
     session_key, user_key = find_session_keys(database, memory.session_id)
+    database.lock_user(user_key)
     if _read_kept(database, memory.session_id, session_key) != expected:
         raise ConflictError(
             f"session {memory.session_id}: what is kept of its memory is another than expected; read it again",

@@ -14,12 +14,13 @@ from everfold.errors import ConflictError, NotFoundError
 
 def create_session(database: Database, record: SessionRecord, state: SessionState) -> None:
     """See `SessionStore.create_session`."""
-    _expect_epoch(database, record, state)
-    _refuse_erased(database, record)
     database.run("insert_user", user_id=record.user_id, created_at=to_micros(record.created_at))
     database.run("insert_agent", agent_id=record.agent_id)
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
     user_key, agent_key = cast("tuple[int, int]", owner)
+    database.lock_user(user_key)
+    _expect_epoch(database, record, state)
+    _refuse_erased(database, record)
     if record.is_current:
         current = find_current_session(database, record.user_id, record.agent_id, record.session_key)
         _expect_current(record, current)
@@ -132,6 +133,7 @@ def make_current(database: Database, session_id: SessionId) -> SessionRecord:
     record = get_session(database, session_id)
     owner = database.row("find_owner", user_id=record.user_id, agent_id=record.agent_id)
     user_key, agent_key = cast("tuple[int, int]", owner)
+    database.lock_user(user_key)
     database.run("clear_current", user_key=user_key, agent_key=agent_key, thread=record.session_key)
     database.run("set_current", session_id=session_id)
     return get_session(database, session_id)

@@ -55,6 +55,9 @@ def find_default(database: Database) -> User | None:
 
 def change_user(database: Database, user: User, *, expected: User) -> None:
     """See `UserStore.change_user`."""
+    row = database.row("find_user", user_id=user.id)
+    if row is not None:
+        database.lock_user(cast("int", row[0]))
     found = find_user(database, user.id)
     if found is None:
         raise NotFoundError(f"there is no user {user.id!r}; `everfold users` lists them", user=user.id)

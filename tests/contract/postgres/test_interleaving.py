@@ -1,0 +1,89 @@
+"""Writes of one user that meet on different connections: what one of them checked holds until it has committed."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+
+from everfold.adapters.postgres.store import PostgresStore
+from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId
+from everfold.core.primitives.ids import SessionId
+from everfold.errors import ConflictError
+from everfold.testing.kit.builders import (
+    ADA,
+    branch_session,
+    minute,
+    open_session,
+    plan_bare_erasure,
+    session_record,
+    talk,
+)
+from everfold.testing.kit.memory_builders import item, put
+
+ROUNDS = 12
+
+
+async def attempt(work: Awaitable[object]) -> bool:
+    """Whether a write went through; it may only be refused because another one came first."""
+    try:
+        await work
+    except ConflictError:
+        return False
+    return True
+
+
+async def test_no_write_to_memory_is_lost(store: PostgresStore) -> None:
+    """Of writers that try again until they are through each raises the revision by one, and what each wrote is there."""
+
+    async def write(number: int) -> None:
+        while not await attempt(put(store, item(f"itm_{number}", f"Berth {number} costs {number} euros."))):
+            pass
+
+    await asyncio.gather(*(write(number) for number in range(ROUNDS)))
+    assert (await store.read_memory_version(ADA)).revision == ROUNDS
+    assert len(await store.list_items(ADA, None, limit_count=99)) == ROUNDS
+
+
+async def test_an_admin_key_is_always_left(store: PostgresStore) -> None:
+    """Two keys that are revoked at once, each as long as the other is there, are never both gone."""
+    for number in range(ROUNDS):
+        keys = [
+            ApiKey(
+                id=ApiKeyId(f"key_{number}_{name}"),
+                name=f"{number}{name}",
+                scope=ADMIN,
+                secret_hash=f"{number}{name}",
+                created_at=minute(0),
+            )
+            for name in "ab"
+        ]
+        for key in keys:
+            await store.add_api_key(key)
+        gone = await asyncio.gather(
+            *(attempt(store.revoke_api_key(key.id, revoked_at=minute(1), keeps_admin=True)) for key in keys)
+        )
+        assert sorted(gone) == [False, True]
+        [left] = [key for key, is_gone in zip(keys, gone, strict=True) if not is_gone]
+        await store.revoke_api_key(left.id, revoked_at=minute(1))
+
+
+async def test_a_branch_never_passes_an_erase(store: PostgresStore) -> None:
+    """Of an erase and a branch that were planned over the same state one is refused, whichever comes second."""
+    for number in range(ROUNDS):
+        parent = await open_session(store, replace(session_record(f"ses_{number}"), started_by="branch"), *talk(2))
+        state = await store.read_state(parent.id)
+        erasure = await plan_bare_erasure(store, parent.id, 1)
+        done = await asyncio.gather(
+            attempt(branch_session(store, parent, f"ses_{number}b", state=state)),
+            attempt(store.erase_message(erasure, erased_at=minute(9))),
+        )
+        assert sorted(done) == [False, True]
+
+
+async def test_one_session_is_current(store: PostgresStore) -> None:
+    """Of several first sessions that are opened at once one is, and the others are refused."""
+    records = [session_record(f"ses_{number}") for number in range(6)]
+    done = await asyncio.gather(*(attempt(open_session(store, record)) for record in records))
+    assert done.count(True) == 1
+    current = await store.find_current_session(ADA, records[0].agent_id)
+    assert current is not None
+    assert current.id == SessionId(f"ses_{done.index(True)}")
