@@ -1,9 +1,15 @@
 """An engine over PostgreSQL: opened by its url, and the same after it was opened again."""
 
+import os
+from contextlib import suppress
+
+import psycopg
 import pytest
 from bench.material.logs import endless_log
 
 import everfold
+from everfold.adapters.postgres.connections import MOST_CONNECTIONS
+from everfold.adapters.postgres.store import PostgresStore
 from everfold.errors import CorruptStoreError, InvalidInputError, SchemaError, StoreUnavailableError
 
 REMEMBERING = {"memory": {"system": "structured"}, "embed": {"model": "hash:64"}}
@@ -65,8 +71,6 @@ async def test_an_embedder_is_refused(database_url: str) -> None:
 
 async def test_a_database_of_a_newer_release_is_refused(database_url: str, server_url: str) -> None:
     """A migration that is not known stops the opening, and so does one that is another than the one that ran."""
-    import psycopg
-
     async with everfold.open(database_url):
         pass
     for change, told in (
@@ -83,8 +87,6 @@ async def test_a_database_of_a_newer_release_is_refused(database_url: str, serve
 
 async def test_a_damaged_row_is_told(database_url: str, server_url: str) -> None:
     """A state that cannot be read is damage, and says so."""
-    import psycopg
-
     async with everfold.open(database_url) as engine:
         session = await engine.session()
         await session.append({"role": "user", "content": "hello"})
@@ -92,3 +94,28 @@ async def test_a_damaged_row_is_told(database_url: str, server_url: str) -> None
             connection.execute("UPDATE session_states SET state = 'nonsense', revision = 99")
         with pytest.raises(CorruptStoreError, match="damaged"):
             await (await engine.session(id=session.id)).window()
+
+
+async def test_a_fork_is_refused(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was forked from the one that opened the store speaks on none of its sockets."""
+    store = await PostgresStore.open(database_url)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: -1)
+        with pytest.raises(StoreUnavailableError, match="was forked"):
+            await store.list_agents()
+    assert await store.list_agents() == []
+    await store.close()
+    with pytest.raises(StoreUnavailableError, match="was closed"):
+        await store.list_agents()
+
+
+async def test_a_lost_connection_costs_one_call(database_url: str, server_url: str) -> None:
+    """When the server ends its connections the call at work says so, and later ones have new connections."""
+    store = await PostgresStore.open(database_url)
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    for _ in range(MOST_CONNECTIONS):
+        with suppress(StoreUnavailableError):
+            await store.list_agents()
+    assert await store.list_agents() == []
+    await store.close()

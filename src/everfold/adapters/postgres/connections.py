@@ -1,6 +1,7 @@
 """The threads of a store over PostgreSQL: each piece of work takes a connection of the pool on one of them."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, ParamSpec, TypeVar
@@ -32,6 +33,7 @@ class PostgresConnections(Connections):
     def __init__(self, url: str) -> None:
         self.path = _hide(url)
         self.is_closed = False
+        self._process_id = os.getpid()
         self._databases: WeakKeyDictionary[Connection, Database] = WeakKeyDictionary()
         self._pool = ConnectionPool(
             url,
@@ -56,11 +58,21 @@ class PostgresConnections(Connections):
         self._databases[connection] = Database(connection, self.path)
 
     def _shut(self) -> None:
+        if os.getpid() != self._process_id:
+            return
         self._pool.close()
         self._threads.shutdown()
 
     async def _call(self, work: Callable[[Database], T]) -> T:
-        """What a piece of work gives on a connection of its own."""
+        """What a piece of work gives on a connection of its own.
+
+        Raises:
+            StoreUnavailableError: the store was closed, or belongs to another process, or has no connection.
+        """
+        if os.getpid() != self._process_id:  # both would speak on the same sockets
+            raise StoreUnavailableError(
+                f"{self.path} was opened before this process was forked; open it again in this one", path=self.path
+            )
         if self.is_closed:
             raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
 
