@@ -92,7 +92,7 @@ class Everfold:
             defaults=self._defaults,
         )
 
-    async def session(
+    async def session(  # noqa: PLR0913 - each says which session is meant, or what it holds
         self,
         *,
         user: str = DEFAULT_USER,
@@ -104,6 +104,7 @@ class Everfold:
         id: str | None = None,  # noqa: A002 - what a user calls it
         new: bool = False,
         beside: bool = False,
+        create: bool = True,
     ) -> Session:
         """The current session of a user and an agent, which is made where there is none; or another one.
 
@@ -122,6 +123,9 @@ class Everfold:
             new: A new, empty one that follows the current one of its key and becomes current. It holds what that one held, but for
                 what is given here.
             beside: A new, empty one beside the current one, which stays current.
+            create: Store the current session where there is none. With False opening it writes nothing: it is stored
+                with its first append, or by `Session.create`, and is in no list before. Of two such handles the first
+                to append stores it, and the other goes on in the same one, under its id.
 
         Raises:
             InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`
@@ -139,7 +143,9 @@ class Everfold:
         if beside:
             return await self._open_beside(user, agent, session_key, hold)
         live = await self._find_current(user, agent, session_key) if new else None
-        return await (self._open_current(user, agent, session_key, hold) if live is None else self._follow(live, hold))
+        if live is not None:
+            return await self._follow(live, hold)
+        return await self._open_current(user, agent, session_key, hold, create=create)
 
     async def _open_known(self, session_id: SessionId, hold: _Hold | None) -> Session:
         """The session with an id, as it is or with what it is to hold from now on."""
@@ -148,15 +154,18 @@ class Everfold:
             return self._handle(live)
         return self._handle(await self._change(live, hold(live.settings)))
 
-    async def _open_current(self, user: str, agent: str, session_key: str, hold: _Hold) -> Session:
-        """The current session with what it is to hold, made where there is none."""
+    async def _open_current(self, user: str, agent: str, session_key: str, hold: _Hold, *, create: bool) -> Session:
+        """The current session with what it is to hold, made where there is none, or to be made with its first append."""
         settings = hold(self._defaults_of(agent))
         live = await self._find_current(user, agent, session_key)
         is_new = live is None
         if live is None:
             require_room(settings, SessionState(), "to be opened")
-            user_id = await self._users.ensure_id(user)
-            live = await self._switcher.open_current(user_id, AgentId(agent), session_key, settings)
+            user_id = await self._users.propose_id(user)
+            ensure = partial(self._users.ensure_id, user)
+            live = self._switcher.prepare(user_id, AgentId(agent), session_key, settings, ensure_user_id=ensure)
+            if create:
+                await live.create(self._store)
         wanted = hold(replace(live.settings, policy=settings.policy))
         return self._handle(await self._change(live, wanted), is_new=is_new)
 

@@ -107,6 +107,19 @@ class Session:
         """Whether it was made for this handle, and not found."""
         return self._is_new
 
+    async def create(self) -> bool:
+        """Store this session now, before anything is appended to it; whether it was not stored before.
+
+        Whatever needs its id in another process or request needs it stored; an append does it by itself.
+        """
+        return await self._is_stored() is False and await self._live.create(self._store)
+
+    async def _is_stored(self) -> bool:
+        """Whether anything was appended to it, or it was created, by whichever handle."""
+        if self._live.opening is not None:
+            await self._live.reload(self._store)
+        return self._live.opening is None
+
     @property
     def record(self) -> SessionRecord:
         """Who it belongs to, where it came from, and its settings."""
@@ -222,6 +235,8 @@ class Session:
         Raises:
             InvalidInputError: more than 1,000 are given.
         """
+        if not await self._is_stored():
+            return {}
         return await look_up(self._store, self._live, client_ids=client_ids, hashes=hashes)
 
     async def window(
@@ -279,6 +294,8 @@ class Session:
         keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
         if keep < 1:
             raise InvalidInputError(f"session {self.id}: keep_recent must be at least 1, got {keep}", session=self.id)
+        if not await self._is_stored():
+            return []
         demand = Demand(keep_recent=keep, focus=focus)
         if dry_run:
             preview = self._background.worker.compactor(await copy_session(self._store, self._live), is_preview=True)
@@ -300,6 +317,7 @@ class Session:
                 f"session {self.id}: there is no context source to ask; allow some in [[compaction.context_sources]]",
                 session=self.id,
             )
+        await self.create()
         return await refresher.refresh(self._live, cause="manual")
 
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
@@ -341,6 +359,9 @@ class Session:
             await tries.begin()
             await self._live.reload(self._store)
             state = self._live.state
+            if self._live.opening is not None:
+                self._live.state = replace(state, calibration=learn(state.calibration))
+                return
             new = replace(state, revision=state.revision + 1, calibration=learn(state.calibration))
             try:
                 await self._store.write_state(self.id, new, expected_revision=state.revision)
@@ -393,6 +414,8 @@ class Session:
             InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
                 is not before `until`.
         """
+        if not await self._is_stored():
+            return []
         record = self.record
         return await search_messages(
             self._store,
@@ -413,6 +436,8 @@ class Session:
 
     async def verify(self) -> Verification:
         """Check everything that the certificates claim against what is stored. O(log)."""
+        if not await self._is_stored():
+            return Verification(session=self.id, messages_count=0, compactions_count=0, problems=())
         return await verify_session(self._store, self.record)
 
     async def erase(self, seq: int, *, actor: str = "user") -> Erased:
@@ -423,6 +448,7 @@ class Session:
         Raises:
             NotFoundError: the session has no such message.
         """
+        await self.create()
         stream = self._stream
         return await erase_message(self._store, self._live, seq, clock=self._clock, stream=stream, actor=actor)
 
@@ -459,6 +485,7 @@ class Session:
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
         """
+        await self.create()
         return self._with(await (self._switcher.new if keep_calibration else self._switcher.reset)(self._live))
 
     async def branch(self, seq: int) -> "Session":
@@ -479,6 +506,7 @@ class Session:
 
     async def resume(self) -> None:
         """Make this session the current one of its user and agent again."""
+        await self.create()
         self._live.record = (await self._switcher.resume(self.record)).record
 
     @property

@@ -56,8 +56,12 @@ class Hit:
 class SessionStore(Protocol):
     """Sessions by user and agent."""
 
-    async def create_session(self, record: SessionRecord, state: SessionState) -> None:
-        """Store a session with its first state. If it is current, the one before it is so no longer, in one transaction.
+    async def create_session(
+        self, record: SessionRecord, state: SessionState, *, first: AppendPlan | None = None
+    ) -> None:
+        """Store a session with its first state, and its first messages with it, as planned from that state.
+
+        If it is current, the one before it is so no longer, in the same transaction.
 
         Raises:
             ConflictError: the id exists, or another session became current for the same user, agent and session key

@@ -362,6 +362,68 @@ async def test_a_key_is_not_given_beside_an_id(engine: Everfold) -> None:
         await engine.session(id=session.id, key="inbox")
 
 
+async def test_opening_can_write_nothing(engine: Everfold) -> None:
+    """A session that is opened without being created is nowhere until its first append, which stores it and its user."""
+    session = await engine.session(user="ada", key="inbox", limit=LIMIT, system="Be brief.", create=False)
+    assert session.is_new
+    assert await session.configure(system="Be kind.")
+    assert (await session.window()).render("openai")["messages"] == [{"role": "system", "content": "Be kind."}]
+    assert (await session.window(preview=True)).report.last_seq == 0
+    assert await session.messages() == []
+    assert await session.search("anything") == []
+    assert await session.lookup(["a"]) == {}
+    assert await session.compact() == []
+    assert (await session.verify()).is_sound
+    assert (await session.inspect.state()).last_seq == 0
+    for refused in (session.read(1), session.retract(), session.branch(1)):
+        with pytest.raises((NotFoundError, InvalidInputError)):
+            await refused
+    assert await engine.list_sessions() == []
+    assert [one for one in await engine.list_users() if one.name == "ada"] == []
+    user_id = session.record.user_id
+    assert await session.append(user("hello"), client_id="a") == [1]
+    (record,) = await engine.list_sessions(user="ada")
+    assert (record.id, record.user_id, record.session_key) == (session.id, user_id, "inbox")
+    assert record.settings.prompt.system == "Be kind."
+    assert await session.append(user("hello"), client_id="a") == [1]
+    again = await engine.session(user="ada", key="inbox", create=False)
+    assert (again.id, again.is_new) == (session.id, False)
+    assert await texts(again) == ["hello"]
+
+
+async def test_handles_that_wait_become_one_session(engine: Everfold) -> None:
+    """Of handles that were opened before anything was stored, the first append stores the session of them all."""
+    first, second, third = [await engine.session(user="ada", create=False) for _ in range(3)]
+    assert await first.append([user("one"), assistant("two")]) == [1, 2]
+    assert await texts(third) == ["one", "two"]
+    assert await second.append(user("three")) == [3]
+    assert first.id == second.id == third.id
+    assert await texts(first) == ["one", "two", "three"]
+    assert len(await engine.list_sessions()) == 1
+
+
+async def test_a_refused_first_append_stores_nothing(engine: Everfold) -> None:
+    """Where the first append does not fit, neither the session nor its user is stored, and the next one stores both."""
+    session = await engine.session(user="ada", create=False)
+    with pytest.raises(InvalidInputError):
+        await session.append([user("one"), result("nowhere", "x")])
+    assert await engine.list_sessions() == []
+    assert await session.append(user("one")) == [1]
+    assert len(await engine.list_sessions(user="ada")) == 1
+
+
+async def test_a_session_can_be_created_at_once(engine: Everfold) -> None:
+    """`create` stores a session that waits, once; whatever follows a session that waits creates it."""
+    session = await engine.session(user="ada", create=False)
+    assert await session.create()
+    assert not await session.create()
+    assert (await engine.session(id=session.id)).record == session.record
+    other = await engine.session(user="ben", create=False)
+    following = await other.new()
+    assert following.record.parent_id == other.id
+    assert len(await engine.list_sessions(user="ben")) == 2
+
+
 async def test_search_finds_a_shared_message_once(engine: Everfold) -> None:
     """A message that a branch shares is found once among all sessions, and in the branch too."""
     session = await engine.session()

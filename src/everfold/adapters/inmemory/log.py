@@ -124,6 +124,13 @@ def _check_client_ids(tables: Tables, session_id: SessionId, plan: AppendPlan) -
         seen.add(client_id)
 
 
+def check_own_client_ids(session_id: SessionId, plan: AppendPlan) -> None:
+    """Refuse a plan in which a client id stands twice."""
+    names = [one.client_id for one in plan.appended if one.client_id is not None]
+    if len(set(names)) < len(names):
+        raise ConflictError(f"session {session_id}: a client id stands twice in one append", session=session_id)
+
+
 def _find_client_id(tables: Tables, session_id: SessionId, client_id: str) -> StoredMessage | None:
     """The message of the lineage that was appended under a client id."""
     for segment in tables.sessions[session_id].lineage:

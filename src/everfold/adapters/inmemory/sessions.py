@@ -5,8 +5,10 @@ from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
 
+from everfold.adapters.inmemory.log import check_own_client_ids, write_plan
 from everfold.adapters.inmemory.tables import Tables, TablesHolder
 from everfold.core.access.users import User
+from everfold.core.log.appending import AppendPlan
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -16,12 +18,18 @@ from everfold.errors import ConflictError
 class InMemorySessions(TablesHolder):
     """The session store's methods; see `everfold.ports.stores.SessionStore`."""
 
-    async def create_session(self, record: SessionRecord, state: SessionState) -> None:
-        """Store a session with its first state."""
+    async def create_session(
+        self, record: SessionRecord, state: SessionState, *, first: AppendPlan | None = None
+    ) -> None:
+        """Store a session with its first state, and its first messages with it."""
         tables = self._tables
         _check_new(tables, record)
         _check_epoch(tables, record, state)
+        if first is not None:
+            check_own_client_ids(record.id, first)
         put_session(tables, record, state)
+        if first is not None:
+            write_plan(tables, record.id, first)
         if record.is_current:
             put_current(tables, record)
 

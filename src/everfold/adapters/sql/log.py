@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
+from everfold.adapters.sql import sessions
 from everfold.adapters.sql.codec import cuts_to_blob, message_row, read_message, read_note, text_to_blob
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.matching import key_words, write_scope
@@ -10,10 +11,19 @@ from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.quoted_lines import LONG_BYTES
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
-from everfold.core.log.sessions import NO_END, find_stretches
+from everfold.core.log.sessions import NO_END, SessionRecord, find_stretches
 from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, NotFoundError
+
+
+def create_session(
+    database: Database, record: SessionRecord, state: SessionState, *, first: AppendPlan | None = None
+) -> None:
+    """See `SessionStore.create_session`. Its place is remembered by nobody before it is stored."""
+    sessions.create_session(database, record, state)
+    if first is not None:
+        append(database, Places(database), record.id, first, state.revision)
 
 
 def append(database: Database, places: Places, session_id: SessionId, plan: AppendPlan, expected_revision: int) -> None:

@@ -16,7 +16,7 @@ class SqlLog(Connections):
 
     # --- sessions
 
-    create_session = writes(sessions.create_session)
+    create_session = writes(log.create_session)
     get_session = reads(sessions.get_session)
     find_current_session = reads(sessions.find_current_session)
     list_sessions = reads(sessions.list_sessions)

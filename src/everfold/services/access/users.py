@@ -41,6 +41,7 @@ class Users:
     clock: Clock
     ids: Ids
     _known: dict[str, UserId] = field(default_factory=dict, init=False)
+    _proposed: dict[str, UserId] = field(default_factory=dict, init=False)
 
     async def ensure_id(self, text: str) -> UserId:
         """The id of whom a text names; the default user and an unknown name are stored first.
@@ -52,6 +53,17 @@ class Users:
         """
         reference = parse_user_reference(text)
         return self._read_known(reference) or self._remember(text, await self._ensure(reference))
+
+    async def propose_id(self, text: str) -> UserId:
+        """The id of whom a text names, or the one that `ensure_id` will store them under; nothing is stored.
+
+        Raises:
+            InvalidInputError: the text names no user; see `parse_user_reference`.
+        """
+        if (found := await self.find_id(text)) is not None:
+            return found
+        name = parse_user_reference(text).text
+        return self._proposed.get(name) or self._proposed.setdefault(name, self._new_id())
 
     async def find_id(self, text: str) -> UserId | None:
         """The id of whom a text names, or None where no user has that name; nothing is stored.
@@ -197,9 +209,12 @@ class Users:
                 await self.store.add_user(user)
                 return user
 
+    def _new_id(self) -> UserId:
+        return UserId(str(uuid5(_NAMESPACE, self.ids.new_id("usr_"))))
+
     def _new_user(self, name: str, bindings: tuple[Binding, ...], *, is_default: bool = False) -> User:
         return User(
-            id=UserId(str(uuid5(_NAMESPACE, self.ids.new_id("usr_")))),
+            id=self._proposed.pop(name) if name in self._proposed else self._new_id(),
             name=name,
             bindings=bindings,
             is_default=is_default,

@@ -85,6 +85,8 @@ async def append_once(
         InvalidInputError: a message does not fit the log.
         ConflictError: a client id was used before for another message, or without `overlaps` for a part of a batch.
     """
+    if live.opening is not None:
+        await live.reload(store)
     for _ in range(MOST_ATTEMPTS):
         known = await find_known(store, live, incoming, overlaps=overlaps)
         rest = [item for item in incoming if item.client_id not in known] if known else incoming
@@ -93,7 +95,10 @@ async def append_once(
         before = live.state
         try:
             plan = await plan_next(store, live, rest)
-            await store.append(live.record.id, plan, expected_revision=before.revision)
+            if live.opening is None:
+                await store.append(live.record.id, plan, expected_revision=before.revision)
+            else:
+                await live.begin(store, plan)
         except InvalidInputError:
             await live.reload(store)
             if live.state.revision == before.revision:
@@ -138,7 +143,9 @@ async def find_known(
         ConflictError: one was used before for a message of another meaning, or without `overlaps` only some are stored.
     """
     by_id = {item.client_id: item for item in incoming if item.client_id is not None}
-    found = await store.find_client_ids(live.record.id, list(by_id)) if by_id else {}
+    if not by_id or live.opening is not None:
+        return {}
+    found = await store.find_client_ids(live.record.id, list(by_id))
     if not found:
         return {}
     stored = await live.load_messages(store, sorted(seq for seq, _ in found.values()))

@@ -3,8 +3,9 @@
 Everything here can be read again from the store at any time, and is whenever the session's revision has moved on.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
 
 from everfold.core.compaction.folding import Digest
 from everfold.core.compaction.layout import EMPTY_LAYOUT, Layout
@@ -13,16 +14,33 @@ from everfold.core.compaction.record import Compaction
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.budget import UsableBudget, share_budget
 from everfold.core.log.messages import Message, make_tombstone
-from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
-from everfold.core.primitives.ids import CompactionId
+from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.core.windows.window import Body
-from everfold.errors import CorruptStoreError
+from everfold.errors import ConflictError, CorruptStoreError
 from everfold.ports.stores import Store
 from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnNote, TurnRecall
 
 MOST_MESSAGES = 4096
 """How many messages a handle remembers at most while it only appends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a session comes to be stored that nothing was appended to yet.
+
+    Attributes:
+        ensure_user_id: Stores its user where they are unknown, and gives their id.
+        new_id: Makes another id, where the first one is taken.
+        switching: Held while it becomes the current one.
+        tell: Tells of it once it is stored.
+    """
+
+    ensure_user_id: Callable[[], Awaitable[UserId]]
+    new_id: Callable[[], SessionId]
+    switching: Callable[[], AbstractAsyncContextManager[None]]
+    tell: Callable[[SessionRecord], Awaitable[None]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,6 +61,7 @@ class LiveSession:
         changed: What memory has gained since the snapshot, so that a turn reads only what is new.
         recalled: What memory shows in this turn, so that every step of the turn shows the same.
         noted: The continuity note of this turn, for the same reason.
+        opening: How it is stored with its first append; None once it is.
     """
 
     record: SessionRecord
@@ -58,6 +77,7 @@ class LiveSession:
     changed: ChangedItems | None = None
     recalled: TurnRecall | None = None
     noted: TurnNote | None = None
+    opening: Opening | None = None
 
     @property
     def settings(self) -> SessionSettings:
@@ -87,8 +107,11 @@ class LiveSession:
     async def reload(self, store: Store) -> None:
         """Take the state as it is now, with what another writer may have changed beside it.
 
-        After an erase nothing that was read before is used again: layouts and digests were replaced.
+        After an erase nothing that was read before is used again: layouts and digests were replaced. A session that is
+        not stored yet becomes the one that another handle has stored in its place.
         """
+        if self.opening is not None and not await self._find_stored(store):
+            return
         known = self.state if self.state.revision else None  # nothing was read before the first revision
         state = await store.read_state(self.record.id, known=known)
         if state is known:
@@ -97,6 +120,44 @@ class LiveSession:
         if self.is_folded_anew(state):
             layout = await store.read_layout(CompactionId(state.compaction_id)) if state.compaction_id else EMPTY_LAYOUT
         self.move_to(record, state, layout)
+
+    async def _find_stored(self, store: Store) -> bool:
+        record = self.record
+        found = await store.find_current_session(record.user_id, record.agent_id, record.session_key)
+        if found is not None:
+            self.record, self.state, self.opening, self.known_room = found, SessionState(), None, None
+        return found is not None
+
+    async def create(self, store: Store) -> bool:
+        """Store a session that is not stored yet, or become the one in its place; whether this handle stored it."""
+        while self.opening is not None:
+            try:
+                await self.begin(store)
+            except ConflictError:
+                await self.reload(store)
+            else:
+                return True
+        return False
+
+    async def begin(self, store: Store, first: AppendPlan | None = None) -> None:
+        """Store a session that is not stored yet, with its first messages.
+
+        Raises:
+            ConflictError: another handle has stored one in its place, or its id is taken; it has another one now.
+        """
+        opening = self.opening
+        if opening is None:
+            return
+        async with opening.switching():
+            self.record = replace(self.record, user_id=await opening.ensure_user_id())
+            try:
+                await store.create_session(self.record, self.state, first=first)
+            except ConflictError:
+                session_id = opening.new_id()
+                self.record = replace(self.record, id=session_id, lineage=(Segment(session_id=session_id),))
+                raise
+            self.opening = None
+            await opening.tell(self.record)
 
     def is_folded_anew(self, state: SessionState) -> bool:
         """Whether a newer state shows another layout than the known one."""
@@ -184,6 +245,8 @@ async def load_session(store: Store, record: SessionRecord) -> LiveSession:
 async def copy_session(store: Store, live: LiveSession) -> LiveSession:
     """A copy of a session as it is now, which a preview may change; it shares what was read."""
     await live.reload(store)
+    if live.opening is not None:
+        return LiveSession(record=live.record, state=live.state, opening=live.opening)
     copy = await load_session(store, live.record)
     copy.messages, copy.digests = dict(live.messages), dict(live.digests)
     copy.noted, copy.recalled = live.noted, live.recalled

@@ -15,7 +15,7 @@ from everfold.core.text.searching import BEFORE_COUNT
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
-from everfold.services.sessions.live import LiveSession, load_session
+from everfold.services.sessions.live import LiveSession, Opening, load_session
 from everfold.services.telling.tries import Tries
 
 BranchedBy = Literal["branch", "rewind", "compaction"]
@@ -45,20 +45,16 @@ class Opener:
     clock: Clock
     ids: Ids
 
-    async def open_current(
-        self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings
-    ) -> tuple[LiveSession, bool]:
-        """The current session under a session key, made when there is none, and whether it was made."""
-        tries = Tries(f"the current session of user {user_id} and agent {agent_id!r}", user=user_id, agent=agent_id)
-        while True:
-            await tries.begin()
-            live = await self.find_current(user_id, agent_id, session_key)
-            if live is not None:
-                return live, False
-            try:
-                return await self._start(user_id, agent_id, session_key, settings, started_by="open"), True
-            except ConflictError:
-                continue
+    def new_id(self) -> SessionId:
+        """An id for a session."""
+        return SessionId(self.ids.new_id("ses_"))
+
+    def prepare(
+        self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings, opening: Opening
+    ) -> LiveSession:
+        """A new, empty session that is stored, and becomes the current one, with its first append."""
+        record = self._new_record(user_id, agent_id, session_key, settings, started_by="open")
+        return LiveSession(record=record, state=SessionState(), opening=opening)
 
     async def find_current(self, user_id: UserId, agent_id: AgentId, session_key: str) -> LiveSession | None:
         """The current session of a user and an agent under a session key, or None."""
@@ -116,8 +112,32 @@ class Opener:
         is_current: bool = True,
         state: SessionState | None = None,
     ) -> LiveSession:
-        session_id = SessionId(self.ids.new_id("ses_"))
-        record = SessionRecord(
+        record = self._new_record(
+            user_id,
+            agent_id,
+            session_key,
+            settings,
+            started_by=started_by,
+            parent_id=parent_id,
+            is_current=is_current,
+        )
+        state = state or SessionState()
+        await self.store.create_session(record, state)
+        return LiveSession(record=record, state=state)
+
+    def _new_record(
+        self,
+        user_id: UserId,
+        agent_id: AgentId,
+        session_key: str,
+        settings: SessionSettings,
+        *,
+        started_by: StartedBy,
+        parent_id: SessionId | None = None,
+        is_current: bool = True,
+    ) -> SessionRecord:
+        session_id = self.new_id()
+        return SessionRecord(
             id=session_id,
             user_id=user_id,
             agent_id=agent_id,
@@ -130,9 +150,6 @@ class Opener:
             is_current=is_current,
             session_key=session_key,
         )
-        state = state or SessionState()
-        await self.store.create_session(record, state)
-        return LiveSession(record=record, state=state)
 
     async def branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
         """A session that shares the past up to `seq`. It becomes the current session, unless it is a plain branch.
@@ -153,7 +170,7 @@ class Opener:
         await live.reload(self.store)
         await self._require_boundary(live, seq)
         compaction_id, ordinal = await self._last_compaction(live, seq)
-        session_id = SessionId(self.ids.new_id("ses_"))
+        session_id = self.new_id()
         record = SessionRecord(
             id=session_id,
             user_id=live.record.user_id,
@@ -279,7 +296,9 @@ class Opener:
 
     async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
         """Replace what a session holds from its opening. Settings of equal value change nothing."""
-        if not settings.is_as(live.settings):
+        if live.opening is not None:
+            live.record = replace(live.record, settings=settings)
+        elif not settings.is_as(live.settings):
             is_cache_break = not settings.prompt.is_as(live.settings.prompt) and live.state.last_seq > 0
             await self.store.change_settings(live.record.id, settings)
             await live.reload(self.store)

@@ -38,6 +38,8 @@ async def read_range(
     require_range(live, first_seq, last_seq)
     await live.reload(store)
     last_seq = min(last_seq, live.state.last_seq)
+    if live.opening is not None:
+        return []
     return await store.read_messages(live.record.id, range(first_seq, last_seq + 1), retracted=retracted)
 
 
@@ -88,7 +90,10 @@ async def read_page(store: Store, live: LiveSession, seq: int, page: int) -> Pag
     Raises:
         NotFoundError: the session has no such message, or the message no such page.
     """
-    message = require_seq(await store.read_messages(live.record.id, [seq], retracted=True), live, seq)
+    if live.opening is not None:
+        await live.reload(store)
+    found = [] if live.opening else await store.read_messages(live.record.id, [seq], retracted=True)
+    message = require_seq(found, live, seq)
     text = message.view.text
     page_count = count_pages(text)
     if not 1 <= page <= page_count:

@@ -12,7 +12,7 @@ from everfold.core.observation.events import SessionSwitched
 from everfold.core.observation.hooks import SessionEnd, SessionSwitch, SwitchCause
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.windows.window import Window
-from everfold.services.sessions.live import LiveSession
+from everfold.services.sessions.live import LiveSession, Opening
 from everfold.services.sessions.open_session import Opener
 from everfold.services.telling.stream import Stream
 
@@ -24,15 +24,23 @@ class Switcher:
     opener: Opener
     stream: Stream
 
-    async def open_current(
-        self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings
+    def prepare(
+        self,
+        user_id: UserId,
+        agent_id: AgentId,
+        session_key: str,
+        settings: SessionSettings,
+        *,
+        ensure_user_id: Callable[[], Awaitable[UserId]],
     ) -> LiveSession:
-        """The current session under a session key, made when there is none."""
-        async with self.stream.plugins.switching(user_id, agent_id):
-            live, is_new = await self.opener.open_current(user_id, agent_id, session_key, settings)
-            if is_new:
-                await self._tell(live.record, None, "open")
-        return live
+        """See `Opener.prepare`. It is told once it is stored."""
+        opening = Opening(
+            ensure_user_id=ensure_user_id,
+            new_id=self.opener.new_id,
+            switching=lambda: self.stream.plugins.switching(user_id, agent_id),
+            tell=lambda record: self._tell(record, None, "open"),
+        )
+        return self.opener.prepare(user_id, agent_id, session_key, settings, opening)
 
     async def add(self, user_id: UserId, agent_id: AgentId, session_key: str, settings: SessionSettings) -> LiveSession:
         """A new, empty session; told only where it became the current one."""

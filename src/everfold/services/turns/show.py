@@ -40,6 +40,8 @@ async def show_window(
     await live.reload(store)
     if is_complete:
         _require_complete(live)
+    if live.opening is not None:
+        return await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix)
     worker = background.worker
     if not is_preview:
         await _catch_up(live, worker, attendant)

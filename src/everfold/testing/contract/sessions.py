@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from everfold.core.log.appending import plan_append
 from everfold.core.log.budget import Policy
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import SessionSettings
@@ -14,7 +15,19 @@ from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonObject, encode_json
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 from everfold.ports.stores import Store
-from everfold.testing.kit.builders import ADA, BEN, CLERK, GUIDE, minute, open_session, session_record, talk
+from everfold.testing.kit.builders import (
+    ADA,
+    BEN,
+    CLERK,
+    GUIDE,
+    budget_of,
+    incoming,
+    minute,
+    open_session,
+    session_record,
+    talk,
+    user,
+)
 
 NOBODY = SessionId("ses_nobody")
 
@@ -42,6 +55,25 @@ class SessionContract:
         state = SessionState(revision=3, turns_count=2, said_before=("said",), closed_calls=("call_1",))
         await store.create_session(session_record(), state)
         assert await store.read_state(session_record().id) == state
+
+    async def test_a_session_is_created_with_its_first_messages(self, store: Store) -> None:
+        """Session, state and messages are stored together, or none of them where one is refused."""
+        other = await open_session(store, session_record("ses_0"), *talk(2))
+        before = await store.read_state(other.id)
+        first = plan_append(
+            SessionState(), [incoming(user("one"))], budget_of(other.settings, before), step={}, session=""
+        )
+        record = session_record("ses_1", user_id=BEN)
+        await store.create_session(record, SessionState(), first=first)
+        assert await store.read_state(record.id) == first.state
+        assert [one.view.text for one in await store.read_messages(record.id, [1])] == ["one"]
+        assert await store.find_current_session(BEN, GUIDE) == record
+        twice = [incoming(user(text), client_id="a") for text in ("one", "two")]
+        refused = plan_append(SessionState(), twice, budget_of(other.settings, before), step={}, session="")
+        with pytest.raises(ConflictError):
+            await store.create_session(session_record("ses_2", agent_id=CLERK), SessionState(), first=refused)
+        assert await store.find_current_session(ADA, CLERK) is None
+        assert await store.list_used([SessionId("ses_2")]) == {}
 
     async def test_an_id_is_used_once(self, store: Store) -> None:
         """A second session of the same id is refused, and the first one stays as it was."""
