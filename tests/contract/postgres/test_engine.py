@@ -1,5 +1,6 @@
 """An engine over PostgreSQL: opened by its url, and the same after it was opened again."""
 
+import asyncio
 import os
 from contextlib import suppress
 
@@ -119,3 +120,22 @@ async def test_a_lost_connection_costs_one_call(database_url: str, server_url: s
             await store.list_agents()
     assert await store.list_agents() == []
     await store.close()
+
+
+async def test_several_open_a_new_database_at_once(database_url: str) -> None:
+    """One of them makes the tables, and the others wait for it and find them."""
+    stores = await asyncio.gather(*(PostgresStore.open(database_url) for _ in range(4)))
+    assert [await store.list_agents() for store in stores] == [[]] * 4
+    for store in stores:
+        await store.close()
+
+
+async def test_a_text_that_postgres_cannot_hold_is_refused(database_url: str) -> None:
+    """A null character in a column of text is the caller's fault, and one in a message is kept as it is."""
+    async with everfold.open(database_url) as engine:
+        session = await engine.session()
+        await session.append({"role": "user", "content": "a\0b \ud800"})
+        [message] = await session.messages(1, 1)
+        assert message.wire == {"role": "user", "content": "a\0b \ud800"}
+        with pytest.raises(InvalidInputError):
+            await engine.session(id="ses_\0")
