@@ -119,7 +119,8 @@ class SessionState:
         cache_breaks: Cache breaks of the request's prefix that no window has reported yet: reason, and what it costs in tokens
             (`WHOLE_WINDOW` where nothing of the window stays). At most `REMEMBERED_CACHE_BREAKS`, the newest.
         calibration: The provider's count against our estimate.
-        epoch: Raised by every erase of a message of this log; what was read in an older one may hold erased words.
+        epoch: Raised by every erase and retraction of a message of this log; what was read in an older one may hold its
+            words.
     """
 
     revision: int = 0

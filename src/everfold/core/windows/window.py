@@ -30,9 +30,9 @@ class CacheBreakPlace:
     """One change of a request before its end.
 
     Attributes:
-        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `refresh`
-            (a context refresh took the place of an older one), `memory` (its snapshot was written again for an erase
-            in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
+        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `retract`
+            (the newest messages were taken back; nothing is sent again), `refresh` (a context refresh took the place of
+            an older one), `memory` (its snapshot was written again for an erase in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
         cost_tokens: What can no longer come from the provider's cache.
     """
 

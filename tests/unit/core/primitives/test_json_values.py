@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfold.core.primitives.json_values import MAX_DEPTH, JsonValue, decode_json, encode_json, parse_json
+from everfold.core.primitives.json_values import (
+    MAX_DEPTH,
+    JsonValue,
+    canonical_json,
+    decode_json,
+    encode_json,
+    parse_json,
+)
 from everfold.errors import InvalidInputError
 
 _strings = st.text(st.characters(), max_size=12) | st.lists(
@@ -151,3 +158,11 @@ def test_stored_bytes_that_are_no_json_are_refused(data: bytes) -> None:
     """Bytes that the encoder cannot have written give an error of ours."""
     with pytest.raises(InvalidInputError, match=f"{len(data)} bytes"):
         decode_json(data)
+
+
+def test_canonical_json_goes_by_the_value() -> None:
+    """Members in any order, blanks and forms of a number make no difference; another value or type does."""
+    assert canonical_json({"b": [1.0, 2], "a": None}) == canonical_json({"a": None, "b": [1, 2.0]})
+    assert canonical_json((1, "x")) == canonical_json([1, "x"])
+    assert len({canonical_json(value) for value in (1, True, "1", None, 1.5, [1], {"1": 1}, 0, False, "")}) == 10
+    assert canonical_json("\ud83d") != canonical_json("\ud83e")
