@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Dashboard, serve_dashboard
+from tests.forks import Forks
+from tests.server.processes import COMMAND
 
 from everfold.core.log.messages import Message
 from everfold.server.runtime import Runtime
@@ -221,29 +222,17 @@ def test_a_phone_chats(dashboard: Dashboard, chromium: Browser) -> None:
 
 
 @contextmanager
-def serving(folder: Path, port: int) -> Iterator[list[str]]:
+def serving(folder: Path, port: int, forks: Forks) -> Iterator[list[str]]:
     """A server in a process of its own, killed at the end; what it says."""
-    command = [
-        sys.executable,
-        "-m",
-        "everfold.cli.main",
-        "serve",
-        "--db",
-        str(folder / "killed.db"),
-        "--port",
-        str(port),
-    ]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    arguments = ("serve", "--db", str(folder / "killed.db"), "--port", str(port))
+    with forks.talking(COMMAND, *arguments, folder=folder, with_errors=True) as process:
         said: list[str] = []
-        try:
-            assert process.stdout
-            for line in process.stdout:
-                said.append(line)
-                if "dashboard is at" in line:
-                    break
-            yield said
-        finally:
-            process.kill()
+        assert process.stdout
+        for line in process.stdout:
+            said.append(line)
+            if "dashboard is at" in line:
+                break
+        yield said
 
 
 def find_port() -> int:
@@ -253,14 +242,14 @@ def find_port() -> int:
         return int(one.getsockname()[1])
 
 
-def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_path: Path) -> None:
+def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_path: Path, command_forks: Forks) -> None:
     """After a server killed during an answer restarts, the page shows the unanswered message and can have it answered."""
     script, port = tmp_path / "slow.jsonl", find_port()
     script.write_text(json.dumps(SCRIPTS["slow"][0]), "utf-8")
     (tmp_path / "everfold.toml").write_text(f'[agents.default]\nmodel = "script:{script}"\n', "utf-8")
     with chromium.new_context() as context:
         page = context.new_page()
-        with serving(tmp_path, port) as said:
+        with serving(tmp_path, port, command_forks) as said:
             secret = re.search(r"ef_\S+", "".join(said))
             assert secret
             page.goto(f"http://127.0.0.1:{port}/#chat")
@@ -270,7 +259,7 @@ def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_pat
             expect(page.get_by_role("log", name="Conversation")).to_contain_text("word2")
         expect(page.get_by_text("The server cannot be reached")).to_be_visible()
         script.write_text(json.dumps(SCRIPTS["plain"][0]), "utf-8")
-        with serving(tmp_path, port):
+        with serving(tmp_path, port, command_forks):
             flow = page.get_by_role("log", name="Conversation")
             expect(page.get_by_text("The server cannot be reached")).to_have_count(0)
             expect(flow).to_contain_text("Count to eighty.")
