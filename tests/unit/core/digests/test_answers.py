@@ -30,6 +30,13 @@ def test_a_short_answer_stands_behind_its_question() -> None:
     assert measure_said(said) > measure_said((answer,))
 
 
+@pytest.mark.parametrize("answer", ["Yes, 50 degrees.", "No, 40 degrees", "ok, 50 it is"])
+def test_an_assent_stands_behind_its_question(answer: str) -> None:
+    """What says yes or no and a fact stands with its question also where it repeats words of it."""
+    question = _line(4, "assistant", "Shall the oven have 50 degrees?")
+    assert (question.quote, answer) in _quotes(question, _line(5, "user", answer))
+
+
 @pytest.mark.parametrize(
     "answer",
     [
