@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 from everfold.adapters.sql.codec import digest_values, read_compaction, read_digest, to_micros
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.log import read_state, write_state
-from everfold.adapters.sql.packing import deflate
+from everfold.adapters.sql.packing import deflate, pack_row
 from everfold.adapters.sql.places import Places
 from everfold.core.compaction.certificate import certificate_to_text
 from everfold.core.compaction.folding import Digest, Fold
@@ -34,7 +34,7 @@ def begin_compaction(
         session_key=places.place(compaction.session_id).session_key,
         ordinal=compaction.ordinal,
         begun_at=to_micros(compaction.begun_at),
-        plan=plan_to_bytes(compaction.plan),
+        plan=pack_row(plan_to_bytes(compaction.plan)),
         digest=compaction.digest,
         extraction=compaction.extraction,
     )
@@ -123,7 +123,7 @@ def revise_compaction(
         ordinal=revision.ordinal,
         begun_at=to_micros(revision.begun_at),
         ended_at=to_micros(ended_at),
-        plan=plan_to_bytes(revision.plan),
+        plan=pack_row(plan_to_bytes(revision.plan)),
         revises=revised_id,
         **_fold_values(fold),
     )

@@ -176,7 +176,6 @@ def retract_messages(database: Database, places: Places, retraction: Retraction)
             turns_count=retraction.turns_count,
             is_boundary=int(retraction.is_boundary),
         )
-        database.run("delete_message_vectors", message_id=message_id)
         if not is_erased:
             scope = write_scope(user_key, agent_key=agent_key, session_key=session_key)
             database.run("replace_search_row", message_id=message_id, own="", before="", scope=scope)

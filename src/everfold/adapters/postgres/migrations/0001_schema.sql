@@ -38,10 +38,11 @@ CREATE TABLE sessions (
     created_at BIGINT NOT NULL,
     is_current BIGINT NOT NULL,
     lineage TEXT NOT NULL,
-    settings TEXT NOT NULL
+    settings TEXT NOT NULL,
+    thread TEXT COLLATE "C" NOT NULL DEFAULT ''
 );
 
-CREATE UNIQUE INDEX sessions_current ON sessions (user_key, agent_key) WHERE is_current = 1;
+CREATE UNIQUE INDEX sessions_current ON sessions (user_key, agent_key, thread) WHERE is_current = 1;
 
 CREATE INDEX sessions_owner ON sessions (user_key, agent_key);
 
@@ -89,6 +90,8 @@ CREATE UNIQUE INDEX messages_seq ON messages (session_key, seq);
 
 CREATE UNIQUE INDEX messages_client ON messages (session_key, client_id) WHERE client_id IS NOT NULL;
 
+CREATE INDEX messages_hash ON messages (session_key, substr(content_hash, 1, 6)) WHERE content_hash IS NOT NULL;
+
 CREATE INDEX messages_refresh ON messages (session_key, seq) WHERE source = 'refresh';
 
 CREATE INDEX messages_erased ON messages (session_key, seq) WHERE erased_at IS NOT NULL;
@@ -120,7 +123,7 @@ CREATE TABLE compactions (
     attempts BIGINT NOT NULL DEFAULT 0,
     lease_until BIGINT,
     plan BYTEA NOT NULL,
-    certificate TEXT,
+    certificate BYTEA,
     report TEXT,
     layout BYTEA,
     digest TEXT NOT NULL DEFAULT 'off',

@@ -5,9 +5,11 @@ SELECT pg_advisory_xact_lock(1163282500, CAST(:user_key % 2147483647 AS INTEGER)
 -- name: insert_session
 -- A key of a sequence is never given again.
 INSERT INTO sessions (
-    id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings
+    id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings,
+    thread
 ) VALUES (
-    :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings
+    :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings,
+    :thread
 );
 
 -- name: insert_message

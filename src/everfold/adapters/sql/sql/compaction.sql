@@ -1,13 +1,13 @@
 -- name: insert_compaction
 INSERT INTO compactions (id, session_key, ordinal, state, begun_at, plan, digest, extraction)
-VALUES (:id, :session_key, :ordinal, 'pending', :begun_at, pack_row(:plan), :digest, :extraction);
+VALUES (:id, :session_key, :ordinal, 'pending', :begun_at, :plan, :digest, :extraction);
 
 -- name: insert_revision
 INSERT INTO compactions (
     id, session_key, ordinal, state, begun_at, ended_at, plan, digest, revises, certificate, report, layout
 )
 VALUES (
-    :id, :session_key, :ordinal, 'done', :begun_at, :ended_at, pack_row(:plan), 'done', :revises, :certificate, :report, :layout
+    :id, :session_key, :ordinal, 'done', :begun_at, :ended_at, :plan, 'done', :revises, :certificate, :report, :layout
 );
 
 -- name: move_up_held

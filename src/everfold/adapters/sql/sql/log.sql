@@ -23,7 +23,7 @@ SELECT
 FROM messages
 WHERE
     session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
-    AND (kind != 'retracted' OR :retracted)
+    AND (kind != 'retracted' OR :retracted = 1)
 ORDER BY seq;
 
 -- name: read_notes
@@ -77,9 +77,6 @@ UPDATE messages
 SET kind = 'retracted', tokens = 0, sum_tokens = :sum_tokens, turn_seq = :turn_seq, turns_count = :turns_count,
     is_boundary = :is_boundary, keep = 0, calls = NULL, cuts = NULL, lines = NULL
 WHERE id = :message_id;
-
--- name: delete_message_vectors
-DELETE FROM vectors WHERE kind = 'message' AND owner_key = :message_id;
 
 -- name: list_erased
 SELECT seq FROM messages
