@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
+from threading import Barrier
 
+from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.store import PostgresStore
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId
 from everfold.core.primitives.ids import SessionId
@@ -87,3 +89,20 @@ async def test_one_session_is_current(store: PostgresStore) -> None:
     current = await store.find_current_session(ADA, records[0].agent_id)
     assert current is not None
     assert current.id == SessionId(f"ses_{done.index(True)}")
+
+
+async def test_writes_that_wait_for_each_other_both_go_through(store: PostgresStore) -> None:
+    """The one that the server ends is tried again, and neither caller is told."""
+    meeting = Barrier(2)
+    tried: list[int] = []
+
+    def write(database: Database, first: int, second: int) -> int:
+        tried.append(first)
+        database.lock_user(first)
+        if len(tried) <= 2:
+            meeting.wait(timeout=5)
+        database.lock_user(second)
+        return first
+
+    assert await asyncio.gather(store._write(write, 1, 2), store._write(write, 2, 1)) == [1, 2]
+    assert len(tried) == 3

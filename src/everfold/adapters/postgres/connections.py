@@ -4,10 +4,12 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
+from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -22,6 +24,11 @@ T = TypeVar("T")
 
 MOST_CONNECTIONS = 8
 """How many connections one process has at most. Source: own choice; 12 processes within PostgreSQL's default of 100."""
+
+MOST_TRIES = 3
+"""How often a write is tried that the server ends for another one's sake. Nothing of it is stored then.
+
+Source: own choice; PostgreSQL's documentation of serialization failures, which are to be tried again."""
 
 CONNECT_SECS = 5.0
 """How long a connection is waited for. Source: docs/adr/0002; as long as a person waits before they ask."""
@@ -91,12 +98,19 @@ class PostgresConnections(Connections):
     ) -> T:
         written = find_watched()
 
-        def run(database: Database) -> T:
-            with translated(self.path), database.transaction():
+        def attempt(database: Database) -> T:
+            with database.transaction():
                 done = work(database, *arguments, **options)
                 if written is not None:
                     written.commits_count += 1  # from here on it may be stored
                 return done
+
+        def run(database: Database) -> T:
+            with translated(self.path):
+                for _ in range(MOST_TRIES - 1):
+                    with suppress(errors.DeadlockDetected, errors.SerializationFailure):
+                        return attempt(database)
+                return attempt(database)
 
         return await self._call(run)
 
