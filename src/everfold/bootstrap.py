@@ -361,7 +361,7 @@ async def open_store(url: str) -> Store:
         from everfold.adapters.sqlite.store import SqliteStore
 
         return await SqliteStore.open(url.removeprefix("sqlite:///"))
-    if url.startswith(("postgresql://", "postgres://")):
+    if url.startswith("postgresql://"):
         return await _open_postgres(url)
     shown = hide_in_addresses(url)
     raise InvalidInputError(f"the store url {shown!r} has no form that is known; expected {_FORMS}")
