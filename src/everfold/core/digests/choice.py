@@ -145,7 +145,8 @@ class Choice:
         self._fresh: list[float] = []
         self._scales: list[float] = []
         self._repeats: dict[int, float] = {}
-        self._holders: dict[str, list[tuple[int, float]]] = {}
+        self._parts: list[dict[str, float]] = []
+        self._holders: dict[str, list[int]] = {}
         self._heaps: list[list[tuple[float, int, int]]] = [[], [], [], []]
 
     def weigh(self, places: Iterable[int], worth: Mapping[str, float]) -> None:
@@ -156,23 +157,24 @@ class Choice:
             parts = weigh_parts(value, worth)
             full = sum(parts.values())
             scale = weight / math.pow(cost + _FIXED_COST, _COST_POWERS[line_class])
+            self._parts.append(parts)
             self._full.append(full)
             self._fresh.append(full)
             self._scales.append(scale)
             self._repeats[said[-1].seq] = 1.0
             self._heaps[line_class].append((-scale * (base + full), scatter_line(said[-1]), at))
-            for part, part_weight in () if is_apart else parts.items():
+            for part in () if is_apart else parts:
                 if part in holders:
-                    holders[part].append((at, part_weight))
+                    holders[part].append(at)
                 else:
-                    holders[part] = [(at, part_weight)]
+                    holders[part] = [at]
 
     def see(self, parts: Iterable[str]) -> None:
         """Count facts and words as shown."""
         fresh = self._fresh
         for part in parts:
-            for at, weight in self._holders.pop(part, ()):
-                fresh[at] -= weight
+            for at in self._holders.pop(part, ()):
+                fresh[at] -= self._parts[at][part]
 
     def order(self) -> Iterator[int]:
         """Places of the candidates in the order of choice, near-duplicates left out. To be asked for once."""
