@@ -50,6 +50,9 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     with temporary_folder() as folder:
         for name, files in SETS.items():
+            if not all((DATA / file).exists() for file in files):
+                rows.append(Row(figure=f"{name}: file to text", value="not measured: no EVERFOLD_DATA with its files"))
+                continue
             conversations = [one for file in files for one in read_transcript(DATA / file).conversations]
             path = folder / f"{name}.db"
             text_bytes = asyncio.run(_play(path, conversations[:1] if is_quick else conversations))

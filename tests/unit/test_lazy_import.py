@@ -17,6 +17,24 @@ loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(*sorted(loaded - sys.stdlib_module_names - {"everfold"}))
 """
 
+OPENED = """
+import asyncio, sys
+import everfold
+async def main():
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        await session.append({"role": "user", "content": "The kiln is hot."})
+        await session.window()
+asyncio.run(main())
+print(*sorted({"everfold.admin", "everfold.inspection", "everfold.services.inspection.replay"} & set(sys.modules)))
+"""
+
+
+def test_a_turn_loads_nothing_that_operators_use() -> None:
+    """Opening a store and taking a turn loads neither the handle of administration nor that of inspection."""
+    fresh = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=True)
+    assert fresh.stdout.split() == []
+
 
 def test_import_loads_no_other_distribution() -> None:
     """`import everfold` loads no third-party module."""

@@ -1,12 +1,14 @@
 """Extract lines that name their quotes by their places in the message's own JSON."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from everfold.adapters.sql.quoted_lines import LONG_BYTES, lines_from_blob, lines_to_blob, sql_quote_lines
+from everfold.adapters.sqlite.connection import open_database
 from everfold.core.log.lines import find_lines
 from everfold.core.log.wire import read_wire
 from everfold.core.primitives.json_values import JsonObject, dump_json, encode_json
@@ -71,3 +73,10 @@ def test_lines_of_damaged_content_are_refused() -> None:
     for damaged in (None, content.replace(b"kiln", b"\xff\xff\xff\xff"), content.replace(b'\\"the', b'x"the')):
         with pytest.raises(InvalidInputError, match="message 7"):
             read(blob, damaged)
+
+
+def test_a_new_file_is_small(tmp_path: Path) -> None:
+    """A store without a message takes less than 256 kB, though each of its tables and indexes has a page."""
+    path = tmp_path / "new.db"
+    open_database(str(path)).close()
+    assert path.stat().st_size < 256_000
