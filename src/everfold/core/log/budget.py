@@ -55,14 +55,6 @@ tokens) holds 19.2 % with a target of 0.70 and 14.9 % with 0.58, one of 4 to 6 %
 Source: own measurement, `python -m bench.worth answers` at twelve budgets, and the reports of the compactions.
 """
 
-JOINING_TOKENS = 6400
-"""Up to here all digests but the newest join the rollup at each compaction. A provider caches from 1,024 tokens on, and not many
-more stand before the tail here. Of 99 literal answers of LoCoMo windows of 30 and 40 % of the talk (3,800 to 6,400 tokens) hold
-49 and 64 % instead of 47 and 57 %.
-
-Source: OpenAI's and Anthropic's documented least prefix; own measurement, `python -m bench.worth answers --share 0.4`.
-"""
-
 _SMALL_GAP = 0.2
 """Between a target and the trigger, so that a compaction is worth its cache break."""
 
@@ -230,8 +222,11 @@ class UsableBudget:
 
     @property
     def is_small(self) -> bool:
-        """Whether what digests say weighs more than the few tokens that a cache break has read again."""
-        return self.usable_tokens <= JOINING_TOKENS
+        """Whether no provider keeps a prefix of its windows, so that digests need not stand for long.
+
+        Source: the caches of OpenAI and Anthropic begin at 1,024 tokens, about what stands before the tail here.
+        """
+        return self.usable_tokens <= SMALL_USABLE_TOKENS
 
     @property
     def kept_message_tokens(self) -> int:
