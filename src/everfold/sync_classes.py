@@ -44,6 +44,7 @@ from everfold.services.dreams.diff_dream import TopicDiff
 from everfold.services.forgetting.erase import Erased
 from everfold.services.forgetting.forget import AgentForgotten
 from everfold.services.forgetting.prove_absent import WordPlace
+from everfold.services.forgetting.retract import Retracted
 from everfold.services.forgetting.wipe import ErasedSession, Wiped
 from everfold.services.inspection.inspect_session import (
     CompactionDetail,
@@ -82,12 +83,14 @@ class SyncEverfold(Opening[Everfold]):
         *,
         user: str = DEFAULT_USER,
         agent: str = DEFAULT_AGENT,
+        key: str | None = None,
         limit: int | None = None,
         system: str | None = None,
         tools: Sequence[JsonValue] | None = None,
         id: str | None = None,
         new: bool = False,
         beside: bool = False,
+        create: bool = True,
     ) -> "SyncSession":
         """The current session of a user and an agent, which is made where there is none; or another one.
 
@@ -97,13 +100,18 @@ class SyncEverfold(Opening[Everfold]):
         Args:
             user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.
             agent: The assistant.
+            key: The session key, such as a thread's id: one user and agent have a current session for each. Without it, the
+                one that has no key. Sessions that follow it or branch off keep it.
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
             id: The session with this id, whether it is current or not. Its user and agent are known then.
-            new: A new, empty one that follows the current one and becomes current. It holds what that one held, but for
+            new: A new, empty one that follows the current one of its key and becomes current. It holds what that one held, but for
                 what is given here.
             beside: A new, empty one beside the current one, which stays current.
+            create: Store the current session where there is none. With False opening it writes nothing: it is stored
+                with its first append, or by `Session.create`, and is in no list before. Of two such handles the first
+                to append stores it, and the other goes on in the same one, under its id.
 
         Raises:
             InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`
@@ -116,12 +124,14 @@ class SyncEverfold(Opening[Everfold]):
                 self.wrapped.session,
                 user=user,
                 agent=agent,
+                key=key,
                 limit=limit,
                 system=system,
                 tools=tools,
                 id=id,
                 new=new,
                 beside=beside,
+                create=create,
             ),
             self._portal,
         )
@@ -339,6 +349,13 @@ class SyncSession(Blocking[Session]):
         """Whether it was made for this handle, and not found."""
         return self.wrapped.is_new
 
+    def create(self) -> bool:
+        """Store this session now, before anything is appended to it; whether it was not stored before.
+
+        Whatever needs its id in another process or request needs it stored; an append does it by itself.
+        """
+        return self._call(self.wrapped.create)
+
     @property
     def record(self) -> SessionRecord:
         """Who it belongs to, where it came from, and its settings."""
@@ -348,6 +365,25 @@ class SyncSession(Blocking[Session]):
     def settings(self) -> SessionSettings:
         """What it holds from its opening."""
         return self.wrapped.settings
+
+    def configure(
+        self, *, system: str | None = None, tools: Sequence[JsonValue] | None = None, limit: int | None = None
+    ) -> bool:
+        """Change what this session holds from now on, and give whether anything changed; what is left out stays.
+
+        Another system prompt or other tools are a cache break, which the next window reports. What is given again with
+        an equal value, whatever the order of its members, changes nothing and breaks nothing.
+
+        Args:
+            system: The system prompt; an empty text takes it away.
+            tools: Tool schemas, in either provider's form; an empty list takes them away.
+            limit: The model's context limit in tokens.
+
+        Raises:
+            InvalidInputError: a value is not of its type, or the limit is not a positive whole number.
+            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
+        """
+        return self._call(self.wrapped.configure, system=system, tools=tools, limit=limit)
 
     @property
     def inspect(self) -> "SyncInspection":
@@ -362,6 +398,7 @@ class SyncSession(Blocking[Session]):
         source: str = "said",
         said_at: datetime | None = None,
         client_id: str | None = None,
+        client_ids: Sequence[str | None] | None = None,
         wire_format: WireFormat | None = None,
     ) -> list[int]:
         """Append one message, or several all or none, and give their sequence numbers.
@@ -376,11 +413,13 @@ class SyncSession(Blocking[Session]):
             source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
             said_at: When it was said, aware; now when left out.
             client_id: Names this append; the same one again changes nothing and gives the same numbers.
+            client_ids: Names each message, None for one without a name. A message whose id is stored is passed over and
+                keeps its number, so that a batch that overlaps the log appends the rest of it.
             wire_format: The form, where it cannot be told from the message.
 
         Raises:
             InvalidInputError: a message is none, or does not fit the log; nothing was stored.
-            ConflictError: the client id was used before for another message.
+            ConflictError: a client id was used before for a message of another meaning.
         """
         return self._call(
             self.wrapped.append,
@@ -389,21 +428,46 @@ class SyncSession(Blocking[Session]):
             source=source,
             said_at=said_at,
             client_id=client_id,
+            client_ids=client_ids,
             wire_format=wire_format,
         )
 
-    def window(self, *, limit: int | None = None, suffix: str | None = None, preview: bool = False) -> Window:
+    def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
+        """Which messages of this session have these client ids, or these hashes: their numbers; unknown ones are left out.
+
+        Args:
+            client_ids: As they were given to `append`; an erased message keeps its own.
+            hashes: SHA-256 of the stored JSON, in hex, as `Message.content_hash` has it. Of several messages with the
+                same hash it gives the newest.
+
+        Raises:
+            InvalidInputError: more than 1,000 are given.
+        """
+        return self._call(self.wrapped.lookup, client_ids, hashes=hashes)
+
+    def window(
+        self,
+        *,
+        limit: int | None = None,
+        suffix: str | None = None,
+        preview: bool = False,
+        require_complete: bool = False,
+    ) -> Window:
         """What the model is shown next, compacted first when that is due.
 
         Args:
             limit: A lower context limit, in tokens, for this call.
             suffix: Text for the end of this request only; never stored.
             preview: Write nothing: show what the window would be.
+            require_complete: Refuse while a step waits for results, which the window would leave out.
 
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+            OpenStepError: calls of the newest step wait for their results; names them. Nothing was done.
         """
-        return self._call(self.wrapped.window, limit=limit, suffix=suffix, preview=preview)
+        return self._call(
+            self.wrapped.window, limit=limit, suffix=suffix, preview=preview, require_complete=require_complete
+        )
 
     def compact(self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False) -> list[Fold]:
         """Compact now, whatever is due, and give what each event did.
@@ -449,8 +513,10 @@ class SyncSession(Blocking[Session]):
         """
         self._call(self.wrapped.observe_context_error, window, counted_tokens=counted_tokens)
 
-    def messages(self, first: int = 1, last: int | None = None) -> list[Message]:
+    def messages(self, first: int = 1, last: int | None = None, *, retracted: bool = False) -> list[Message]:
         """The messages from one sequence number to another, both included; erased ones are left out.
+
+        So are retracted ones, unless they are asked for.
 
         One call gives at most 1,000; without `last` it gives as many as that from `first` on. The neighbours of message
         40 are `messages(37, 43)`.
@@ -458,7 +524,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: the range is empty, begins below 1, or is too large.
         """
-        return self._call(self.wrapped.messages, first, last)
+        return self._call(self.wrapped.messages, first, last, retracted=retracted)
 
     def read(self, seq: int, *, page: int = 1) -> Page:
         """The readable text of one message, a page at a time; the answer says how many pages there are.
@@ -512,6 +578,22 @@ class SyncSession(Blocking[Session]):
             NotFoundError: the session has no such message.
         """
         return self._call(self.wrapped.erase, seq, actor=actor)
+
+    def retract(self, count: int = 1, *, actor: str = "user") -> Retracted:
+        """Take back the newest messages, also inside a step: to ask for another answer, or to drop what was said last.
+
+        They leave the window, recall, search and every later digest, and items of memory that only they support expire.
+        They keep their numbers, can still be read by them, and are exported as retracted.
+
+        Args:
+            count: How many, of those that are not retracted yet.
+            actor: For the audit.
+
+        Raises:
+            InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
+                rewind then.
+        """
+        return self._call(self.wrapped.retract, count, actor=actor)
 
     def new(self, *, keep_calibration: bool = True) -> "SyncSession":
         """A new, empty session that follows this one and becomes the current one.
