@@ -33,7 +33,7 @@ OPENED = {"Everfold": frozenset({"start", "close"})}
 
 HEAD = '''"""The classes of the sync face. Written by `make api` from the async classes: change those, and run it."""
 
-# ruff: noqa: A002
+# ruff: noqa: A002, PLR0913
 
 '''
 

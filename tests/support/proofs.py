@@ -152,6 +152,9 @@ class Prover:
         checks = {"openai": check_openai_request, "anthropic": check_anthropic_request}
         for provider in PROVIDERS:
             request = render(window, provider)
+            if not self.given:
+                _hold(request["messages"] == [], f"G6: {provider}: an empty log renders {request['messages']}")
+                continue
             wrong = [*checks[provider](request), *check_window_rules(request, kind=provider)]
             _hold(not wrong, f"G6: {provider}: {wrong[:5]}")
             _hold(request == render(window, provider), f"G6: {provider}: the same window renders in two ways")

@@ -61,7 +61,7 @@ async def test_a_fold_is_inherited_whatever_its_digest_came_to(
 async def test_what_is_begun_again_stays_the_parents(url: str, tmp_path: Path) -> None:
     """A digest that a person has written again is shown by the parent; the branch keeps what it inherited."""
     script = tmp_path / "model.jsonl"
-    script.write_text('{"fault": "refusal", "times": 2}\n{"digest": "echo"}\n')
+    script.write_text('{"fault": "refusal", "times": 4}\n{"digest": "echo"}\n')
     settings = {"model": {"name": f"script:{script}"}}
     async with everfold.open(url, settings=settings, clock=FakeClock(), ids=CountingIds()) as engine:
         parent = await engine.session(limit=LIMIT)

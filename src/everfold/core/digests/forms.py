@@ -21,7 +21,8 @@ _CALL: Final = re.compile(r"[A-Za-z_][\w.-]{0,63} \{\"")
 _ESCAPES: Final = re.compile(r"\\[nt\"]")
 _FEWEST_ESCAPES: Final = 2
 """From here on a quote of the assistant's is a stretch of a call's arguments, whose line breaks and quotes are escaped."""
-_MARKUP: Final = re.compile(r"(?:\s*(?:<!--.*?-->|</?[A-Za-z][^<>]*>))+\s*", re.DOTALL)
+_MARKUP: Final = re.compile(r"(?:\d{1,6}[:\u2192-]?\s)?(?:\s*(?:<!--.*?-->|</?[A-Za-z][^<>]*>))+\s*", re.DOTALL)
+"""Tags and comments alone, also behind the number of their line."""
 _HEADING: Final = re.compile(r"(?:[#*]+ ?)?[^\W\d][\w'()/-]*(?: [\w'()/-]+){0,3}:\**")
 _ANNOUNCEMENT: Final = re.compile(
     r"(?:(?:now|ok|okay|good|great|right|wait|first|next|then|so|and|but|perfect)\b[,.! \u2014-]*)*let me\b(?! know)"

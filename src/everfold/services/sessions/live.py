@@ -21,6 +21,7 @@ from everfold.core.windows.window import Body
 from everfold.errors import ConflictError, CorruptStoreError
 from everfold.ports.stores import Store
 from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnNote, TurnRecall
+from everfold.services.telling.tries import Tries
 
 MOST_MESSAGES = 4096
 """How many messages a handle remembers at most while it only appends."""
@@ -129,8 +130,15 @@ class LiveSession:
         return found is not None
 
     async def create(self, store: Store) -> bool:
-        """Store a session that is not stored yet, or become the one in its place; whether this handle stored it."""
+        """Store a session that is not stored yet, or become the one in its place; whether this handle stored it.
+
+        Raises:
+            ConflictError: others were first at every try, and none of them has stored one in its place.
+        """
+        owner, agent = self.record.user_id, self.record.agent_id
+        tries = Tries(f"the current session of user {owner} and agent {agent!r}", user=owner, agent=agent)
         while self.opening is not None:
+            await tries.begin()
             try:
                 await self.begin(store)
             except ConflictError:

@@ -18,6 +18,7 @@ from everfold.core.primitives.origins import Origin
         ("Errors and fixes:", "assistant", "heading"),
         ("Loading failed at once: the disk is full.", "assistant", "said"),
         ("</reminder>", "tool", "markup"),
+        ("68 </section>", "tool", "markup"),
         ("<!-- /SUMMARY -->", "tool", "markup"),
         ("<b>Error:</b> no such table", "tool", "said"),
         ('327\u2192 raise ValueError("no header")', "tool", "code"),
