@@ -28,6 +28,7 @@ PATH_OVERRIDES: Final[Mapping[str, Mapping[str, str]]] = {
 BODIES: Final[Mapping[str, Json]] = {
     "POST /api/api-keys": {"name": "another", "scope": "admin"},
     "PATCH /api/agents/{agent}/config": {"instructions": "You help."},
+    "PATCH /api/sessions/{session}": {"system": "You help."},
     "POST /api/sessions/{session}/branch": {"seq": 2},
     "POST /api/sessions/{session}/rewind": {"seq": 2},
     "POST /api/agents/{agent}/chat": {"message": "hello"},

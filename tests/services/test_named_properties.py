@@ -39,10 +39,10 @@ def hold_back(engine: Everfold) -> anyio.Event:
     return gate
 
 
-async def overflow(session: Session) -> None:
+async def overflow(session: Session, turns_count: int = 10) -> None:
     """Say more at once than the window holds; little of it is the user's."""
     said = " ".join(str(wire["content"]) for wire in talk(8) if wire["role"] == "assistant")
-    await session.append([wire for _ in range(10) for wire in (user("Go on."), assistant(said))])
+    await session.append([wire for _ in range(turns_count) for wire in (user("Go on."), assistant(said))])
     await session.window()
 
 
@@ -53,11 +53,11 @@ async def test_notes_cover_several_events_with_the_same_bytes(url: str) -> None:
     """No note without an event; while several are on their way one names each message, the same at every look; then none."""
     async with everfold.open(url, settings=BESIDE, clock=FakeClock(), ids=CountingIds()) as engine:
         gate = hold_back(engine)
-        session = await engine.session(limit=LIMIT)
+        session = await engine.session(limit=2 * LIMIT)
         await session.append(talk(1, first=1))
         assert await session.inspect.note() == ""
-        await overflow(session)
-        await overflow(session)
+        await overflow(session, 20)
+        await overflow(session, 20)
         note = await session.inspect.note()
         awaited = (await session.inspect.state()).awaited
         assert len(awaited) > 1

@@ -906,7 +906,7 @@ async def test_the_latch_pauses_work(url: str) -> None:
         await rig.session.append([user(" ".join(head)), assistant("ok"), user(" ".join(paste))])
         rig.session = await rig.engine.session(limit=LIMIT)
         for number in range(6):
-            words = " ".join(f"step{number}x{count}" for count in range(46))
+            words = " ".join(f"step{number}x{count}" for count in range(64))
             await rig.session.append([calls("a"), result("a", words)])
             await rig.show()
             await rig.finish()

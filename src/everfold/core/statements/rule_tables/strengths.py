@@ -80,12 +80,6 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=0,
-        kinds="preference|decision",
-        pattern=r"^(?:just |really |so |wow,? |oh,? |also )*love (?:the|all|how|having|that|this|your|it|to see)\b|^(?:and |oh,? |wow,? )*i (?:really |just |so )?love\b.*\b(?:it|they|that) (?:looks?|feels?|sounds?|smells?)\b",
-        example="Love the colours of your tent.",
-    ),
-    StrengthRule(
-        strength=0,
         kinds="preference|decision|constraint",
         pattern=r"@(?:let's|let us) (?:go for it|do this|(?:go )?make (?:it happen|an impact|a difference|(?:some )?memories))\b",
         example="Let's go for it and make an impact.",
@@ -295,8 +289,8 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=0,
-        kinds="preference",
-        pattern=r"^(?!.*\b(?:keep|always|never|please|most|more than)\b)(?:oh,? |wow,? |aw+,? )*(?:love (?:the|all|how|your|having|that|this|those|these)\b|i (?:really |just |absolutely )?love (?:all )?(?:the|how|that|this|those|these|your)\b.*\b(?:it|they|you|that|this) (?:looks?|feels?|captured|caught|made|make)\b)",
+        kinds="preference|decision",
+        pattern=r"^(?!.*\b(?:keep|always|never|please|most|more than)\b)(?:just |really |so |oh,? |wow,? |aw+,? |also |and )*(?:love (?:the|all|how|your|having|that|this|those|these|it|to see)\b|i (?:really |just |so |absolutely )?love\b.*\b(?:it|they|you|that|this) (?:looks?|feels?|sounds?|smells?|captured|caught|made|make)\b)",
         example="Love the colours and how you caught the light!",
         counter="Love the new layout, please keep it.",
     ),
