@@ -138,6 +138,19 @@ async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) 
                 await session.inspect.trace()
 
 
+async def test_a_missing_message_is_named(tmp_path: Path) -> None:
+    """A window that would show a message whose row is gone says which one, and that the store is damaged."""
+    path = tmp_path / "log.db"
+    await fill(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("DELETE FROM messages WHERE seq = 1")
+    async with everfold.open(f"sqlite:///{path}") as engine:
+        session = await engine.session(limit=2_500)
+        await session.append({"role": "user", "content": "Which harbour did I name at the very beginning?"})
+        with pytest.raises(CorruptStoreError, match="message 1, which is shown, is missing"):
+            await session.window()
+
+
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [

@@ -180,7 +180,11 @@ class LiveSession:
         self.record, self.layout, self.state = record, layout, state
 
     async def load_messages(self, store: Store, seqs: Sequence[int]) -> dict[int, Message]:
-        """The messages with these numbers (rising), tombstones for erased ones; only what is not remembered is read."""
+        """The messages with these numbers (rising), tombstones for erased ones; only what is not remembered is read.
+
+        Raises:
+            CorruptStoreError: one is missing.
+        """
         missing = [seq for seq in seqs if seq not in self.messages]
         if missing:
             for message in await store.read_messages(self.record.id, missing):
@@ -189,6 +193,13 @@ class LiveSession:
         if erased:
             for note in await store.read_notes(self.record.id, erased):
                 self.messages[note.seq] = make_tombstone(note)
+            if absent := [seq for seq in erased if seq not in self.messages]:
+                raise CorruptStoreError(
+                    f"session {self.record.id}: message {absent[0]}, which is shown, is missing; the store is damaged: "
+                    "restore it from a backup",
+                    session=self.record.id,
+                    seq=absent[0],
+                )
         return self.messages
 
     async def load_held(self, store: Store) -> list[Compaction]:
