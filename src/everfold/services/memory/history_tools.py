@@ -194,6 +194,8 @@ def _require_messages(found: HistoryStretch, first: int, last: int) -> Sequence[
     if found.messages:
         return found.messages
     asked = f"message {first}" if first == last else f"messages {first} to {last}"
+    if not found.last_seq:
+        raise NotFoundError(f"there is no {asked}; nothing was said in this conversation yet", seq=first)
     if first > found.last_seq:
         raise NotFoundError(f"there is no {asked}; this conversation has messages 1 to {found.last_seq}", seq=first)
     raise NotFoundError(f"{asked}: erased; this conversation has messages 1 to {found.last_seq}", seq=first)

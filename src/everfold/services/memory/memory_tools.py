@@ -7,7 +7,7 @@ in a turn the agent is told to leave it and answer the user. No answer holds wor
 Source: REQUIREMENTS HM-3 to HM-5, HM-8, U-101.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Final, get_args
 
@@ -60,6 +60,7 @@ class MemoryTools:
         agent_id: Whose tools.
         fence_key: Keys the marks around what came from outside.
         history: Over the past conversations of the user with this agent.
+        store_user: Stores the user, who may not be there before something is noted of them; gives their id.
     """
 
     def __init__(
@@ -70,12 +71,14 @@ class MemoryTools:
         agent_id: AgentId,
         fence_key: str,
         history: HistoryTools,
+        store_user: Callable[[], Awaitable[UserId]] | None = None,
     ) -> None:
         self._rememberer = rememberer
         self._user_id = user_id
         self._agent_id = agent_id
         self._fence_key = fence_key
         self._history = history
+        self._store_user = store_user
         self._failures_count = 0
 
     def begin_turn(self) -> None:
@@ -132,6 +135,8 @@ class MemoryTools:
         if self._failures_count >= MOST_FAILURES:
             return _SKIP
         try:
+            if self._store_user is not None:
+                self._user_id = await self._store_user()
             done = await self._rememberer.change(
                 operations,
                 user_id=self._user_id,
