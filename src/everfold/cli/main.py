@@ -23,6 +23,10 @@ MODULES: Final = {
         "Chat with an agent. The conversation continues where it stopped, and every message is stored at once.",
     ),
     "serve": ("commands.serve", "Serve the control API and the dashboard until it is stopped."),
+    "mcp": (
+        "commands.mcp",
+        "Serve a user's memory and past conversations as tools to an MCP client, until it ends.",
+    ),
     "replay": (
         "commands.replay",
         "Play a transcript message by message, as a live session would, and report the result.",

@@ -1,10 +1,8 @@
 """Serving the app until it is stopped."""
 
 import logging
-import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Final, cast
 
@@ -16,6 +14,7 @@ from everfold.server.connections import BoundedConnection, Bounds
 from everfold.server.garbage import FullCollections
 from everfold.server.hosts import choose_hosts, is_loopback
 from everfold.server.runtime import Runtime
+from everfold.server.stopping import StoppableServer
 
 _IDLE_SECS: Final = 75
 """How long an idle connection is kept: longer than a proxy in front keeps its own, so that it never meets a closed one.
@@ -59,37 +58,19 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
     await _Server(config, runtime, on_ready).serve()
 
 
-class _Server(uvicorn.Server):
-    """Says when it is ready, and has streams end before it waits for what is on its way.
-
-    A signal that stopped it has done its work then: it is not raised again, which would end the process before the
-    engine is closed.
-    """
+class _Server(StoppableServer):
+    """Has streams end before it waits for what is on its way."""
 
     def __init__(self, config: uvicorn.Config, runtime: Runtime, on_ready: Callable[[str], None]) -> None:
-        super().__init__(config)
+        super().__init__(config, self._begin)
         self._runtime = runtime
-        self._on_ready = on_ready
+        self._tell_ready = on_ready
         self._collections = FullCollections()
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGINT and SIGTERM for as long as it serves; a second one of them stops it at once."""
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            load_prices()
-            self._collections.begin()
-            host, port = self.servers[0].sockets[0].getsockname()[:2]
-            shown = f"[{host}]" if ":" in host else host
-            self._on_ready(f"http://{shown}:{port}/")
+    def _begin(self, address: str) -> None:
+        load_prices()
+        self._collections.begin()
+        self._tell_ready(f"{address}/")
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second."""
