@@ -151,6 +151,24 @@ def command_forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """A PostgreSQL of the tests' own, and the database on it."""
+    from tests.support.postgres import serving
+
+    with serving() as url:
+        yield url
+
+
+@pytest.fixture
+def database_url(server_url: str) -> str:
+    """The same database, emptied."""
+    from tests.support.postgres import empty_database
+
+    empty_database(server_url)
+    return server_url
+
+
 @pytest.fixture(scope="module")
 def nothing_put_off() -> Iterator[None]:
     """No store of the module writes on its own behind the answers: what differs in a file is what was asked for."""

@@ -1,10 +1,11 @@
-"""Memory in both stores, driven by the same operations: they answer the same, and nothing crosses users or agents."""
+"""Memory in SQLite and PostgreSQL, driven by the same operations: both answer the same, and nothing crosses users or agents."""
 
 import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import get_args
@@ -12,10 +13,11 @@ from typing import get_args
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from tests.support.postgres import empty_database
 from tests.support.sizes import examples
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.postgres.store import PostgresStore
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, Tier, identify
 from everfold.core.memory.records import AuditPlace, MemoryChange, MemoryVersion
@@ -82,23 +84,26 @@ def st_changes(draw: st.DrawFn) -> MemoryChange:
 
 
 class MemoryMachine(RuleBasedStateMachine):
-    """Two stores side by side; every rule does the same in both and compares what came of it."""
+    """Two stores side by side, each open twice; every rule does the same in both and compares what came of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, server_url: str) -> None:
         super().__init__()
+        empty_database(server_url)
         self.stack = ExitStack()
         self.folder = Path(mkdtemp())
         self.portal: BlockingPortal = self.stack.enter_context(start_blocking_portal())
-        self.stores: list[Store] = [
-            InMemoryStore(),
-            self.portal.call(SqliteStore.open, str(self.folder / "memory.db")),
+        path = str(self.folder / "memory.db")
+        self.pairs: list[list[Store]] = [
+            [self.portal.call(SqliteStore.open, path) for _ in range(2)],
+            [self.portal.call(PostgresStore.open, server_url) for _ in range(2)],
         ]
+        self.turn = 0
         for user_id in (ADA, BEN):
             self.both(partial(open_session, record=session_record(f"ses_{user_id}", user_id=user_id)))
 
     def both(self, ask: Callable[[Store], Awaitable[object]]) -> object:
         """What both stores answer, or the error that both raise."""
-        answers = [self.portal.call(self._attempt, ask, store) for store in self.stores]
+        answers = [self.portal.call(self._attempt, ask, stores[self.turn]) for stores in self.pairs]
         assert answers[0] == answers[1]
         return answers[0]
 
@@ -108,6 +113,11 @@ class MemoryMachine(RuleBasedStateMachine):
             return await ask(store)
         except EverfoldError as error:
             return type(error), error.code
+
+    @rule()
+    def change_connection(self) -> None:
+        """Go on by the other connection to each store."""
+        self.turn = 1 - self.turn
 
     @rule(plan=st_changes())
     def change(self, plan: MemoryChange) -> None:
@@ -267,17 +277,21 @@ class MemoryMachine(RuleBasedStateMachine):
         assert answer[-1] == []
 
     def teardown(self) -> None:
-        """Close both."""
-        for store in self.stores:
+        """Close all."""
+        for store in chain(*self.pairs):
             self.portal.call(store.close)
         self.stack.close()
         shutil.rmtree(self.folder)
 
 
-TestMemory = MemoryMachine.TestCase
-TestMemory.settings = settings(
+SETTINGS = settings(
     max_examples=examples(25),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
+
+
+def test_both_stores_answer_the_same(server_url: str) -> None:
+    """The same, for many courses of events; what is asserted is in the rules and the invariant of the machine."""
+    run_state_machine_as_test(partial(MemoryMachine, server_url), settings=SETTINGS)

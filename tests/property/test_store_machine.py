@@ -1,16 +1,30 @@
-"""Both stores, driven by the same operations, answer the same: the one in memory is the oracle of the other."""
+"""Both stores, driven by the same operations, answer the same: SQLite and PostgreSQL are each the oracle of the other.
+
+Each is open twice, and the operations go by the one connection or the other: what an engine remembers of a session is
+most often older than what is stored.
+"""
 
 import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, ExitStack
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.support.postgres import empty_database
 from tests.support.sizes import examples
 
 import everfold
@@ -32,26 +46,31 @@ PASTES = st.sampled_from(
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Two engines side by side; every rule does the same in both and compares what came of it."""
+    """Two engines over each of two stores; every rule does the same in both stores and compares what came of it."""
 
     sessions = Bundle("sessions")
 
-    def __init__(self) -> None:
+    def __init__(self, server_url: str) -> None:
         super().__init__()
+        empty_database(server_url)
         self.stack = ExitStack()
         self.folder = Path(mkdtemp())
         self.portal: BlockingPortal = self.stack.enter_context(start_blocking_portal())
-        self.engines = [self._open("memory://"), self._open(f"sqlite:///{self.folder}/log.db")]
-        self.ids: list[str] = []
+        self.pairs = [self._open_twice(f"sqlite:///{self.folder}/log.db"), self._open_twice(server_url)]
+        self.turn = 0
 
-    def _open(self, url: str) -> Everfold:
-        opened = everfold.open(url, clock=FakeClock(step=timedelta(seconds=1)), ids=CountingIds())
+    def _open_twice(self, url: str) -> list[Everfold]:
+        clock, ids = FakeClock(step=timedelta(seconds=1)), CountingIds()
+        return [self._open(url, clock, ids) for _ in range(2)]
+
+    def _open(self, url: str, clock: FakeClock, ids: CountingIds) -> Everfold:
+        opened = everfold.open(url, clock=clock, ids=ids)
         context: AbstractContextManager[Everfold] = self.portal.wrap_async_context_manager(opened)
         return self.stack.enter_context(context)
 
     def both(self, ask: Callable[[Everfold], Awaitable[object]]) -> object:
-        """What both engines answer, or the error that both raise."""
-        answers = [self.portal.call(self._attempt, ask, engine) for engine in self.engines]
+        """What an engine over each store answers, or the error that both raise."""
+        answers = [self.portal.call(self._attempt, ask, engines[self.turn]) for engines in self.pairs]
         assert answers[0] == answers[1]
         return answers[0]
 
@@ -69,6 +88,11 @@ class StoreMachine(RuleBasedStateMachine):
             return await ask(await engine.session(id=session_id))
 
         return self.both(asked)
+
+    @rule()
+    def change_connection(self) -> None:
+        """Go on by the other connection to each store."""
+        self.turn = 1 - self.turn
 
     @initialize(target=sessions, user=USERS, agent=AGENTS, limit=LIMITS)
     def open_first(self, user: str, agent: str, limit: int) -> str:
@@ -222,10 +246,14 @@ class StoreMachine(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-TestStores = StoreMachine.TestCase
-TestStores.settings = settings(
+SETTINGS = settings(
     max_examples=examples(12),
     stateful_step_count=18,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
+
+
+def test_both_stores_answer_the_same(server_url: str) -> None:
+    """The same, for many courses of events; what is asserted is in the rules and the invariant of the machine."""
+    run_state_machine_as_test(partial(StoreMachine, server_url), settings=SETTINGS)
