@@ -28,7 +28,6 @@ from typing import Final, TextIO
 
 ENGINE: Final = (
     "anyio._backends._asyncio",
-    "everfold.adapters.inmemory.store",
     "everfold.adapters.models.scripted",
     "everfold.adapters.sqlite.store",
     "everfold.bootstrap",

@@ -353,11 +353,7 @@ async def open_store(url: str) -> Store:
         InvalidInputError: the url has no form that is known.
         StoreError: the store cannot be opened.
     """
-    if url == "memory://":
-        from everfold.adapters.inmemory.store import InMemoryStore
-
-        return InMemoryStore()
-    if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
+    if url == "memory://" or (url.startswith("sqlite:///") and len(url) > len("sqlite:///")):
         from everfold.adapters.sqlite.store import SqliteStore
 
         return await SqliteStore.open(url.removeprefix("sqlite:///"))

@@ -38,7 +38,7 @@ from tests.support.proofs import (
 )
 from tests.support.sizes import examples
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import make_memories
 from everfold.config import load_settings
@@ -226,7 +226,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         self.turns_count = 0
         self.said_at = self.clock.now()
         self.limit = 0
-        self.store: Store = InMemoryStore()
+        self.store: Store = SqliteStore(IN_MEMORY)
         self.is_open = False
         self.start()
 

@@ -83,7 +83,7 @@ def connection() -> apsw.Connection:
 
 @given(texts=st.lists(TEXTS, min_size=1, max_size=6), question=TEXTS)
 def test_the_index_and_the_plain_ranking_agree(connection: apsw.Connection, texts: list[str], question: str) -> None:
-    """FTS5 takes every expression, matches the messages that the in-memory ranking matches, and scores them alike."""
+    """FTS5 takes every expression, matches the messages that the ranking of the core matches, and scores them alike."""
     query = plan_query(question)
     documents = [
         index_text(text, speaker="Ann", said_at=SAID_AT, before=texts[:at][::-1]) for at, text in enumerate(texts)

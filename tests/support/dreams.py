@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.dreams.scenes import Scene
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Item, ItemId, ItemKind, ItemStatus, Tier
@@ -79,7 +79,7 @@ def scene(
 
 
 async def remember(
-    store: InMemoryStore, *items: Item, session_id: str = "ses_1", is_said: bool = True, said_at: datetime = STARTED_AT
+    store: SqliteStore, *items: Item, session_id: str = "ses_1", is_said: bool = True, said_at: datetime = STARTED_AT
 ) -> Extraction:
     """Say the statements of items of one user and agent in a session that is there, and keep them with an extraction.
 

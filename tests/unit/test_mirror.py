@@ -11,7 +11,7 @@ MIRRORS = [
     ("cli", "cli"),
     ("testing", "unit/testing"),
 ]
-ELSEWHERE = {("adapters", "inmemory"): "contract/inmemory", ("testing", "contract"): "contract"}
+ELSEWHERE = {("testing", "contract"): "contract"}
 
 
 def list_rooms(folder: Path, pattern: str) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 
 import everfold
 from everfold import Everfold
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.access.api_keys import ADMIN, ApiKeyId, Scope
 from everfold.errors import (
@@ -29,7 +29,7 @@ from everfold.testing.kit.fakes import STARTED_AT, CountingIds, CountingSecrets,
 OWN = "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"
 
 
-class WatchedStore(InMemoryStore):
+class WatchedStore(SqliteStore):
     """A store that counts the uses that are written, and can refuse them."""
 
     touched_count = 0
@@ -54,7 +54,7 @@ def keys_of(store: Store, clock: FakeClock) -> ApiKeys:
 @pytest.fixture
 def store() -> WatchedStore:
     """An empty store."""
-    return WatchedStore()
+    return WatchedStore(IN_MEMORY)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.sizes import STORES
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.compaction.record import Compaction
 from everfold.core.observation.events import CHANGES, Event, Recovered
@@ -90,7 +90,7 @@ class Rig:
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
     """A recovery over each store."""
     is_memory = request.param == "memory"
-    store: Store = InMemoryStore() if is_memory else await SqliteStore.open(str(tmp_path / "everfold.db"))
+    store: Store = await SqliteStore.open(IN_MEMORY if is_memory else str(tmp_path / "everfold.db"))
     yield Rig(store=store)
     await store.close()
 
@@ -142,14 +142,14 @@ async def test_it_sweeps_again_and_again(rig: Rig) -> None:
     served = rig.store
     asked: list[None] = []
 
-    class Refusing(InMemoryStore):
+    class Refusing(SqliteStore):
         async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
             asked.append(None)
             if len(asked) <= 2:
                 raise StoreUnavailableError("the disk is away; try again")
             return await served.list_waiting(now=now, begun_after=begun_after, limit_count=limit_count)
 
-    rig.store = Refusing()
+    rig.store = Refusing(IN_MEMORY)
     sweeping = asyncio.create_task(rig.recovery.recover_forever())
     rig.store = served
     await rig.leave("one", STARTED_AT)

@@ -10,8 +10,9 @@ import pytest
 from tests.support.dreams import day, note, remember
 from tests.support.waiting import until
 
-from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.scripted import ScriptedModel, Step
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.system.ids import RandomIds
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
@@ -47,7 +48,7 @@ class Bench:
     """A store with a session, and a dreamer over it."""
 
     def __init__(self, *steps: Step, review: bool = False, has_model: bool = False) -> None:
-        self.store = InMemoryStore()
+        self.store = SqliteStore(IN_MEMORY)
         self.clock = FakeClock(day(30))
         self.model = ScriptedModel(steps)
         self.ids = CountingIds()
@@ -84,7 +85,7 @@ class Bench:
         return head, cursor, await self.topics(), dreams, await self.store.list_audit(ADA, limit_count=99)
 
 
-async def put(store: InMemoryStore, *items: Item) -> None:
+async def put(store: SqliteStore, *items: Item) -> None:
     """Write items without an extraction, as a tool or a person does."""
     head = await store.read_memory_version(ADA)
     await store.change_memory(MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, items=items))
@@ -567,7 +568,7 @@ async def test_an_edit_meanwhile_is_not_lost() -> None:
     assert await bench.store.read_cursor(ADA, GUIDE) == 2
 
 
-class _Moving(InMemoryStore):
+class _Moving(SqliteStore):
     """A store in which memory is always another by the time a change comes."""
 
     async def change_memory(self, change: MemoryChange) -> MemoryVersion:
@@ -580,7 +581,7 @@ class _Moving(InMemoryStore):
 async def test_memory_that_never_rests_ends_in_a_conflict() -> None:
     """A dream that is refused again and again gives up with an error, having written nothing and asked once."""
     bench = Bench(FINE)
-    bench.store = _Moving()
+    bench.store = _Moving(IN_MEMORY)
     await bench.open(*HARBOUR)
     caller = ModelCaller(model=bench.model, store=bench.store, clock=bench.clock, ids=bench.ids, retries=0)
     bench.dreamer = replace(bench.dreamer, store=bench.store, caller=caller)

@@ -10,7 +10,8 @@ from tests.support.dreams import day, note, remember
 from tests.support.waiting import SECS
 
 from everfold.adapters.dispatch.in_process import InProcessDispatcher
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Dream
 from everfold.core.primitives.ids import AgentId, UserId
@@ -50,9 +51,9 @@ class Gate:
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[InMemoryStore]:
+async def store() -> AsyncIterator[SqliteStore]:
     """Three pairs with something to dream of, said at the start."""
-    store = InMemoryStore()
+    store = SqliteStore(IN_MEMORY)
     for number, (user_id, agent_id) in enumerate(PAIRS, start=1):
         record = session_record(f"ses_{number}", user_id=user_id, agent_id=agent_id)
         await open_session(store, record)
@@ -63,7 +64,7 @@ async def store() -> AsyncIterator[InMemoryStore]:
 
 
 def make_loop(
-    store: InMemoryStore, clock: FakeClock, *, gap_secs: float = 300.0, kind: type[Dreamer] = Dreamer
+    store: SqliteStore, clock: FakeClock, *, gap_secs: float = 300.0, kind: type[Dreamer] = Dreamer
 ) -> DreamLoop:
     """A loop over a dreamer without a model."""
     dreamer = kind(store=store, clock=clock, ids=CountingIds(), policy_of=lambda _agent: STRUCTURED)
@@ -72,7 +73,7 @@ def make_loop(
     )
 
 
-async def test_who_is_idle_is_dreamed_for(store: InMemoryStore) -> None:
+async def test_who_is_idle_is_dreamed_for(store: SqliteStore) -> None:
     """Each pair is dreamed for once it has been idle for the gap, and not before; those active last go first."""
     clock = FakeClock(day(0) + timedelta(minutes=2, seconds=301))
     loop = make_loop(store, clock)
@@ -85,7 +86,7 @@ async def test_who_is_idle_is_dreamed_for(store: InMemoryStore) -> None:
     assert len(await store.list_topics(BOB, GUIDE)) == 1
 
 
-async def test_idle_is_measured_from_the_last_word(store: InMemoryStore) -> None:
+async def test_idle_is_measured_from_the_last_word(store: SqliteStore) -> None:
     """What was said within the gap keeps a pair awake; a tick does not."""
     late = day(0) + timedelta(hours=1)
     await append_wires(store, session_record("ses_1").id, incoming(user("One more thing."), said_at=late))
@@ -98,7 +99,7 @@ async def test_idle_is_measured_from_the_last_word(store: InMemoryStore) -> None
     assert await loop.poll() == [PAIRS[0]]
 
 
-async def test_a_dream_is_had_once(store: InMemoryStore) -> None:
+async def test_a_dream_is_had_once(store: SqliteStore) -> None:
     """After its dream a pair is not found again until something new was found for it."""
     clock = FakeClock(day(1))
     loop = make_loop(store, clock)
@@ -110,7 +111,7 @@ async def test_a_dream_is_had_once(store: InMemoryStore) -> None:
     assert await loop.poll() == [PAIRS[0]]
 
 
-async def test_a_restart_forgets_nothing(store: InMemoryStore) -> None:
+async def test_a_restart_forgets_nothing(store: SqliteStore) -> None:
     """A loop that is new finds what the one before it left undone."""
     first = make_loop(store, FakeClock(day(1)))
     assert len(await first.poll()) == 3
@@ -121,13 +122,13 @@ async def test_a_restart_forgets_nothing(store: InMemoryStore) -> None:
     assert await fresh.poll() == []
 
 
-async def test_zero_switches_it_off(store: InMemoryStore) -> None:
+async def test_zero_switches_it_off(store: SqliteStore) -> None:
     """With a gap of 0 not one query is made."""
     await store.close()
     assert await make_loop(store, FakeClock(day(1)), gap_secs=0).poll() == []
 
 
-async def test_a_pair_whose_dream_is_on_its_way_is_skipped(store: InMemoryStore) -> None:
+async def test_a_pair_whose_dream_is_on_its_way_is_skipped(store: SqliteStore) -> None:
     """A second look takes up no pair that is being dreamed for or waits for its place."""
     gate = Gate()
     loop = make_loop(store, FakeClock(day(1)), kind=gate.make())
@@ -139,7 +140,7 @@ async def test_a_pair_whose_dream_is_on_its_way_is_skipped(store: InMemoryStore)
     assert len(await store.list_dreams(ADA, None, limit_count=9)) == 2
 
 
-async def test_only_a_few_dreams_run_at_once(store: InMemoryStore) -> None:
+async def test_only_a_few_dreams_run_at_once(store: SqliteStore) -> None:
     """However many pairs are idle, only so many are dreamed for at the same time, and all in the end."""
     for number in range(4, 12):
         agent_id = AgentId(f"agt_{number}")
@@ -157,7 +158,7 @@ async def test_only_a_few_dreams_run_at_once(store: InMemoryStore) -> None:
     assert await loop.poll() == []
 
 
-async def test_what_waits_for_approval_is_not_found(store: InMemoryStore) -> None:
+async def test_what_waits_for_approval_is_not_found(store: SqliteStore) -> None:
     """A pair with a proposed dream is left alone until a person has decided it."""
     loop = make_loop(store, FakeClock(day(1)))
     review = MemoryPolicy(system="structured", review=True)
@@ -170,12 +171,12 @@ async def test_what_waits_for_approval_is_not_found(store: InMemoryStore) -> Non
     assert await loop.poll() == []
 
 
-async def test_a_look_gives_at_most_so_many(store: InMemoryStore) -> None:
+async def test_a_look_gives_at_most_so_many(store: SqliteStore) -> None:
     """The store gives the pairs that were active last, as many as asked for."""
     assert await store.list_dreamable(day(1), 2) == [PAIRS[2], PAIRS[1]]
 
 
-async def test_the_loop_goes_on_and_stops_cleanly(store: InMemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_loop_goes_on_and_stops_cleanly(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that does not serve is asked again; cancelled, the loop ends and nothing is left running."""
     loop = make_loop(store, FakeClock(day(1)))
     whole, has_looked_again = store.list_dreamable, asyncio.Event()

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -10,12 +11,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.support.sizes import STORES, examples
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sql.database import SqlValue
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import make_engine
 from everfold.config import Settings, load_settings
 from everfold.core.compaction.folding import Fold
-from everfold.core.compaction.record import Compaction
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import CompactionId
@@ -42,7 +43,7 @@ SLOW = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.to
 pytestmark = pytest.mark.moves_prefix  # an erase takes words out of what was shown
 
 
-def open_engine(store: InMemoryStore | SqliteStore, settings: Settings | None = None) -> Everfold:
+def open_engine(store: SqliteStore, settings: Settings | None = None) -> Everfold:
     """An engine over a store, whose clock stands still."""
     return make_engine(store, settings or Settings(), clock=FakeClock(), ids=CountingIds())
 
@@ -75,7 +76,7 @@ def _plant_content(content: JsonValue) -> JsonValue:
     return planted
 
 
-async def check_gone(store: InMemoryStore | SqliteStore, *sessions: Session) -> None:
+async def check_gone(store: SqliteStore, *sessions: Session) -> None:
     """Nothing that can be read holds the needle, every window is valid, and every certificate holds."""
     for session in sessions:
         window = await session.window()
@@ -95,8 +96,7 @@ async def check_gone(store: InMemoryStore | SqliteStore, *sessions: Session) -> 
             assert NEEDLE not in str(await store.read_layout(compaction.id))
             ids = [id_ for id_, _ in compaction.certificate.digests] if compaction.certificate else []
             assert NEEDLE not in str(await store.read_digests(ids))
-    if isinstance(store, InMemoryStore):
-        assert NEEDLE not in repr(store._held)
+    assert NEEDLE.encode() not in await store._reader.call(partial(store._reader.database.connection.serialize, "main"))
 
 
 class Story:
@@ -160,7 +160,7 @@ def test_an_erased_message_is_gone_for_good(story: Story) -> None:
     """Whatever was folded or branched before or after, nothing says an erased message's words, and all else is as it was."""
 
     async def run() -> None:
-        store = InMemoryStore()
+        store = SqliteStore(IN_MEMORY)
         session = await open_engine(store).session(limit=LIMIT_TOKENS)
         branch: Session | None = None
         for count, wire in enumerate(story.log, 1):
@@ -187,10 +187,10 @@ def test_an_erased_message_is_gone_for_good(story: Story) -> None:
 
 
 @pytest.fixture(params=STORES)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> InMemoryStore | SqliteStore:
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> SqliteStore:
     """An empty store of each kind."""
     if request.param == "memory":
-        return InMemoryStore()
+        return SqliteStore(IN_MEMORY)
     return await SqliteStore.open(str(tmp_path / "everfold.db"))
 
 
@@ -203,7 +203,7 @@ async def fill(session: Session, *, turns_count: int = 30) -> int:
     return seq
 
 
-async def test_every_event_forgets_it(store: InMemoryStore | SqliteStore) -> None:
+async def test_every_event_forgets_it(store: SqliteStore) -> None:
     """Layouts and digests of events that are no longer in force lose it too: a branch may take them up."""
     settings = load_settings(overrides={"compaction": {"kept_ratio": 0.2}})
     session = await open_engine(store, settings).session(limit=LIMIT_TOKENS)
@@ -227,7 +227,7 @@ async def test_every_event_forgets_it(store: InMemoryStore | SqliteStore) -> Non
     await store.close()
 
 
-async def test_a_repeated_statement_stands_by_its_other_message(store: InMemoryStore | SqliteStore) -> None:
+async def test_a_repeated_statement_stands_by_its_other_message(store: SqliteStore) -> None:
     """When the message that a standing statement is quoted from is erased, an older one that says the same takes over."""
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
     said = "Never sail before noon, please."
@@ -248,7 +248,7 @@ async def test_a_repeated_statement_stands_by_its_other_message(store: InMemoryS
     await store.close()
 
 
-async def test_an_erase_reaches_every_branch(store: InMemoryStore | SqliteStore) -> None:
+async def test_an_erase_reaches_every_branch(store: SqliteStore) -> None:
     """Branches before and after the message's compaction, and a branch of a branch, lose it together."""
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
     seq = await fill(session)
@@ -291,7 +291,7 @@ async def test_the_file_holds_nothing_of_it(tmp_path: Path) -> None:
     assert find_files(tmp_path) == []
 
 
-async def test_two_erases_at_once_bring_nothing_back(store: InMemoryStore | SqliteStore) -> None:
+async def test_two_erases_at_once_bring_nothing_back(store: SqliteStore) -> None:
     """Neighbours that are erased at the same moment are both gone, from each other's rows too."""
     engine = open_engine(store)
     session = await engine.session(limit=LIMIT_TOKENS)
@@ -304,7 +304,7 @@ async def test_two_erases_at_once_bring_nothing_back(store: InMemoryStore | Sqli
     await store.close()
 
 
-class _Interrupted(InMemoryStore):
+class _Interrupted(SqliteStore):
     """A store in which something happens directly before the first commit."""
 
     seq = 0
@@ -315,20 +315,14 @@ class _Interrupted(InMemoryStore):
         """Commit, after the message was erased by somebody else."""
         if self.seq:
             seq, self.seq = self.seq, 0
-            await (await open_engine(self).session(id=state_session(self, compaction_id))).erase(seq)
+            await (await open_engine(self).session(id=(await self.get_compaction(compaction_id)).session_id)).erase(seq)
         await super().commit_compaction(compaction_id, fold, state, **rest)  # type: ignore[arg-type]  # passed on
-
-
-def state_session(store: InMemoryStore, compaction_id: CompactionId) -> str:
-    """The session of an event."""
-    compaction: Compaction = store._held.get_compaction(compaction_id)
-    return compaction.session_id
 
 
 @pytest.mark.parametrize("offset", [0, -2, 2], ids=["folded now", "before it", "after it"])
 async def test_a_compaction_on_its_way_brings_nothing_back(offset: int) -> None:
     """What was folded before an erase and would be committed after it is folded again without the message."""
-    store = _Interrupted()
+    store = _Interrupted(IN_MEMORY)
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
     await session.append(talk(6))
     (seq,) = await session.append(user(f"Remember: the {NEEDLE} is never opened before noon."))
@@ -342,7 +336,7 @@ async def test_a_compaction_on_its_way_brings_nothing_back(offset: int) -> None:
     await check_gone(store, session)
 
 
-class _Late(InMemoryStore):
+class _Late(SqliteStore):
     """A store in which a message arrives directly before the first erase."""
 
     is_late = True
@@ -357,7 +351,7 @@ class _Late(InMemoryStore):
 
 async def test_a_message_that_arrives_meanwhile_holds_nothing_of_it() -> None:
     """An erase that lost to an append is planned again, so that the new message's row is rebuilt too."""
-    store = _Late()
+    store = _Late(IN_MEMORY)
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
     await session.append(user(f"The {NEEDLE}."))
     await session.erase(1)
@@ -365,7 +359,7 @@ async def test_a_message_that_arrives_meanwhile_holds_nothing_of_it() -> None:
     assert [one.seq for one in await session.messages(1, 9)] == [2]
 
 
-async def test_a_repeated_append_of_an_erased_message_stores_nothing(store: InMemoryStore | SqliteStore) -> None:
+async def test_a_repeated_append_of_an_erased_message_stores_nothing(store: SqliteStore) -> None:
     """The client id is still known: the same numbers come back and the message does not."""
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
     given = await session.append([user(f"The {NEEDLE}."), user("b")], client_id="id-1")
@@ -378,7 +372,7 @@ async def test_a_repeated_append_of_an_erased_message_stores_nothing(store: InMe
 
 
 @pytest.mark.parametrize("seq", range(2, 7))
-async def test_steps_stay_whole(store: InMemoryStore | SqliteStore, seq: int) -> None:
+async def test_steps_stay_whole(store: SqliteStore, seq: int) -> None:
     """Whichever message of a step is erased, while it is open or after, no call and no result stands alone."""
     step = [
         user("Look it up."),
@@ -408,26 +402,44 @@ async def test_steps_stay_whole(store: InMemoryStore | SqliteStore, seq: int) ->
     await store.close()
 
 
-@pytest.mark.parametrize("table", ["compactions", "layouts", "digests", "messages"])
-async def test_what_an_erase_replaced_cannot_come_back_unseen(table: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("compactions", ("certificate",)),
+        ("compactions", ("layout",)),
+        ("digests", ("tokens", "content_hash", "reads", "text", "pool")),
+        ("messages", ("kind", "tokens", "raw_tokens", "sum_tokens", "content_hash", "lines", "erased_at", "content")),
+    ],
+    ids=["certificates", "layouts", "digests", "messages"],
+)
+async def test_what_an_erase_replaced_cannot_come_back_unseen(table: str, columns: Sequence[str]) -> None:
     """A certificate, a layout, a digest or a message that is put back as it was before the erase is found."""
-    store = InMemoryStore()
+    store = SqliteStore(IN_MEMORY)
     session = await open_engine(store).session(limit=LIMIT_TOKENS)
     held = await fill(session)
     # A digest can only be put back where it read the message: the assistant's first reply is folded.
     seq = 2 if table == "digests" else held
-    rows = getattr(store._held, table)
-    before = {key: dict(row) if isinstance(row, dict) else row for key, row in rows.items()}
+    connection = store._writer.database.connection
+
+    def read() -> list[tuple[SqlValue, ...]]:
+        return list(connection.execute(f"SELECT {', '.join(columns)}, id FROM {table}"))
+
+    def put_back(rows: list[tuple[SqlValue, ...]]) -> None:
+        changes = ", ".join(f"{column} = ?" for column in columns)
+        connection.executemany(f"UPDATE {table} SET {changes} WHERE id = ?", rows)
+
+    before = await store._writer.call(read)
     await session.erase(seq)
     assert (await session.verify()).is_sound
-    after = dict(rows)
-    rows.update(before)
+    after = await store._writer.call(read)
+    await store._writer.call(partial(put_back, before))
     assert not (await session.verify()).is_sound
-    rows.update(after)
+    await store._writer.call(partial(put_back, after))
     assert (await session.verify()).is_sound
+    await store.close()
 
 
-async def test_other_handles_forget_it_too(store: InMemoryStore | SqliteStore) -> None:
+async def test_other_handles_forget_it_too(store: SqliteStore) -> None:
     """A handle that showed the message before shows it no more after somebody else erased it."""
     engine = open_engine(store)
     session = await engine.session(limit=LIMIT_TOKENS)

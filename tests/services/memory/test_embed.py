@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.hashed import HashedEmbedder
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.system.ids import RandomIds
 from everfold.core.recall.vectors import Space
@@ -101,9 +101,9 @@ def make(
 
 
 @pytest.fixture
-def store() -> InMemoryStore:
+def store() -> SqliteStore:
     """An empty store."""
-    return InMemoryStore()
+    return SqliteStore(IN_MEMORY)
 
 
 async def speak(store: Store, count: int = 10) -> None:
@@ -111,7 +111,7 @@ async def speak(store: Store, count: int = 10) -> None:
     await open_session(store, None, *[user(f"Berth {number} is free.") for number in range(count)])
 
 
-async def test_everything_is_embedded_once(store: InMemoryStore) -> None:
+async def test_everything_is_embedded_once(store: SqliteStore) -> None:
     """Messages, items and topics get their vectors, in batches; doing it again asks nothing."""
     await speak(store)
     await put(store, item("itm_1"), topic("top_1"))
@@ -124,7 +124,7 @@ async def test_everything_is_embedded_once(store: InMemoryStore) -> None:
     assert len(embedder.asked) == 6
 
 
-async def test_what_comes_later_is_embedded_later(store: InMemoryStore) -> None:
+async def test_what_comes_later_is_embedded_later(store: SqliteStore) -> None:
     """A message after a pass, in whatever session, and a changed item are embedded by the next."""
     first = await open_session(store, None, user("One."))
     second = await open_session(store, session_record("ses_2", parent=first), user("Two."))
@@ -139,7 +139,7 @@ async def test_what_comes_later_is_embedded_later(store: InMemoryStore) -> None:
 
 
 @pytest.mark.parametrize("error", [ModelUnavailableError("away"), RateLimitedError("slow down")])
-async def test_a_passing_failure_is_tried_again(store: InMemoryStore, error: EverfoldError) -> None:
+async def test_a_passing_failure_is_tried_again(store: SqliteStore, error: EverfoldError) -> None:
     """What may succeed later is asked again, after longer and longer waits, and the pass goes on."""
     await speak(store, 3)
     embedding, waits = make(store, TroubledEmbedder(once(error, error)))
@@ -147,7 +147,7 @@ async def test_a_passing_failure_is_tried_again(store: InMemoryStore, error: Eve
     assert waits == [1.0, 2.0]
 
 
-async def test_an_embedder_that_is_away_ends_the_pass(store: InMemoryStore) -> None:
+async def test_an_embedder_that_is_away_ends_the_pass(store: SqliteStore) -> None:
     """When no attempt succeeds the pass says why and is no error; what it had is kept, and the next one goes on there."""
     await speak(store)
     away = ModelUnavailableError("the model is away")
@@ -160,7 +160,7 @@ async def test_an_embedder_that_is_away_ends_the_pass(store: InMemoryStore) -> N
 
 
 @pytest.mark.parametrize("error", [ContextLengthError("too long"), ModelReplyError("no"), RuntimeError("broken")])
-async def test_a_text_that_is_refused_keeps_no_other_back(store: InMemoryStore, error: Exception) -> None:
+async def test_a_text_that_is_refused_keeps_no_other_back(store: SqliteStore, error: Exception) -> None:
     """Of a batch with a text that the embedder does not take, all others are embedded; it is not asked about for ever."""
     await speak(store)
     embedder = TroubledEmbedder(at_texts("Berth 5", error))
@@ -172,7 +172,7 @@ async def test_a_text_that_is_refused_keeps_no_other_back(store: InMemoryStore, 
     assert len(embedder.asked) == asked_count
 
 
-async def test_an_embedder_that_refuses_everything_ends_the_pass(store: InMemoryStore) -> None:
+async def test_an_embedder_that_refuses_everything_ends_the_pass(store: SqliteStore) -> None:
     """A wrong key is not tried on each text: a refused batch is followed by one question whether it serves at all."""
     await speak(store)
     embedder = TroubledEmbedder(at_texts("", ModelReplyError("the key is not known")))
@@ -182,7 +182,7 @@ async def test_an_embedder_that_refuses_everything_ends_the_pass(store: InMemory
     assert len(embedder.asked) == 2
 
 
-async def test_too_few_vectors_are_no_answer(store: InMemoryStore) -> None:
+async def test_too_few_vectors_are_no_answer(store: SqliteStore) -> None:
     """An embedder that gives fewer vectors than texts gives none."""
 
     class Short(TroubledEmbedder):
@@ -195,7 +195,7 @@ async def test_too_few_vectors_are_no_answer(store: InMemoryStore) -> None:
     assert await store.count_vectors(ADA) == {}
 
 
-async def test_an_embedder_that_hangs_is_left(store: InMemoryStore) -> None:
+async def test_an_embedder_that_hangs_is_left(store: SqliteStore) -> None:
     """Neither a pass nor a question waits longer than its limit."""
 
     class Hanging(TroubledEmbedder):
@@ -211,7 +211,7 @@ async def test_an_embedder_that_hangs_is_left(store: InMemoryStore) -> None:
         assert await embedding.find_near("berth", user_id=ADA, agent_id=None, limit_count=3) == []
 
 
-async def test_what_is_erased_meanwhile_does_not_come_back(store: InMemoryStore) -> None:
+async def test_what_is_erased_meanwhile_does_not_come_back(store: SqliteStore) -> None:
     """A message that is erased while the embedder works has no vector afterwards."""
     session = await open_session(store, None, user("Secret."), user("Plain."))
 
@@ -243,7 +243,7 @@ async def test_a_question_finds_what_is_near(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_a_question_that_cannot_be_embedded_finds_nothing(store: InMemoryStore) -> None:
+async def test_a_question_that_cannot_be_embedded_finds_nothing(store: SqliteStore) -> None:
     """Full text answers alone then: a failing embedder is no error, and a question without words is not asked."""
     await speak(store, 2)
     embedder = TroubledEmbedder()
@@ -257,7 +257,7 @@ async def test_a_question_that_cannot_be_embedded_finds_nothing(store: InMemoryS
     assert waits == []
 
 
-async def test_secrets_are_not_asked_about(store: InMemoryStore) -> None:
+async def test_secrets_are_not_asked_about(store: SqliteStore) -> None:
     """A question goes to the embedder without the secrets in it."""
     embedder = TroubledEmbedder()
     embedding, _ = make(store, embedder)
@@ -269,7 +269,7 @@ async def test_secrets_are_not_asked_about(store: InMemoryStore) -> None:
     assert embedder.closed_count == 1
 
 
-async def test_another_embedder_starts_anew(store: InMemoryStore) -> None:
+async def test_another_embedder_starts_anew(store: SqliteStore) -> None:
     """What another embedder made goes once the new one serves, page by page, and not before."""
     await speak(store, 5)
     await open_session(store, session_record("ses_2", user_id=BEN), user("Berth 4."))
@@ -285,7 +285,7 @@ async def test_another_embedder_starts_anew(store: InMemoryStore) -> None:
     assert await store.count_vectors(BEN) == {Space("old", SIZE): 1}
 
 
-async def test_everybody_is_filled_when_the_embedder_serves_again(store: InMemoryStore) -> None:
+async def test_everybody_is_filled_when_the_embedder_serves_again(store: SqliteStore) -> None:
     """All users get their vectors, one after the other; an embedder or a store that does not serve is waited for."""
     await speak(store, 5)
     await open_session(store, session_record("ses_2", user_id=BEN), user("Berth 4."))
@@ -301,7 +301,7 @@ async def test_everybody_is_filled_when_the_embedder_serves_again(store: InMemor
     assert len(embedder.asked) == asked_count
 
 
-async def test_two_fills_of_a_user_embed_nothing_twice(store: InMemoryStore) -> None:
+async def test_two_fills_of_a_user_embed_nothing_twice(store: SqliteStore) -> None:
     """A fill that begins while another one of the same user runs finds its work done."""
     await speak(store, 9)
     embedder = TroubledEmbedder()
@@ -312,7 +312,7 @@ async def test_two_fills_of_a_user_embed_nothing_twice(store: InMemoryStore) -> 
     assert sum(len(texts) for texts in embedder.asked if texts != ["size"]) == 9
 
 
-async def test_every_call_leaves_a_row(store: InMemoryStore) -> None:
+async def test_every_call_leaves_a_row(store: SqliteStore) -> None:
     """Each attempt is recorded under its user with its outcome; tokens are the embedder's own count, else an estimate."""
 
     class Counting(TroubledEmbedder):
@@ -337,7 +337,7 @@ async def test_every_call_leaves_a_row(store: InMemoryStore) -> None:
     assert 40 < (await store.list_calls(limit_count=99))[-1].input_tokens < 200
 
 
-async def test_a_spend_cap_holds_for_embedders(store: InMemoryStore) -> None:
+async def test_a_spend_cap_holds_for_embedders(store: SqliteStore) -> None:
     """Once the day's cap is reached nothing is asked: a pass ends with the reason, a question finds nothing."""
     await speak(store, 2)
     await store.record_call(replace(call("call_x"), started_at=FakeClock().now(), cost_usd=1.0))

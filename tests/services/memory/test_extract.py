@@ -9,7 +9,7 @@ import pytest
 from tests.support.candidates import NOW, POLICY
 from tests.support.sizes import STORES
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.records import MemoryChange, MemoryVersion
@@ -41,7 +41,7 @@ CHAT = [user("Hello!"), assistant("Hi.")]
 @pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """An empty store of each kind."""
-    opened = InMemoryStore() if request.param == "memory" else await SqliteStore.open(str(tmp_path / "everfold.db"))
+    opened = await SqliteStore.open(IN_MEMORY if request.param == "memory" else str(tmp_path / "everfold.db"))
     yield opened
     await opened.close()
 

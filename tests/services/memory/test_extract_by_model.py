@@ -9,8 +9,9 @@ from typing import cast
 import pytest
 
 import everfold
-from everfold.adapters.inmemory.store import InMemoryStore
 from everfold.adapters.models.scripted import Fault, ScriptedModel, Step
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.compaction.tasks import Task
 from everfold.core.log.appending import Incoming
 from everfold.core.log.sessions import SessionRecord, SessionSettings
@@ -53,7 +54,7 @@ async def no_wait(secs: float) -> None:
 class Desk:
     """An extractor with everything that it stands on."""
 
-    store: InMemoryStore
+    store: SqliteStore
     extractor: ModelExtractor
     model: ScriptedModel
 
@@ -71,7 +72,7 @@ def set_up(
     *steps: Step, policy: MemoryPolicy | None = None, model: ScriptedModel | None = None, **caller: float
 ) -> Desk:
     """An extractor over a store in memory, with a model that follows the steps."""
-    store, clock, ids = InMemoryStore(), FakeClock(minute(900)), CountingIds()
+    store, clock, ids = SqliteStore(IN_MEMORY), FakeClock(minute(900)), CountingIds()
     model = model or ScriptedModel(steps)
     asking = ModelCaller(model=model, store=store, clock=clock, ids=ids, sleep=no_wait, **caller)  # type: ignore[arg-type]  # its numbers
     policy = policy or MemoryPolicy(system="structured")
@@ -425,7 +426,7 @@ async def test_a_turn_never_fails_for_it() -> None:
     async with everfold.open("memory://", clock=clock, ids=CountingIds()) as engine:
         background = engine._background
         worker = background.worker
-        store = cast("InMemoryStore", worker.store)
+        store = cast("SqliteStore", worker.store)
         asking = ModelCaller(
             model=ScriptedModel([BAD["prose"]]), store=store, clock=clock, ids=worker.ids, sleep=no_wait
         )

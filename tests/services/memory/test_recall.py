@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import open_store
 from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.items import ItemId
@@ -181,7 +182,7 @@ async def test_an_empty_store_gives_nothing(store: Store) -> None:
     assert await ask(store, "?!") == Recall()
 
 
-class Untouched(InMemoryStore):
+class Untouched(SqliteStore):
     """A store that nobody may ask."""
 
     def __getattribute__(self, name: str) -> object:
@@ -205,7 +206,8 @@ class Untouched(InMemoryStore):
 async def test_what_is_off_or_trivial_asks_nothing(policy: MemoryPolicy, prompt: str) -> None:
     """With recall off, or for a prompt without content, not one query is made."""
     assert (
-        await recall_turn(Untouched(), prompt, policy, now=NOW, shown=Shown(session=session_record())) == RecallBlock()
+        await recall_turn(Untouched(IN_MEMORY), prompt, policy, now=NOW, shown=Shown(session=session_record()))
+        == RecallBlock()
     )
 
 

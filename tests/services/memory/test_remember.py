@@ -11,7 +11,7 @@ import pytest
 from tests.support.candidates import NOW, POLICY, candidate
 from tests.support.sizes import STORES
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.memory.block import list_block, measure_item_lines
 from everfold.core.memory.items import Candidate, Item, ItemId
@@ -35,7 +35,7 @@ NEW = candidate("My travel budget is 450 euros.", seq=400)
 @pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """An empty store of each kind, with one session."""
-    opened = InMemoryStore() if request.param == "memory" else await SqliteStore.open(str(tmp_path / "everfold.db"))
+    opened = await SqliteStore.open(IN_MEMORY if request.param == "memory" else str(tmp_path / "everfold.db"))
     await open_session(opened)
     yield opened
     await opened.close()

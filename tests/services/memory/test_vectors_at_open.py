@@ -67,11 +67,10 @@ async def test_an_embedder_without_its_extension_is_refused(
 ) -> None:
     """Where the extension is missing an engine with an embedder does not open and says what to install; others do."""
     monkeypatch.setitem(sys.modules, "sqlite_vec", None)
-    with pytest.raises(InvalidInputError, match=r"pip install 'everfold\[embed\]'"):
-        async with everfold.open(file_url, settings={**ON, "embed": {"model": model}}):
-            pass
-    async with everfold.open("memory://", settings={**ON, "embed": {"model": model}}):
-        pass
+    for url in (file_url, "memory://"):
+        with pytest.raises(InvalidInputError, match=r"pip install 'everfold\[embed\]'"):
+            async with everfold.open(url, settings={**ON, "embed": {"model": model}}):
+                pass
     async with everfold.open(file_url, settings=ON) as engine:
         await speak(engine)
 

@@ -40,7 +40,7 @@ async def talk_until_due(session: Session, *, turns_count: int = 6) -> None:
     for entry in coding_log(3, turns_count=turns_count):
         if entry.wire["role"] == "assistant":
             await session.window()
-            await anyio.wait_all_tasks_blocked()
+            await rest(session)
         await session.append(entry.wire, said_at=entry.said_at)
 
 

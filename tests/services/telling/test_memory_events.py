@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import everfold
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.config import Overrides
 from everfold.core.memory.records import MemoryChange, MemoryVersion
 from everfold.core.observation.events import DreamBegun, DreamEnded, DreamJudged, Event, ExtractionEnded
@@ -95,7 +95,7 @@ async def test_a_models_extraction_is_told(tmp_path: Path) -> None:
         assert sum(event.found_count for event in told if event.written_by == "model") == 1
 
 
-class _Moving(InMemoryStore):
+class _Moving(SqliteStore):
     """A store in which memory is always another by the time a dream comes."""
 
     async def change_memory(self, change: MemoryChange) -> MemoryVersion:
@@ -107,7 +107,7 @@ class _Moving(InMemoryStore):
 
 async def test_a_dream_that_begins_also_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dream that is refused again and again is told as failed before its error is raised."""
-    monkeypatch.setattr("everfold.adapters.inmemory.store.InMemoryStore", _Moving)
+    monkeypatch.setattr("everfold.adapters.sqlite.store.SqliteStore", _Moving)
     async with everfold.open("memory://", settings=SETTINGS) as engine:
         events = engine.events()
         session = await engine.session(user="ada", agent="coach")

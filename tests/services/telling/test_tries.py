@@ -9,7 +9,7 @@ import pytest
 
 import everfold
 from everfold import Everfold, Session
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.config import Overrides
 from everfold.errors import ConflictError
 from everfold.services.telling import tries
@@ -63,16 +63,16 @@ CALLS: dict[str, tuple[str, Call]] = {
 @contextmanager
 def losing(monkeypatch: pytest.MonkeyPatch, method: str, *, times: int | None) -> Iterator[list[int]]:
     """A store to whose writers another one is always first, or so many times."""
-    whole, lost = getattr(InMemoryStore, method), [0]
+    whole, lost = getattr(SqliteStore, method), [0]
 
-    async def lose(self: InMemoryStore, *given: object, **more: object) -> object:
+    async def lose(self: SqliteStore, *given: object, **more: object) -> object:
         if times is None or lost[0] < times:
             lost[0] += 1
             raise ConflictError("another writer was first")
         return await whole(self, *given, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(InMemoryStore, method, lose)
+        patch.setattr(SqliteStore, method, lose)
         yield lost
 
 

@@ -5,6 +5,8 @@ processes may use one file; writers wait for each other up to `BUSY_TIMEOUT_MS`.
 
 What is deleted is overwritten with zeros, so that an erase holds in the file too.
 
+A database can be in memory instead: one connection has it, and it is gone when that is closed.
+
 Source: SQLite's documentation of WAL, `PRAGMA synchronous`, `secure_delete`, `application_id` and result codes.
 """
 
@@ -14,7 +16,8 @@ import os
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from time import monotonic
 
 import apsw
@@ -35,6 +38,9 @@ from everfold.errors import (
     StoreError,
     StoreUnavailableError,
 )
+
+IN_MEMORY = "memory://"
+"""The path of a database that is in no file: a new one for each connection."""
 
 BUSY_TIMEOUT_MS = 5000
 """Source: docs/adr/0002; as long as a person waits before they ask."""
@@ -101,7 +107,7 @@ class Database:
         self._has_moved = array("i", [0])
         self._has_moved_at = self._has_moved.buffer_info()[0]
         with translated(path):
-            self.connection = apsw.Connection(path)
+            self.connection = apsw.Connection(":memory:" if path == IN_MEMORY else path)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             add_functions(self.connection)
             self.connection.set_progress_handler(self._is_over, _STEPS_COUNT)
@@ -261,7 +267,7 @@ class Database:
 
 
 def open_database(path: str) -> Database:
-    """Open a database file, make it when it is missing, and bring it to the current schema.
+    """Open a database file, make it when it is missing, and bring it to the current schema; `IN_MEMORY` is always new.
 
     Raises:
         InvalidInputError: the path is a directory.
@@ -273,6 +279,8 @@ def open_database(path: str) -> Database:
         raise InvalidInputError(f"the path {path!r} holds a null character; expected the name of a file", path=path)
     if os.path.isdir(path):  # noqa: PTH112 - a path that cannot be one is no directory
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
+    if path == IN_MEMORY:
+        return _open_in_memory()
     ensure_private(path)  # the log and the shared index beside it get the same permissions from SQLite
     _refuse_no_database(path)
     database = Database(path)
@@ -283,6 +291,25 @@ def open_database(path: str) -> Database:
         database.close()
         raise
     return database
+
+
+def _open_in_memory() -> Database:
+    """A new database in memory: a copy of an empty one, which takes a thirtieth of the time that the migrations take."""
+    database = Database(IN_MEMORY)
+    with closing(apsw.Connection("")) as empty:
+        empty.deserialize("main", _make_empty())
+        with database.connection.backup("main", empty, "main") as copying:
+            copying.step()
+    _prepare(database)
+    return database
+
+
+@cache
+def _make_empty() -> bytes:
+    """A database of the current schema, as the bytes of its file."""
+    with closing(Database(IN_MEMORY)) as database:
+        _prepare(database)
+        return database.connection.serialize("main")
 
 
 def _refuse_no_database(path: str) -> None:

@@ -84,9 +84,13 @@ class ConnectionThread:
             return
         with self._asking:
             self.is_closed = True
-            self._jobs.put(None)
+            self.end()
         self._thread.join()
         self.database.close()
+
+    def end(self) -> None:
+        """Let the thread end when it has done what was asked for; nothing may ask it for anything from here on."""
+        self._jobs.put(None)
 
     @property
     def _is_foreign(self) -> bool:

@@ -1,12 +1,16 @@
-"""The two threads of a store: one writes and one reads, each with its own connection, so that neither holds up the other."""
+"""The two threads of a store: one writes and one reads, each with its own connection, so that neither holds up the other.
+
+A database in memory belongs to one connection, and so to one thread, which does both.
+"""
 
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Concatenate, ParamSpec, TypeVar
+from weakref import finalize
 
 from everfold.adapters.sql.connections import Connections
 from everfold.adapters.sql.places import Places
-from everfold.adapters.sqlite.connection import Database, reading, translated
+from everfold.adapters.sqlite.connection import IN_MEMORY, Database, reading, translated
 from everfold.adapters.sqlite.connection_thread import ConnectionThread
 from everfold.ports.writing import find_watched
 
@@ -15,15 +19,21 @@ T = TypeVar("T")
 
 
 class SqliteConnections(Connections):
-    """A file that is open for writing and for reading."""
+    """A file, or a database in memory, that is open for writing and for reading."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         with ExitStack() as opened:
-            self._writer = ConnectionThread("writer", path)
+            self._writer = self._start_thread("writer")
             opened.callback(self._writer.close)
-            self._reader = ConnectionThread("reader", path)
+            self._reader = self._writer if path == IN_MEMORY else self._start_thread("reader")
             opened.pop_all()
+
+    def _start_thread(self, name: str) -> ConnectionThread:
+        """A connection on a thread of its own, which ends with the store where that was never closed."""
+        thread = ConnectionThread(name, self.path)
+        finalize(self, thread.end).atexit = False
+        return thread
 
     async def _write(
         self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs

@@ -1,4 +1,4 @@
-"""The SQLite store: the ports over one file.
+"""The SQLite store: the ports over one file, or over one database in memory.
 
 The functions that do the work, and most of the methods, are in `everfold.adapters.sql`; see `connections` for the threads
 that they run on, `words` for the index of words and `vector_store` for the methods of vectors.
@@ -26,7 +26,10 @@ Source: our measurement, `bench/turn.py`: after batches of 500 every append cost
 
 
 class SqliteStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqliteVectors):
-    """Everything in one SQLite file. Several processes may open the same file."""
+    """Everything in one SQLite file. Several processes may open the same file.
+
+    The path `memory://` keeps everything in memory and forgets it when the store is closed; it is a new store each time.
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(path)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from everfold.adapters.sqlite import vectors
-from everfold.adapters.sqlite.connection import Database, reading
+from everfold.adapters.sqlite.connection import IN_MEMORY, Database, reading
 from everfold.adapters.sqlite.connection_thread import ConnectionThread
 from everfold.adapters.sqlite.connections import SqliteConnections
 from everfold.core.primitives.ids import AgentId, UserId
@@ -28,12 +28,13 @@ class SqliteVectors(SqliteConnections):
     """The vector store's methods; see `everfold.ports.vectors.VectorStore`.
 
     What reads many vectors has a third thread with a connection of its own, so that it holds up neither writes nor
-    other reads. Both are made when they are first needed: a store without an embedder has neither.
+    other reads. Both are made when they are first needed: a store without an embedder has neither. A database in memory
+    has the one thread for this too.
     """
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self._seeker: ConnectionThread | None = None
+        self._seeker: ConnectionThread | None = self._writer if path == IN_MEMORY else None
         self._making_seeker = asyncio.Lock()
         self._can_compare = False
 
@@ -87,7 +88,7 @@ class SqliteVectors(SqliteConnections):
             if self._reader.is_closed:
                 raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
             if self._seeker is None:
-                self._seeker = await asyncio.to_thread(ConnectionThread, "vectors", self.path)
+                self._seeker = await asyncio.to_thread(self._start_thread, "vectors")
         seeker = self._seeker
 
         def run() -> T:

@@ -5,7 +5,7 @@ decided over; where that is another by now it is refused, and decided again over
 what was written from words that have been erased since is not decided again but dropped.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
@@ -220,8 +220,3 @@ def list_touched(change: MemoryChange) -> dict[AgentId | None, tuple[MemoryPart,
 
 _MAY_LEAVE_QUARANTINE = frozenset({"quarantined", "erased"})
 """The statuses with which a row joins what is in quarantine, or may have been part of it."""
-
-
-def forget_snapshot(memory: SessionMemory) -> SessionMemory:
-    """What is kept for a session, without its frozen snapshot."""
-    return replace(memory, snapshot="", snapshot_revision=0, snapshot_compaction="", has_snapshot=False)

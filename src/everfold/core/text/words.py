@@ -1,7 +1,7 @@
 """Text as index words: what search stores and asks for, the same in every store.
 
 The words leave here ready: folded to lower case without accents, stemmed, composites whole and by part, CJK as
-overlapping pairs. A store only splits them at spaces, so every dialect and the in-memory ranking find the same.
+overlapping pairs. A store only splits them at spaces, so every dialect and the ranking of the core find the same.
 
 A composite (`getUserById`, `src/foo_bar.py`, `RES-1234`) gives its parts and the whole, squeezed to one word without
 its joints. A run of CJK characters gives each pair, and its last character alone, so that every single character

@@ -1,6 +1,7 @@
 """The thread of a connection."""
 
 import asyncio
+import gc
 import os
 import warnings
 from collections.abc import AsyncIterator
@@ -14,13 +15,13 @@ from threading import Event, Thread, get_ident
 import apsw
 import pytest
 
-from everfold.adapters.sqlite.connection import translated
+from everfold.adapters.sqlite.connection import IN_MEMORY, translated
 from everfold.adapters.sqlite.connection_thread import ConnectionThread, Job
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.appending import AppendPlan
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import StoreUnavailableError
-from everfold.testing.kit.builders import open_session
+from everfold.testing.kit.builders import GUIDE, open_session
 
 
 @asynccontextmanager
@@ -268,3 +269,26 @@ def test_a_store_closes_beside_event_loops_that_read(tmp_path: Path) -> None:
         for thread in threads:
             thread.join(5)
         assert len(ended) == 3, turn
+
+
+async def test_a_store_that_is_dropped_ends_its_threads(tmp_path: Path) -> None:
+    """The threads of a store that was never closed end when nothing holds it any more."""
+    for path in (IN_MEMORY, str(tmp_path / "store.db")):
+        store = await SqliteStore.open(path)
+        await store.require_search()
+        threads = [one._thread for one in (store._writer, store._reader, store._seeker) if one is not None]
+        del store
+        gc.collect()
+        for thread in threads:
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+
+
+async def test_each_store_in_memory_is_a_new_one() -> None:
+    """Two stores in memory share nothing, and neither leaves a file."""
+    first, second = await SqliteStore.open(IN_MEMORY), await SqliteStore.open(IN_MEMORY)
+    await open_session(first)
+    assert (await first.list_agents(), await second.list_agents()) == ([GUIDE], [])
+    assert not Path(IN_MEMORY).exists()  # noqa: ASYNC240 - one look at the folder
+    await first.close()
+    await second.close()

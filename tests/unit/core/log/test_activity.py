@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from everfold.adapters.inmemory.store import InMemoryStore
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.activity import has_real_activity
 from everfold.core.log.appending import Incoming
 from everfold.core.log.messages import Message
@@ -21,7 +22,7 @@ ANSWER = incoming(assistant("It is noted."))
 
 
 async def _store(*wires: Incoming) -> list[Message]:
-    store = InMemoryStore()
+    store = SqliteStore(IN_MEMORY)
     record = await open_session(store)
     if wires:
         await append_wires(store, record.id, *wires)
