@@ -94,7 +94,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         tracer=tracer,
     )
     clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
-    store = await open_store(_as_url(url) or loaded.store.url)
+    store = await open_store(_as_url(url) or loaded.store.url, clock=clock)
     try:
         if loaded.embed.model is not None:
             await store.require_search()
@@ -346,8 +346,12 @@ def _as_url(place: str | Path | None) -> str | None:
     return f"sqlite:///{place}" if isinstance(place, Path) else place
 
 
-async def open_store(url: str) -> Store:
+async def open_store(url: str, *, clock: Clock | None = None) -> Store:
     """The store that a url names.
+
+    Args:
+        url: Where everything is kept.
+        clock: Tells an SQLite store until when a lease holds; the machine's when left out. A server has a clock of its own.
 
     Raises:
         InvalidInputError: the url has no form that is known.
@@ -356,7 +360,7 @@ async def open_store(url: str) -> Store:
     if url == "memory://" or (url.startswith("sqlite:///") and len(url) > len("sqlite:///")):
         from everfold.adapters.sqlite.store import SqliteStore
 
-        return await SqliteStore.open(url.removeprefix("sqlite:///"))
+        return await SqliteStore.open(url.removeprefix("sqlite:///"), clock)
     if url.startswith("postgresql://"):
         return await _open_postgres(url)
     shown = hide_in_addresses(url)

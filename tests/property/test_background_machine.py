@@ -226,7 +226,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         self.turns_count = 0
         self.said_at = self.clock.now()
         self.limit = 0
-        self.store: Store = SqliteStore(IN_MEMORY)
+        self.store: Store = SqliteStore(IN_MEMORY, self.clock)
         self.is_open = False
         self.start()
 
@@ -240,7 +240,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         if self.is_file:
             if self.is_open:
                 await self.store.close()
-            self.store = await SqliteStore.open(str(self.folder / "log.db"))
+            self.store = await SqliteStore.open(str(self.folder / "log.db"), self.clock)
         self.is_open = True
         mortal = MortalStore(self.store)
         store, script, dispatcher = cast("Store", mortal), Script(), Waking()

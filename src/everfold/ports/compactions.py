@@ -117,20 +117,18 @@ class WorkStore(Protocol):
         """The compaction with this id."""
         ...
 
-    async def claim_compaction(
-        self, compaction_id: CompactionId, *, now: datetime, lease_until: datetime
-    ) -> Compaction:
+    async def claim_compaction(self, compaction_id: CompactionId, *, secs: float) -> Compaction:
         """Make a compaction running that is pending and due, or running with a lease that has run out.
 
-        Counts the attempt.
+        Its lease lasts so long, by the store's time. Counts the attempt.
 
         Raises:
             ConflictError: it has ended, is ready, is not due, or a living worker has it.
         """
         ...
 
-    async def renew_lease(self, compaction_id: CompactionId, *, attempt: int, lease_until: datetime) -> None:
-        """Extend the lease of a compaction.
+    async def renew_compaction(self, compaction_id: CompactionId, *, attempt: int, secs: float) -> None:
+        """Have the lease of a compaction last so long from now on.
 
         Raises:
             ConflictError: it is not running under this attempt any more.
@@ -151,15 +149,15 @@ class WorkStore(Protocol):
         ...
 
     async def release_compaction(
-        self, compaction_id: CompactionId, *, attempt: int, problem: str, not_before: datetime | None
+        self, compaction_id: CompactionId, *, attempt: int, problem: str, wait_secs: float | None
     ) -> None:
-        """Make a running compaction pending again, to be claimed from a moment on.
+        """Make a running compaction pending again, to be claimed at once, or after so long.
 
         Raises:
             ConflictError: it is not running under this attempt any more.
         """
         ...
 
-    async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
+    async def list_waiting(self, *, begun_after: datetime, limit_count: int) -> list[Compaction]:
         """Compactions without a worker that can be claimed or committed, oldest first: due, lease run out, or ready."""
         ...

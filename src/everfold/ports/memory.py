@@ -24,6 +24,7 @@ from everfold.core.memory.records import (
 from everfold.core.memory.topics import Dream, DreamId, Topic
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import SearchQuery
+from everfold.ports.leases import LeaseStore
 
 
 class ItemStore(Protocol):
@@ -155,27 +156,6 @@ class ExtractionStore(Protocol):
         ...
 
 
-class DreamLeaseStore(Protocol):
-    """Which dream of a user and an agent runs now: one at a time, over all processes."""
-
-    async def claim_dream(
-        self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
-    ) -> bool:
-        """Take the lease of a user and an agent, if it is free or has run out; whether it was taken.
-
-        A wipe removes every lease of its user.
-        """
-        ...
-
-    async def renew_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
-        """Extend the lease; False if the holder has lost it."""
-        ...
-
-    async def release_dream(self, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
-        """Give the lease back; nothing happens if the holder has lost it."""
-        ...
-
-
 class MemoryRecordStore(Protocol):
     """Records of memory's own work: extraction and snapshot of each session, and the audit."""
 
@@ -224,5 +204,5 @@ class MemoryRecordStore(Protocol):
         ...
 
 
-class MemoryStore(ItemStore, TopicStore, ExtractionStore, DreamLeaseStore, MemoryRecordStore, Protocol):
+class MemoryStore(ItemStore, TopicStore, ExtractionStore, LeaseStore, MemoryRecordStore, Protocol):
     """All of memory in one place."""

@@ -25,8 +25,8 @@ from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
-from everfold.ports.leases import RefreshLeaseStore
-from everfold.ports.memory import DreamLeaseStore, ExtractionStore, ItemStore, MemoryRecordStore, TopicStore
+from everfold.ports.leases import LeaseStore
+from everfold.ports.memory import ExtractionStore, ItemStore, MemoryRecordStore, TopicStore
 from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -211,14 +211,13 @@ class Store(
     LogStore,
     CompactionStore,
     WorkStore,
-    RefreshLeaseStore,
+    LeaseStore,
     HistoryStore,
     BrowsingStore,
     UsageStore,
     ItemStore,
     TopicStore,
     ExtractionStore,
-    DreamLeaseStore,
     MemoryRecordStore,
     ForgettingStore,
     VectorStore,

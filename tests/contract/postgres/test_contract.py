@@ -6,7 +6,7 @@ from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.erase import EraseContract
 from everfold.testing.contract.forgetting import ForgettingContract
 from everfold.testing.contract.history import HistoryContract
-from everfold.testing.contract.leases import RefreshLeaseContract
+from everfold.testing.contract.leases import LeaseContract
 from everfold.testing.contract.log import LogContract
 from everfold.testing.contract.memory import ItemContract
 from everfold.testing.contract.memory_records import MemoryRecordContract
@@ -24,7 +24,7 @@ class TestPostgresStore(
     LogContract,
     CompactionContract,
     WorkContract,
-    RefreshLeaseContract,
+    LeaseContract,
     TransitionContract,
     HistoryContract,
     BrowsingContract,

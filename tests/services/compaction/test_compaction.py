@@ -21,6 +21,7 @@ from everfold.core.windows.entries import MessageEntry, RangeEntry, TextEntry
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 from everfold.testing.judges.requests import check_openai_request, check_window_rules
 from everfold.testing.kit.builders import (
+    RUN_OUT_SECS,
     append_wires,
     assistant,
     budget_of,
@@ -701,8 +702,7 @@ async def test_a_pending_event_is_finished(engine: Everfold, *, is_claimed: bool
     compacting = await plan_next_compaction(store, session.id, "evt_left", keep_recent=12)
     await store.begin_compaction(compacting.compaction, compacting.begun, expected_revision=compacting.before.revision)
     if is_claimed:
-        now = compacting.compaction.begun_at
-        await store.claim_compaction(compacting.compaction.id, now=now, lease_until=now)
+        await store.claim_compaction(compacting.compaction.id, secs=RUN_OUT_SECS)
     await append_wires(store, session.id, *talk(8, first=23))
     window = await session.window()
     compactions = await list_all_compactions(session)

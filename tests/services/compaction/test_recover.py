@@ -90,8 +90,9 @@ class Rig:
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
     """A recovery over each store."""
     is_memory = request.param == "memory"
-    store: Store = await SqliteStore.open(IN_MEMORY if is_memory else str(tmp_path / "everfold.db"))
-    yield Rig(store=store)
+    clock = FakeClock()
+    store: Store = await SqliteStore.open(IN_MEMORY if is_memory else str(tmp_path / "everfold.db"), clock)
+    yield Rig(store=store, clock=clock)
     await store.close()
 
 
@@ -129,8 +130,7 @@ async def test_no_look_back_finds_nothing(rig: Rig) -> None:
 async def test_a_living_workers_event_is_left_alone(rig: Rig) -> None:
     """While its lease holds an event is not found; once it has run out, it is."""
     (compaction,) = await rig.leave("one", STARTED_AT)
-    lease_until = rig.clock.now() + timedelta(seconds=180)
-    await rig.store.claim_compaction(compaction.id, now=rig.clock.now(), lease_until=lease_until)
+    await rig.store.claim_compaction(compaction.id, secs=180)
     rig.clock.advance(timedelta(seconds=180))
     assert await rig.recovery.recover() == []
     rig.clock.advance(timedelta(microseconds=1))
@@ -143,11 +143,11 @@ async def test_it_sweeps_again_and_again(rig: Rig) -> None:
     asked: list[None] = []
 
     class Refusing(SqliteStore):
-        async def list_waiting(self, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
+        async def list_waiting(self, *, begun_after: datetime, limit_count: int) -> list[Compaction]:
             asked.append(None)
             if len(asked) <= 2:
                 raise StoreUnavailableError("the disk is away; try again")
-            return await served.list_waiting(now=now, begun_after=begun_after, limit_count=limit_count)
+            return await served.list_waiting(begun_after=begun_after, limit_count=limit_count)
 
     rig.store = Refusing(IN_MEMORY)
     sweeping = asyncio.create_task(rig.recovery.recover_forever())

@@ -20,6 +20,7 @@ from everfold.core.text.frames import name_refresh
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.errors import InvalidInputError, SourceError
+from everfold.ports.leases import LeaseName
 from everfold.services.telling.feed import Subscription
 from everfold.session import Session
 from everfold.testing.kit.builders import assistant, calls, result, talk, user
@@ -337,10 +338,9 @@ async def test_the_lease_of_a_process_that_died_runs_out(url: str) -> None:
     source = FakeSource()
     async with opened(url, [source]) as rig:
         await rig.turn()
-        now, record = rig.clock.now(), rig.session.record
-        until = now + timedelta(seconds=180)
-        store = rig.session._store
-        assert await store.claim_refresh(record.user_id, record.agent_id, holder="dead", now=now, lease_until=until)
+        record = rig.session.record
+        name = LeaseName(user_id=record.user_id, work="refresh", about=record.agent_id)
+        assert await rig.session._store.claim_lease(name, holder="dead", secs=180)
         assert (await rig.session.refresh()).skipped == "in_flight"
         assert source.asked == []
         rig.clock.advance(timedelta(seconds=181))

@@ -17,9 +17,10 @@ from everfold.adapters.system.ids import RandomIds
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
-from everfold.core.memory.topics import Dream, DreamId, Topic
+from everfold.core.memory.topics import Dream, Topic
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
+from everfold.ports.leases import LeaseName
 from everfold.ports.models import ModelReply, ModelRequest
 from everfold.services.dreams.dream import Dreamer
 from everfold.services.models.call_model import ModelCaller
@@ -48,8 +49,8 @@ class Bench:
     """A store with a session, and a dreamer over it."""
 
     def __init__(self, *steps: Step, review: bool = False, has_model: bool = False) -> None:
-        self.store = SqliteStore(IN_MEMORY)
         self.clock = FakeClock(day(30))
+        self.store = SqliteStore(IN_MEMORY, self.clock)
         self.model = ScriptedModel(steps)
         self.ids = CountingIds()
         self.policy = MemoryPolicy(system="structured", review=review)
@@ -463,10 +464,8 @@ async def test_two_processes_pay_for_one_dream() -> None:
 async def test_a_lease_that_was_left_is_taken_over() -> None:
     """A process that died in its dream holds others up for as long as its lease, and no longer; nothing is lost by it."""
     bench = await Bench(FINE).open(*HARBOUR)
-    until = bench.clock.now() + timedelta(seconds=180)
-    assert await bench.store.claim_dream(
-        ADA, GUIDE, holder=DreamId("drm_dead"), now=bench.clock.now(), lease_until=until
-    )
+    name = LeaseName(user_id=ADA, work="dream", about=GUIDE)
+    assert await bench.store.claim_lease(name, holder="drm_dead", secs=180)
     before = await bench.snapshot()
     assert await bench.dream() is None
     assert (await bench.snapshot(), bench.model.requests) == (before, [])
@@ -480,18 +479,19 @@ async def test_a_lease_is_renewed_while_a_model_is_asked(monkeypatch: pytest.Mon
     bench.dreamer = replace(bench.dreamer, lease_secs=0.03)
     other, paid = _beside(bench, FINE)
     renewals: list[datetime] = []
-    renew = bench.store.renew_dream
+    renew = bench.store.renew_lease
 
-    async def renew_and_tell(user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime) -> bool:
-        is_held = await renew(user_id, agent_id, holder=holder, lease_until=lease_until)
-        renewals.append(lease_until)
+    async def renew_and_tell(name: LeaseName, *, holder: str, secs: float) -> bool:
+        asked_at = bench.clock.now()
+        is_held = await renew(name, holder=holder, secs=secs)
+        renewals.append(asked_at)
         return is_held
 
-    monkeypatch.setattr(bench.store, "renew_dream", renew_and_tell)
+    monkeypatch.setattr(bench.store, "renew_lease", renew_and_tell)
     dreaming = asyncio.create_task(bench.dream())
     await until(lambda: bench.model.requests)
     bench.clock.advance(timedelta(hours=1))
-    await until(lambda: renewals and renewals[-1] > bench.clock.now())
+    await until(lambda: renewals and renewals[-1] == bench.clock.now())
     assert await other.dream(ADA, GUIDE) is None
     dreaming.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -504,14 +504,14 @@ async def test_what_another_has_dreamed_meanwhile_is_not_paid_again() -> None:
     """A process that read before another's dream was done, and gets the lease after it, asks no model."""
     bench = await Bench(FINE).open(*HARBOUR)
     other, paid = _beside(bench, FINE)
-    whole = bench.store.claim_dream
+    whole = bench.store.claim_lease
 
-    async def be_late(*pair: object, **more: object) -> bool:
-        bench.store.claim_dream = whole  # type: ignore[method-assign]  # once
+    async def be_late(name: LeaseName, *, holder: str, secs: float) -> bool:
+        bench.store.claim_lease = whole  # type: ignore[method-assign]  # once
         await bench.dream()
-        return await whole(*pair, **more)  # type: ignore[arg-type]  # passed on as it came
+        return await whole(name, holder=holder, secs=secs)
 
-    bench.store.claim_dream = be_late  # type: ignore[method-assign]  # the moment of the test
+    bench.store.claim_lease = be_late  # type: ignore[method-assign]  # the moment of the test
     assert await other.dream(ADA, GUIDE) is None
     assert (len(bench.model.requests), paid.requests) == (1, [])
 
@@ -603,7 +603,7 @@ READS = (
     "read_messages",
     "list_topics",
     "read_state",
-    "claim_dream",
+    "claim_lease",
     "record_call",
     "change_memory",
 )

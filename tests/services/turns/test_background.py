@@ -214,7 +214,7 @@ async def opened(
         **(settings or {}),
     }  # as where a model is configured
     loaded = load_settings(overrides={"compaction": compaction})
-    ids, store = CountingIds(), await open_store(url)
+    ids, store = CountingIds(), await open_store(url, clock=clock)
     stream = Stream(hooks=hooks, timeout_secs=1.0, strict=strict, listeners=(told,))
     engine = make_engine(store, loaded, clock=clock, ids=ids, stream=stream)
     background = engine._background
@@ -641,7 +641,7 @@ async def test_a_lease_that_cannot_be_renewed_once_costs_nothing(url: str, monke
                 asked_again.set()
             raise StoreUnavailableError("the database is locked; try again")
 
-        monkeypatch.setattr(rig.engine._store, "renew_lease", refuse)
+        monkeypatch.setattr(rig.engine._store, "renew_compaction", refuse)
         await rig.talk_until_called()
         async with asyncio.timeout(SECS):
             await asked_again.wait()

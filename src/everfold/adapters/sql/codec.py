@@ -38,6 +38,11 @@ def to_micros(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+def to_duration(secs: float) -> int:
+    """A duration as whole microseconds."""
+    return round(secs * 1_000_000)
+
+
 def from_micros(micros: object) -> datetime:
     """The moment that `to_micros` counted, in UTC."""
     return _EPOCH + timedelta(microseconds=cast("int", micros))

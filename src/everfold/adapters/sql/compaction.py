@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NoReturn, cast
 
-from everfold.adapters.sql.codec import digest_values, read_compaction, read_digest, to_micros
+from everfold.adapters.sql.codec import digest_values, read_compaction, read_digest, to_duration, to_micros
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.log import read_state, write_state
 from everfold.adapters.sql.packing import deflate, pack_row
@@ -180,13 +180,9 @@ def reopen_compaction(
         )
 
 
-def claim_compaction(
-    database: Database, compaction_id: CompactionId, *, now: datetime, lease_until: datetime
-) -> Compaction:
+def claim_compaction(database: Database, compaction_id: CompactionId, *, secs: float) -> Compaction:
     """See `WorkStore.claim_compaction`."""
-    claimed = database.run(
-        "claim_compaction", compaction_id=compaction_id, now=to_micros(now), lease_until=to_micros(lease_until)
-    )
+    claimed = database.run("claim_compaction", compaction_id=compaction_id, duration=to_duration(secs))
     compaction = get_compaction(database, compaction_id)
     if not claimed:
         raise ConflictError(
@@ -196,11 +192,9 @@ def claim_compaction(
     return compaction
 
 
-def renew_lease(database: Database, compaction_id: CompactionId, *, attempt: int, lease_until: datetime) -> None:
-    """See `WorkStore.renew_lease`."""
-    if not database.run(
-        "renew_lease", compaction_id=compaction_id, attempt=attempt, lease_until=to_micros(lease_until)
-    ):
+def renew_compaction(database: Database, compaction_id: CompactionId, *, attempt: int, secs: float) -> None:
+    """See `WorkStore.renew_compaction`."""
+    if not database.run("renew_compaction", compaction_id=compaction_id, attempt=attempt, duration=to_duration(secs)):
         _refuse_attempt(database, compaction_id, attempt)
 
 
@@ -227,12 +221,12 @@ def keep_draft(
 
 
 def release_compaction(
-    database: Database, compaction_id: CompactionId, *, attempt: int, problem: str, not_before: datetime | None
+    database: Database, compaction_id: CompactionId, *, attempt: int, problem: str, wait_secs: float | None
 ) -> None:
     """See `WorkStore.release_compaction`."""
-    moment = None if not_before is None else to_micros(not_before)
+    duration = None if wait_secs is None else to_duration(wait_secs)
     if not database.run(
-        "release_compaction", compaction_id=compaction_id, attempt=attempt, problem=problem, not_before=moment
+        "release_compaction", compaction_id=compaction_id, attempt=attempt, problem=problem, duration=duration
     ):
         _refuse_attempt(database, compaction_id, attempt)
 
@@ -246,11 +240,9 @@ def _refuse_attempt(database: Database, compaction_id: CompactionId, attempt: in
     )
 
 
-def list_waiting(database: Database, *, now: datetime, begun_after: datetime, limit_count: int) -> list[Compaction]:
+def list_waiting(database: Database, *, begun_after: datetime, limit_count: int) -> list[Compaction]:
     """See `WorkStore.list_waiting`."""
-    rows = database.rows(
-        "list_waiting", now=to_micros(now), begun_after=to_micros(begun_after), limit_count=limit_count
-    )
+    rows = database.rows("list_waiting", begun_after=to_micros(begun_after), limit_count=limit_count)
     return [read_compaction(row) for row in rows]
 
 

@@ -1,36 +1,26 @@
-"""Leases of context refreshes in SQL. Each function is one call of the port, inside the store's transaction."""
+"""Leases in SQL, by the time of the database. Each function is one call of the port, inside the store's transaction."""
 
-from datetime import datetime
-
-from everfold.adapters.sql.codec import to_micros
-from everfold.adapters.sql.database import Database
-from everfold.adapters.sql.owners import get_agent_key, get_user_key
-from everfold.core.primitives.ids import AgentId, UserId
+from everfold.adapters.sql.codec import to_duration
+from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.owners import get_user_key
+from everfold.ports.leases import LeaseName
 
 
-def claim_refresh(
-    database: Database, user_id: UserId, agent_id: AgentId, *, holder: str, now: datetime, lease_until: datetime
-) -> bool:
-    """See `RefreshLeaseStore.claim_refresh`."""
-    owner = _owner(database, user_id, agent_id)
-    return (
-        database.run("claim_refresh", **owner, holder=holder, now=to_micros(now), lease_until=to_micros(lease_until))
-        > 0
-    )
+def claim_lease(database: Database, name: LeaseName, *, holder: str, secs: float) -> bool:
+    """See `LeaseStore.claim_lease`."""
+    return _run(database, "claim_lease", name, holder=holder, duration=to_duration(secs)) > 0
 
 
-def renew_refresh(
-    database: Database, user_id: UserId, agent_id: AgentId, *, holder: str, lease_until: datetime
-) -> bool:
-    """See `RefreshLeaseStore.renew_refresh`."""
-    owner = _owner(database, user_id, agent_id)
-    return database.run("renew_refresh", **owner, holder=holder, lease_until=to_micros(lease_until)) > 0
+def renew_lease(database: Database, name: LeaseName, *, holder: str, secs: float) -> bool:
+    """See `LeaseStore.renew_lease`."""
+    return _run(database, "renew_lease", name, holder=holder, duration=to_duration(secs)) > 0
 
 
-def release_refresh(database: Database, user_id: UserId, agent_id: AgentId, *, holder: str) -> None:
-    """See `RefreshLeaseStore.release_refresh`."""
-    database.run("release_refresh", **_owner(database, user_id, agent_id), holder=holder)
+def release_lease(database: Database, name: LeaseName, *, holder: str) -> None:
+    """See `LeaseStore.release_lease`."""
+    _run(database, "release_lease", name, holder=holder)
 
 
-def _owner(database: Database, user_id: UserId, agent_id: AgentId) -> dict[str, int]:
-    return {"user_key": get_user_key(database, user_id), "agent_key": get_agent_key(database, agent_id)}
+def _run(database: Database, query: str, name: LeaseName, **values: SqlValue) -> int:
+    user_key = get_user_key(database, name.user_id)
+    return database.run(query, user_key=user_key, work=name.work, about=name.about, **values)

@@ -56,7 +56,7 @@ class SqlLog(Connections):
     reopen_compaction = writes_placed(compaction.reopen_compaction)
     get_compaction = reads(compaction.get_compaction)
     claim_compaction = writes(compaction.claim_compaction)
-    renew_lease = writes(compaction.renew_lease)
+    renew_compaction = writes(compaction.renew_compaction)
     keep_draft = writes_placed(compaction.keep_draft)
     release_compaction = writes(compaction.release_compaction)
     list_waiting = reads(compaction.list_waiting)
@@ -64,11 +64,11 @@ class SqlLog(Connections):
     read_layout = reads(compaction.read_layout)
     read_digests = reads(compaction.read_digests)
 
-    # --- leases of refreshes
+    # --- leases
 
-    claim_refresh = writes(leases.claim_refresh)
-    renew_refresh = writes(leases.renew_refresh)
-    release_refresh = writes(leases.release_refresh)
+    claim_lease = writes(leases.claim_lease)
+    renew_lease = writes(leases.renew_lease)
+    release_lease = writes(leases.release_lease)
 
     # --- history
 

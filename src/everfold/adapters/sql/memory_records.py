@@ -224,33 +224,6 @@ def read_cursor(database: Database, user_id: UserId, agent_id: AgentId) -> int:
     return cast("int", rows[0][0]) if rows else 0
 
 
-def claim_dream(
-    database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId, now: datetime, lease_until: datetime
-) -> bool:
-    """See `DreamLeaseStore.claim_dream`."""
-    changed = database.run(
-        "claim_dream",
-        user_key=get_user_key(database, user_id),
-        agent_key=get_agent_key(database, agent_id),
-        holder=holder,
-        now=to_micros(now),
-        lease_until=to_micros(lease_until),
-    )
-    return changed > 0
-
-
-def renew_dream(
-    database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId, lease_until: datetime
-) -> bool:
-    """See `DreamLeaseStore.renew_dream`."""
-    return _run_owned(database, "renew_dream", user_id, agent_id, holder=holder, lease_until=to_micros(lease_until)) > 0
-
-
-def release_dream(database: Database, user_id: UserId, agent_id: AgentId, *, holder: DreamId) -> None:
-    """See `DreamLeaseStore.release_dream`."""
-    _run_owned(database, "release_dream", user_id, agent_id, holder=holder)
-
-
 def _run_owned(database: Database, name: str, user_id: UserId, agent_id: AgentId, **values: SqlValue) -> int:
     """Run a statement about a user and an agent; how many rows it changed, none where nothing is stored for them."""
     user_key, agent_key = find_user_key(database, user_id), find_agent_key(database, agent_id)

@@ -61,12 +61,6 @@ class SqlMemory(Connections):
     list_dreams = reads_at_once(memory_records.list_dreams)
     list_dreamable = reads(memory_records.list_dreamable)
 
-    # --- leases
-
-    claim_dream = writes(memory_records.claim_dream)
-    renew_dream = writes(memory_records.renew_dream)
-    release_dream = writes(memory_records.release_dream)
-
     # --- records
 
     read_session_memory = reads(memory_records.read_session_memory)

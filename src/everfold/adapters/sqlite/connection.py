@@ -22,12 +22,14 @@ from time import monotonic
 
 import apsw
 
+from everfold.adapters.sql.codec import to_micros
 from everfold.adapters.sql.database import Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
 from everfold.adapters.sql.packing import sql_deflate, sql_pack_row, sql_unpack_row
 from everfold.adapters.sql.queries import load_migrations, load_queries
 from everfold.adapters.sql.quoted_lines import sql_quote_lines
 from everfold.adapters.sqlite.words import SqliteWords
+from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.private_files import ensure_private
 from everfold.core.access.users import fold_name
 from everfold.errors import (
@@ -38,6 +40,7 @@ from everfold.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from everfold.ports.system import Clock
 
 IN_MEMORY = "memory://"
 """The path of a database that is in no file: a new one for each connection."""
@@ -97,10 +100,16 @@ def add_functions(connection: apsw.Connection) -> None:
 
 
 class Database:
-    """One connection with its named queries. Not for two threads at once."""
+    """One connection with its named queries. Not for two threads at once.
 
-    def __init__(self, path: str) -> None:
+    Args:
+        path: The file, or `IN_MEMORY`.
+        clock: Tells until when a lease holds; the machine's when left out.
+    """
+
+    def __init__(self, path: str, clock: Clock | None = None) -> None:
         self.path = path
+        self.clock = clock or SystemClock()
         self.queries = load_queries("sqlite")
         self.words = SqliteWords(self)
         self._ends_at: float | None = None
@@ -110,7 +119,12 @@ class Database:
             self.connection = apsw.Connection(":memory:" if path == IN_MEMORY else path)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             add_functions(self.connection)
+            self.connection.create_scalar_function("now_micros", self._read_micros, 0)
             self.connection.set_progress_handler(self._is_over, _STEPS_COUNT)
+
+    def _read_micros(self, *_: SqlValue) -> SqlValue:
+        """The time as the queries read it."""
+        return to_micros(self.clock.now())
 
     def rows(self, name: str, **values: SqlValue) -> list[Row]:
         """All rows of a named query."""
@@ -266,7 +280,7 @@ class Database:
         self.connection.close()
 
 
-def open_database(path: str) -> Database:
+def open_database(path: str, clock: Clock | None = None) -> Database:
     """Open a database file, make it when it is missing, and bring it to the current schema; `IN_MEMORY` is always new.
 
     Raises:
@@ -280,10 +294,10 @@ def open_database(path: str) -> Database:
     if os.path.isdir(path):  # noqa: PTH112 - a path that cannot be one is no directory
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
     if path == IN_MEMORY:
-        return _open_in_memory()
+        return _open_in_memory(clock)
     ensure_private(path)  # the log and the shared index beside it get the same permissions from SQLite
     _refuse_no_database(path)
-    database = Database(path)
+    database = Database(path, clock)
     try:
         with translated(path):
             _prepare(database)
@@ -293,9 +307,9 @@ def open_database(path: str) -> Database:
     return database
 
 
-def _open_in_memory() -> Database:
+def _open_in_memory(clock: Clock | None) -> Database:
     """A new database in memory: a copy of an empty one, which takes a thirtieth of the time that the migrations take."""
-    database = Database(IN_MEMORY)
+    database = Database(IN_MEMORY, clock)
     with closing(apsw.Connection("")) as empty:
         empty.deserialize("main", _make_empty())
         with database.connection.backup("main", empty, "main") as copying:

@@ -20,6 +20,7 @@ from everfold.adapters.sql.places import Places
 from everfold.adapters.sqlite.connection import open_database
 from everfold.adapters.sqlite.housekeeping import Housekeeping
 from everfold.errors import StoreUnavailableError
+from everfold.ports.system import Clock
 
 T = TypeVar("T")
 
@@ -37,10 +38,10 @@ class ConnectionThread:
     then was never said to be.
     """
 
-    def __init__(self, name: str, path: str) -> None:
+    def __init__(self, name: str, path: str, clock: Clock | None = None) -> None:
         self.path = path
         self.is_closed = False
-        self.database = open_database(path)
+        self.database = open_database(path, clock)
         self.places = Places(self.database)
         self._housekeeping = Housekeeping(self.database)
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()

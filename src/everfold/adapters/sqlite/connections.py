@@ -12,6 +12,7 @@ from everfold.adapters.sql.connections import Connections
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sqlite.connection import IN_MEMORY, Database, reading, translated
 from everfold.adapters.sqlite.connection_thread import ConnectionThread
+from everfold.ports.system import Clock
 from everfold.ports.writing import find_watched
 
 P = ParamSpec("P")
@@ -21,8 +22,9 @@ T = TypeVar("T")
 class SqliteConnections(Connections):
     """A file, or a database in memory, that is open for writing and for reading."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, clock: Clock | None = None) -> None:
         self.path = path
+        self._clock = clock
         with ExitStack() as opened:
             self._writer = self._start_thread("writer")
             opened.callback(self._writer.close)
@@ -31,7 +33,7 @@ class SqliteConnections(Connections):
 
     def _start_thread(self, name: str) -> ConnectionThread:
         """A connection on a thread of its own, which ends with the store where that was never closed."""
-        thread = ConnectionThread(name, self.path)
+        thread = ConnectionThread(name, self.path, self._clock)
         finalize(self, thread.end).atexit = False
         return thread
 

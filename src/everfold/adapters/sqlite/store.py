@@ -17,6 +17,7 @@ from everfold.adapters.sqlite.integrity import check_integrity
 from everfold.adapters.sqlite.vector_store import SqliteVectors
 from everfold.core.log.appending import AppendPlan
 from everfold.core.primitives.ids import SessionId
+from everfold.ports.system import Clock
 
 LARGE_BATCH_COUNT = 100
 """Messages of one transaction that swell the index's memory: the next smaller append has it shrunk first.
@@ -29,16 +30,20 @@ class SqliteStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, Sqlite
     """Everything in one SQLite file. Several processes may open the same file.
 
     The path `memory://` keeps everything in memory and forgets it when the store is closed; it is a new store each time.
+
+    Args:
+        path: The file, or `memory://`.
+        clock: Tells until when a lease holds; the machine's when left out.
     """
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, clock: Clock | None = None) -> None:
+        super().__init__(path, clock)
         self._is_index_swollen = False
 
     @classmethod
-    async def open(cls, path: str) -> Self:
+    async def open(cls, path: str, clock: Clock | None = None) -> Self:
         """Open a file, make it when it is missing, and bring it to the current schema."""
-        return await asyncio.to_thread(cls, path)
+        return await asyncio.to_thread(cls, path, clock)
 
     async def close(self) -> None:
         """Close every connection."""

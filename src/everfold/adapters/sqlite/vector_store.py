@@ -20,6 +20,7 @@ from everfold.core.recall.vectors import (
     check_dimensions,
 )
 from everfold.errors import StoreUnavailableError
+from everfold.ports.system import Clock
 
 T = TypeVar("T")
 
@@ -32,8 +33,8 @@ class SqliteVectors(SqliteConnections):
     has the one thread for this too.
     """
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, clock: Clock | None = None) -> None:
+        super().__init__(path, clock)
         self._seeker: ConnectionThread | None = self._writer if path == IN_MEMORY else None
         self._making_seeker = asyncio.Lock()
         self._can_compare = False

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from everfold.core.compaction.record import Compaction
 from everfold.core.compaction.tasks import Progress, WorkPolicy
@@ -12,7 +11,6 @@ from everfold.core.observation.events import CompactionClaimed, CompactionReady,
 from everfold.core.observation.spans import COMPACTION_CLAIM, describe_compaction
 from everfold.errors import ConflictError, StoreError
 from everfold.ports.stores import Store
-from everfold.ports.system import Clock
 from everfold.services.telling.stream import Stream
 
 STOPPED = "it was stopped: the engine was closed, or its caller was cancelled"
@@ -23,16 +21,14 @@ class Claims:
     """The compactions that one worker has, each under a lease."""
 
     store: Store
-    clock: Clock
     policy: WorkPolicy
     stream: Stream
 
     async def claim(self, compaction: Compaction) -> Compaction | None:
         """The compaction, running under a lease; None when it has ended or another worker has it."""
-        now = self.clock.now()
         try:
             with self.stream.tracer.span(COMPACTION_CLAIM, describe_compaction(compaction)):
-                claimed = await self.store.claim_compaction(compaction.id, now=now, lease_until=now + self._lease)
+                claimed = await self.store.claim_compaction(compaction.id, secs=self.policy.lease_secs)
         except ConflictError:
             return None
         self.stream.publish(
@@ -47,7 +43,7 @@ class Claims:
         try:
             yield
         except asyncio.CancelledError:
-            await asyncio.shield(self._release(compaction, STOPPED, not_before=None))
+            await asyncio.shield(self._release(compaction, STOPPED, wait_secs=None))
             raise
         finally:
             renewing.cancel()
@@ -61,9 +57,7 @@ class Claims:
         """
         if progress.draft is None:
             try:
-                await self.store.renew_lease(
-                    compaction.id, attempt=compaction.attempts, lease_until=self.clock.now() + self._lease
-                )
+                await self._extend(compaction)
             except ConflictError:
                 return False
             return True
@@ -93,15 +87,13 @@ class Claims:
 
     async def put_off(self, compaction: Compaction, problem: str) -> None:
         """Give a compaction back; it is not to be claimed before the grace period is over."""
-        await self._release(
-            compaction, problem, not_before=self.clock.now() + timedelta(seconds=self.policy.grace_secs)
-        )
+        await self._release(compaction, problem, wait_secs=self.policy.grace_secs)
 
-    async def _release(self, compaction: Compaction, problem: str, *, not_before: datetime | None) -> None:
+    async def _release(self, compaction: Compaction, problem: str, *, wait_secs: float | None) -> None:
         """Give a compaction back; nothing where it has ended or is another worker's."""
         with suppress(ConflictError):
             await self.store.release_compaction(
-                compaction.id, attempt=compaction.attempts, problem=problem, not_before=not_before
+                compaction.id, attempt=compaction.attempts, problem=problem, wait_secs=wait_secs
             )
 
     async def _renew(self, compaction: Compaction) -> None:
@@ -109,10 +101,8 @@ class Claims:
         with suppress(ConflictError):
             while True:
                 await asyncio.sleep(self.policy.lease_secs / 3)
-                lease_until = self.clock.now() + self._lease
                 with suppress(StoreError):  # the lease is longer than one wait: it is asked for again
-                    await self.store.renew_lease(compaction.id, attempt=compaction.attempts, lease_until=lease_until)
+                    await self._extend(compaction)
 
-    @property
-    def _lease(self) -> timedelta:
-        return timedelta(seconds=self.policy.lease_secs)
+    async def _extend(self, compaction: Compaction) -> None:
+        await self.store.renew_compaction(compaction.id, attempt=compaction.attempts, secs=self.policy.lease_secs)

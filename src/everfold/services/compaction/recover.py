@@ -50,9 +50,8 @@ class Recovery:
         return sessions
 
     async def _list_waiting(self) -> list[Compaction]:
-        now = self.clock.now()
-        begun_after = now - timedelta(seconds=self.lookback_secs)
-        return await self.store.list_waiting(now=now, begun_after=begun_after, limit_count=MOST_COMPACTIONS)
+        begun_after = self.clock.now() - timedelta(seconds=self.lookback_secs)
+        return await self.store.list_waiting(begun_after=begun_after, limit_count=MOST_COMPACTIONS)
 
     async def recover_forever(self) -> None:
         """Recover now, and again at each interval. A store that does not serve is asked again the next time."""

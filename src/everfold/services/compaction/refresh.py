@@ -42,12 +42,13 @@ from everfold.core.text.frames import FENCE_TOKENS
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import ConflictError
 from everfold.ports.dispatch import Dispatcher
+from everfold.ports.leases import LeaseName
 from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.append import MOST_ATTEMPTS, plan_next, read_incoming
 from everfold.services.sessions.handover import Handover
-from everfold.services.sessions.hold_lease import Lease, hold_lease
+from everfold.services.sessions.hold_lease import hold_lease
 from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
@@ -149,20 +150,13 @@ class Refresher:
             return self._skip(live, cause, "in_flight")
         self._in_flight.add(key)
         try:
-            async with hold_lease(self._lease(*key), self.clock, lease_secs=self.lease_secs) as is_held:
+            name = LeaseName(user_id=live.record.user_id, work="refresh", about=live.record.agent_id)
+            async with hold_lease(self.store, name, holder=self.ids.new_id("rfr_"), secs=self.lease_secs) as is_held:
                 if not is_held:
                     return self._skip(live, cause, "in_flight")
                 return await self._refresh(live, cause, deadline_secs)
         finally:
             self._in_flight.discard(key)
-
-    def _lease(self, user_id: UserId, agent_id: AgentId) -> Lease:
-        store, holder = self.store, self.ids.new_id("rfr_")
-        return Lease(
-            claim=lambda now, until: store.claim_refresh(user_id, agent_id, holder=holder, now=now, lease_until=until),
-            renew=lambda until: store.renew_refresh(user_id, agent_id, holder=holder, lease_until=until),
-            release=lambda: store.release_refresh(user_id, agent_id, holder=holder),
-        )
 
     async def _refresh(self, live: LiveSession, cause: Cause, deadline_secs: float | None) -> Refreshed:
         await live.reload(self.store)

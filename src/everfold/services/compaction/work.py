@@ -110,7 +110,7 @@ class Worker:
 
     @property
     def _claims(self) -> Claims:
-        return Claims(store=self.store, clock=self.clock, policy=self.policy, stream=self.stream)
+        return Claims(store=self.store, policy=self.policy, stream=self.stream)
 
     @property
     def _attempts(self) -> Attempts:

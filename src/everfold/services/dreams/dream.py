@@ -30,12 +30,13 @@ from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.stepwise import finish
 from everfold.core.threats.scanning import scan_memory
 from everfold.errors import ConflictError
+from everfold.ports.leases import LeaseName
 from everfold.ports.system import Clock, Ids
 from everfold.services.dreams.ask_dream import Proposals, ask_dream
 from everfold.services.dreams.judge_dream import approve_dream, reject_dream, revert_dream
-from everfold.services.dreams.lease_dream import lease_dream
 from everfold.services.dreams.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
 from everfold.services.models.call_model import ModelCaller
+from everfold.services.sessions.hold_lease import hold_lease
 from everfold.services.telling.queueing import take_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -155,10 +156,12 @@ class Dreamer:
 
     async def _dream_leased(self, found: DreamInput, reading: Reading) -> Dream | None:
         """Dream, unless another process does; what that one has written since it was read is read again."""
-        async with lease_dream(self.store, self.clock, found.scene, lease_secs=self.lease_secs) as is_leased:
-            if not is_leased:
+        scene = found.scene
+        name = LeaseName(user_id=scene.user_id, work="dream", about=scene.agent_id)
+        async with hold_lease(self.store, name, holder=scene.dream_id, secs=self.lease_secs) as is_held:
+            if not is_held:
                 return None
-            if await self.store.read_memory_version(found.scene.user_id) == found.head:
+            if await self.store.read_memory_version(scene.user_id) == found.head:
                 return await self._decide_telling(found, reading)
             again = await reading()
             return await self._decide_telling(again, reading) if again is not None and again.scene.items else None

@@ -19,7 +19,7 @@ from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.erase import EraseContract
 from everfold.testing.contract.forgetting import ForgettingContract
 from everfold.testing.contract.history import HistoryContract
-from everfold.testing.contract.leases import RefreshLeaseContract
+from everfold.testing.contract.leases import LeaseContract
 from everfold.testing.contract.log import LogContract
 from everfold.testing.contract.memory import ItemContract
 from everfold.testing.contract.memory_records import MemoryRecordContract
@@ -38,7 +38,7 @@ class StoreContract(
     LogContract,
     CompactionContract,
     WorkContract,
-    RefreshLeaseContract,
+    LeaseContract,
     TransitionContract,
     HistoryContract,
     BrowsingContract,

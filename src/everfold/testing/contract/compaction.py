@@ -4,7 +4,6 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 
 import anyio
 import pytest
@@ -18,6 +17,8 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.testing.kit.builders import (
     EXTRACTIVE,
+    LEASE_SECS,
+    RUN_OUT_SECS,
     Compacting,
     append_wires,
     branch_session,
@@ -106,17 +107,18 @@ class CompactionContract:
         """The first claim counts one attempt, holds the lease, and is what later reads give."""
         record = await open_session(store, None, *talk(6))
         compaction = (await begin(store, record.id, "evt_1")).compaction
-        claimed = await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)
-        assert claimed == replace(compaction, state="running", attempts=1, lease_until=LATER)
+        claimed = await store.claim_compaction(compaction.id, secs=LEASE_SECS)
+        assert claimed.lease_until is not None
+        assert claimed == replace(compaction, state="running", attempts=1, lease_until=claimed.lease_until)
         assert await list_all(store, record.id) == [claimed]
 
     async def test_a_living_worker_keeps_its_event(self, store: Store) -> None:
-        """A second claim up to the very end of the lease is refused and changes nothing."""
+        """A second claim while the lease lasts is refused and changes nothing."""
         record = await open_session(store, None, *talk(6))
         compaction = (await begin(store, record.id, "evt_1")).compaction
-        claimed = await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)
+        claimed = await store.claim_compaction(compaction.id, secs=LEASE_SECS)
         with pytest.raises(ConflictError):
-            await store.claim_compaction(compaction.id, now=LATER, lease_until=minute(600))
+            await store.claim_compaction(compaction.id, secs=LEASE_SECS)
         assert await list_all(store, record.id) == [claimed]
 
     async def test_of_many_claims_at_once_one_wins(self, store: Store) -> None:
@@ -127,7 +129,7 @@ class CompactionContract:
 
         async def claim() -> None:
             with suppress(ConflictError):
-                won.append(await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER))
+                won.append(await store.claim_compaction(compaction.id, secs=LEASE_SECS))
 
         async with anyio.create_task_group() as group:
             for _ in range(6):
@@ -139,11 +141,12 @@ class CompactionContract:
         """When the lease has run out, the compaction gets a new one and another attempt is counted."""
         record = await open_session(store, None, *talk(6))
         compaction = (await begin(store, record.id, "evt_1")).compaction
-        await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)
-        again = await store.claim_compaction(
-            compaction.id, now=LATER + timedelta(microseconds=1), lease_until=minute(600)
-        )
-        assert (again.state, again.attempts, again.lease_until) == ("running", 2, minute(600))
+        first = await store.claim_compaction(compaction.id, secs=RUN_OUT_SECS)
+        again = await store.claim_compaction(compaction.id, secs=LEASE_SECS)
+        assert (again.state, again.attempts) == ("running", 2)
+        assert first.lease_until is not None
+        assert again.lease_until is not None
+        assert again.lease_until > first.lease_until
 
     async def test_a_commit_puts_everything_in_force_at_once(self, store: Store) -> None:
         """After a commit the compaction is done; certificate, report, layout, digests and state are the fold's."""
@@ -219,7 +222,7 @@ class CompactionContract:
         with pytest.raises(ConflictError):
             await finish(store, again)
         with pytest.raises(ConflictError):
-            await store.claim_compaction(done[0].id, now=NOW, lease_until=LATER)
+            await store.claim_compaction(done[0].id, secs=LEASE_SECS)
         with pytest.raises(ConflictError):
             await cancel(store, again)
         assert await list_all(store, record.id) == done
@@ -231,14 +234,14 @@ class CompactionContract:
         record = await open_session(store, None, *talk(6))
         compacting = await begin(store, record.id, "evt_1")
         if is_claimed:
-            await store.claim_compaction(compacting.compaction.id, now=NOW, lease_until=LATER)
+            await store.claim_compaction(compacting.compaction.id, secs=LEASE_SECS)
         await cancel(store, compacting)
         (compaction,) = await list_all(store, record.id)
         assert (compaction.state, compaction.ended_at, compaction.certificate) == ("cancelled", LATER, None)
         with pytest.raises(ConflictError):
             await finish(store, compacting)
         with pytest.raises(ConflictError):
-            await store.claim_compaction(compaction.id, now=minute(900), lease_until=minute(903))
+            await store.claim_compaction(compaction.id, secs=LEASE_SECS)
         with pytest.raises(ConflictError):
             await cancel(store, compacting)
         assert await store.read_state(record.id) == replace(compacting.before, revision=compacting.begun.revision + 1)
@@ -367,12 +370,12 @@ class CompactionContract:
         stray = replace(planned.compaction, session_id=SessionId("ses_nobody"))
         for asking in (
             store.begin_compaction(stray, planned.begun, expected_revision=planned.before.revision),
-            store.claim_compaction(NO_EVENT, now=NOW, lease_until=LATER),
+            store.claim_compaction(NO_EVENT, secs=LEASE_SECS),
             store.get_compaction(NO_EVENT),
             cancel(store, replace(planned, compaction=replace(planned.compaction, id=NO_EVENT))),
             finish(store, replace(planned, compaction=replace(planned.compaction, id=NO_EVENT))),
-            store.renew_lease(NO_EVENT, attempt=1, lease_until=LATER),
-            store.release_compaction(NO_EVENT, attempt=1, problem="", not_before=None),
+            store.renew_compaction(NO_EVENT, attempt=1, secs=LEASE_SECS),
+            store.release_compaction(NO_EVENT, attempt=1, problem="", wait_secs=None),
             store.keep_draft(NO_EVENT, Draft(text="", tokens=0), attempt=1, extraction="off"),
             store.reopen_compaction(NO_EVENT, planned.begun, expected_revision=planned.before.revision),
             store.read_layout(NO_EVENT),

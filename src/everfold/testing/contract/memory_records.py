@@ -11,6 +11,7 @@ from everfold.core.memory.records import AuditPlace, Extraction, MemoryChange, M
 from everfold.core.memory.topics import DreamId, Topic
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.leases import LeaseName
 from everfold.ports.stores import Store
 from everfold.testing.contract.memory import find_items, list_ids
 from everfold.testing.kit.builders import (
@@ -18,6 +19,7 @@ from everfold.testing.kit.builders import (
     BEN,
     CLERK,
     GUIDE,
+    LEASE_SECS,
     append_wires,
     minute,
     open_session,
@@ -431,42 +433,19 @@ class MemoryRecordContract:
         await change(store, second)
         return record.id
 
-    async def test_one_dream_has_the_lease(self, store: Store) -> None:
-        """The lease of a user and an agent is had by one until it is given back, and each pair has its own."""
-        first, second, end = DreamId("drm_1"), DreamId("drm_2"), minute(3)
-        for user_id, agent_id in ((ADA, GUIDE), (ADA, CLERK), (BEN, GUIDE)):
-            assert await store.claim_dream(user_id, agent_id, holder=first, now=minute(0), lease_until=end)
-            assert not await store.claim_dream(user_id, agent_id, holder=second, now=minute(0), lease_until=end)
-        await store.release_dream(ADA, GUIDE, holder=second)
-        assert not await store.claim_dream(ADA, GUIDE, holder=second, now=minute(1), lease_until=end)
-        await store.release_dream(ADA, GUIDE, holder=first)
-        assert await store.claim_dream(ADA, GUIDE, holder=second, now=minute(1), lease_until=end)
-
-    async def test_a_stale_lease_is_taken_over(self, store: Store) -> None:
-        """A lease holds up to its end, renewed up to its new one; who has lost it can neither renew it nor give it back."""
-        first, second = DreamId("drm_1"), DreamId("drm_2")
-        assert not await store.renew_dream(ADA, GUIDE, holder=first, lease_until=minute(5))
-        assert await store.claim_dream(ADA, GUIDE, holder=first, now=minute(0), lease_until=minute(3))
-        assert await store.renew_dream(ADA, GUIDE, holder=first, lease_until=minute(5))
-        assert not await store.claim_dream(ADA, GUIDE, holder=second, now=minute(5), lease_until=minute(9))
-        assert await store.claim_dream(ADA, GUIDE, holder=second, now=minute(6), lease_until=minute(9))
-        assert not await store.renew_dream(ADA, GUIDE, holder=first, lease_until=minute(9))
-        await store.release_dream(ADA, GUIDE, holder=first)
-        assert await store.renew_dream(ADA, GUIDE, holder=second, lease_until=minute(9))
-
     async def test_a_wipe_takes_leases_away(self, store: Store) -> None:
-        """After a wipe the next dream of its user begins at once; another user's lease stays."""
-        for user_id in (ADA, BEN):
-            assert await store.claim_dream(
-                user_id, GUIDE, holder=DreamId("drm_1"), now=minute(0), lease_until=minute(9)
-            )
+        """After a wipe the next dream of its user begins at once; other work's and another user's lease stays."""
+        names = [
+            LeaseName(user_id=ADA, work="dream", about=GUIDE),
+            LeaseName(user_id=ADA, work="refresh", about=GUIDE),
+            LeaseName(user_id=BEN, work="dream", about=GUIDE),
+        ]
+        for name in names:
+            assert await store.claim_lease(name, holder="one", secs=LEASE_SECS)
         entry = replace(audit(), action="wipe")
         await store.wipe_memory(ADA, expected=await store.read_memory_version(ADA), entry=entry)
-        given = [
-            await store.claim_dream(user_id, GUIDE, holder=DreamId("drm_2"), now=minute(1), lease_until=minute(9))
-            for user_id in (ADA, BEN)
-        ]
-        assert given == [True, False]
+        given = [await store.claim_lease(name, holder="two", secs=LEASE_SECS) for name in names]
+        assert given == [True, False, False]
 
     async def _everything(self, store: Store, user_id: UserId) -> list[object]:
         """All that memory has of a user, but its head and its audit."""

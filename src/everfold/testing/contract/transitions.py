@@ -21,9 +21,9 @@ from everfold.core.compaction.transitions import (
 from everfold.core.log.state import SessionState
 from everfold.errors import ConflictError
 from everfold.ports.stores import Store
-from everfold.testing.contract.compaction import LATER, NOW, list_all
+from everfold.testing.contract.compaction import LATER, list_all
 from everfold.testing.contract.work import after_revision, begin, draft_of, of_another, revise
-from everfold.testing.kit.builders import Compacting, open_session, plan_bare_erasure, talk
+from everfold.testing.kit.builders import RUN_OUT_SECS, Compacting, open_session, plan_bare_erasure, talk
 
 
 class Position(NamedTuple):
@@ -91,11 +91,11 @@ class Driver:
     def _work(self, compaction: Compaction, state: SessionState, cause: Cause) -> Awaitable[object]:
         store, attempt = self.store, compaction.attempts
         if cause == "claim":
-            return store.claim_compaction(compaction.id, now=LATER, lease_until=NOW)
+            return store.claim_compaction(compaction.id, secs=RUN_OUT_SECS)
         if cause == "renew":
-            return store.renew_lease(compaction.id, attempt=attempt, lease_until=NOW)
+            return store.renew_compaction(compaction.id, attempt=attempt, secs=RUN_OUT_SECS)
         if cause == "release":
-            return store.release_compaction(compaction.id, attempt=attempt, problem="", not_before=None)
+            return store.release_compaction(compaction.id, attempt=attempt, problem="", wait_secs=None)
         if cause == "keep draft":
             return store.keep_draft(
                 compaction.id, draft_of(epoch=state.epoch), attempt=attempt, extraction=compaction.extraction

@@ -19,8 +19,10 @@ from everfold.core.log.state import Awaited, SessionState
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import ConflictError
 from everfold.ports.stores import Store
-from everfold.testing.contract.compaction import LATER, NOW, list_all
+from everfold.testing.contract.compaction import LATER, list_all
 from everfold.testing.kit.builders import (
+    LEASE_SECS,
+    RUN_OUT_SECS,
     Compacting,
     append_wires,
     branch_session,
@@ -135,13 +137,13 @@ class WorkContract:
         assert (compaction.is_committed, compaction.has_ended, compaction.digest) == (True, False, "pending")
         assert await store.read_layout(compaction.id) == begun.fold.layout
         assert await store.read_state(record.id) == state
-        claimed = await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)
-        assert claimed == replace(compaction, state="running", attempts=1, lease_until=LATER)
+        claimed = await store.claim_compaction(compaction.id, secs=LEASE_SECS)
+        assert claimed == replace(compaction, state="running", attempts=1, lease_until=claimed.lease_until)
 
     async def test_a_running_event_stays_its_workers_when_it_is_committed_early(self, store: Store) -> None:
         """An overflow that commits a claimed compaction takes neither the lease nor the attempt from its worker."""
         record, begun = await open_and_begin(store)
-        claimed = await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        claimed = await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await commit_early(store, begun)
         (compaction,) = await list_all(store, record.id)
         assert compaction == replace(claimed, certificate=begun.fold.certificate, report=begun.fold.report)
@@ -151,7 +153,7 @@ class WorkContract:
     async def test_a_models_digest_settles_the_digest_part(self, store: Store) -> None:
         """After a model's digest without an outcome the compaction is pending for its extraction, and has no draft."""
         record, begun = await open_and_begin(store, extraction="pending")
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await store.keep_draft(begun.compaction.id, draft_of(), attempt=1, extraction="pending")
         notes = await store.read_notes(record.id, range(1, begun.before.last_seq + 1))
         written = fold(
@@ -207,7 +209,7 @@ class WorkContract:
         """The revised compaction's digest is done and it is pending for its extraction; its draft is used up."""
         _, begun = await open_and_begin(store, extraction="pending")
         state = await commit_early(store, begun)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await store.keep_draft(begun.compaction.id, draft_of(), attempt=1, extraction="pending")
         revision, done = revise(begun, state)
         after = replace(after_revision(state, revision), awaited=state.awaited)
@@ -274,7 +276,7 @@ class WorkContract:
         record, begun = await open_and_begin(store, extraction="pending")
         state = await commit_early(store, begun)
         settled = replace(state, revision=state.revision + 1, awaited=())
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await store.end_compaction(
             begun.compaction.id, DEGRADED, settled, expected_revision=state.revision, ended_at=LATER
         )
@@ -305,7 +307,7 @@ class WorkContract:
         """It is pending for what had failed, as if it had never been tried, and may be claimed at once."""
         record, begun = await open_and_begin(store, extraction="pending")
         state = await commit_early(store, begun)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         settled = replace(state, revision=state.revision + 1, awaited=())
         outcome = replace(DEGRADED, extraction=extraction)  # type: ignore[arg-type]  # parametrised
         await store.end_compaction(
@@ -318,7 +320,7 @@ class WorkContract:
         assert (compaction.attempts, compaction.ended_at, compaction.problem, compaction.draft) == (0, None, "", None)
         assert compaction.certificate == begun.fold.certificate
         assert await store.read_state(record.id) == again
-        assert (await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)).attempts == 1
+        assert (await store.claim_compaction(compaction.id, secs=LEASE_SECS)).attempts == 1
 
     async def test_only_a_degraded_event_is_reopened(self, store: Store) -> None:
         """One on its way, one that is done, and a degraded one over another state are conflicts that change nothing."""
@@ -346,44 +348,48 @@ class WorkContract:
     # --- workers
 
     async def test_a_released_event_waits(self, store: Store) -> None:
-        """It is pending with its problem, and is not to be claimed up to the moment that was named."""
+        """It is pending with its problem, and is not to be claimed before so long is over."""
         _, begun = await open_and_begin(store)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
-        await store.release_compaction(begun.compaction.id, attempt=1, problem="no route", not_before=minute(600))
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
+        await store.release_compaction(begun.compaction.id, attempt=1, problem="no route", wait_secs=LEASE_SECS)
         compaction = await store.get_compaction(begun.compaction.id)
         assert (compaction.state, compaction.problem, compaction.attempts) == ("pending", "no route", 1)
-        for moment in (LATER, minute(600)):
-            with pytest.raises(ConflictError):
-                await store.claim_compaction(compaction.id, now=moment, lease_until=minute(900))
-        claimed = await store.claim_compaction(compaction.id, now=minute(600) + TICK, lease_until=minute(900))
+        with pytest.raises(ConflictError):
+            await store.claim_compaction(compaction.id, secs=LEASE_SECS)
+
+    async def test_a_released_event_has_waited(self, store: Store) -> None:
+        """After that it is claimed again, and its problem is still told."""
+        _, begun = await open_and_begin(store)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
+        await store.release_compaction(begun.compaction.id, attempt=1, problem="no route", wait_secs=RUN_OUT_SECS)
+        claimed = await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         assert (claimed.state, claimed.attempts, claimed.problem) == ("running", 2, "no route")
 
     async def test_an_event_released_for_no_time_is_due_at_once(self, store: Store) -> None:
         """Its lease is gone: the next worker need not wait for its end."""
         _, begun = await open_and_begin(store)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
-        await store.release_compaction(begun.compaction.id, attempt=1, problem="", not_before=None)
-        assert (await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)).attempts == 2
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
+        await store.release_compaction(begun.compaction.id, attempt=1, problem="", wait_secs=None)
+        assert (await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)).attempts == 2
 
     async def test_a_renewed_lease_holds_for_longer(self, store: Store) -> None:
         """Nobody else may claim the compaction until the new end of its lease."""
         _, begun = await open_and_begin(store)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
-        await store.renew_lease(begun.compaction.id, attempt=1, lease_until=minute(600))
+        await store.claim_compaction(begun.compaction.id, secs=RUN_OUT_SECS)
+        await store.renew_compaction(begun.compaction.id, attempt=1, secs=LEASE_SECS)
         with pytest.raises(ConflictError):
-            await store.claim_compaction(begun.compaction.id, now=minute(599), lease_until=minute(900))
-        assert (await store.get_compaction(begun.compaction.id)).lease_until == minute(600)
+            await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
 
     async def test_a_worker_that_lost_its_event_can_do_nothing_to_it(self, store: Store) -> None:
         """Under an attempt that is over, a lease cannot be renewed, a draft not kept, the compaction not released."""
         record, begun = await open_and_begin(store)
         compaction_id = begun.compaction.id
-        await store.claim_compaction(compaction_id, now=NOW, lease_until=LATER)
-        await store.claim_compaction(compaction_id, now=LATER + TICK, lease_until=minute(600))
+        await store.claim_compaction(compaction_id, secs=RUN_OUT_SECS)
+        await store.claim_compaction(compaction_id, secs=LEASE_SECS)
         for attempt in (
-            store.renew_lease(compaction_id, attempt=1, lease_until=minute(900)),
+            store.renew_compaction(compaction_id, attempt=1, secs=LEASE_SECS),
             store.keep_draft(compaction_id, draft_of(), attempt=1, extraction="off"),
-            store.release_compaction(compaction_id, attempt=1, problem="", not_before=None),
+            store.release_compaction(compaction_id, attempt=1, problem="", wait_secs=None),
         ):
             await refused(store, record.id, attempt)
 
@@ -394,19 +400,17 @@ class WorkContract:
 
         async def try_all(attempt: int) -> None:
             for trying in (
-                store.renew_lease(compaction_id, attempt=attempt, lease_until=minute(900)),
+                store.renew_compaction(compaction_id, attempt=attempt, secs=LEASE_SECS),
                 store.keep_draft(compaction_id, draft_of(), attempt=attempt, extraction="off"),
-                store.release_compaction(compaction_id, attempt=attempt, problem="", not_before=None),
+                store.release_compaction(compaction_id, attempt=attempt, problem="", wait_secs=None),
             ):
                 await refused(store, record.id, trying)
 
         await try_all(0)
-        await store.claim_compaction(compaction_id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(compaction_id, secs=LEASE_SECS)
         await store.keep_draft(compaction_id, draft_of(), attempt=1, extraction="off")
         await try_all(1)
-        await refused(
-            store, record.id, store.claim_compaction(compaction_id, now=minute(999), lease_until=minute(1009))
-        )
+        await refused(store, record.id, store.claim_compaction(compaction_id, secs=LEASE_SECS))
         cancelled = replace(begun.before, revision=begun.begun.revision + 1)
         outcome = Outcome(state="cancelled", digest="off")
         await store.end_compaction(
@@ -418,7 +422,7 @@ class WorkContract:
     async def test_a_kept_draft_reads_back_equal(self, store: Store) -> None:
         """The compaction is ready under its lease, and holds the draft with every code point and figure of it."""
         record, begun = await open_and_begin(store, extraction="pending")
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        claimed = await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await store.keep_draft(
             begun.compaction.id, draft_of("\ud83d\ude00 \ude00\ud83d é"), attempt=1, extraction="done"
         )
@@ -427,7 +431,7 @@ class WorkContract:
             begun.compaction,
             state="ready",
             attempts=1,
-            lease_until=LATER,
+            lease_until=claimed.lease_until,
             draft=draft_of("\ud83d\ude00 \ude00\ud83d é"),
             extraction="done",
         )
@@ -435,7 +439,7 @@ class WorkContract:
     async def test_a_draft_from_before_an_erase_is_not_kept(self, store: Store) -> None:
         """When a message was erased since the draft's were read, it is refused and none of it is stored."""
         record, begun = await open_and_begin(store)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await store.erase_message(await plan_bare_erasure(store, record.id, 3), erased_at=LATER)
         keeping = store.keep_draft(begun.compaction.id, draft_of(), attempt=1, extraction="off")
         await refused(store, record.id, keeping)
@@ -445,19 +449,19 @@ class WorkContract:
     async def test_an_erase_drops_drafts(self, store: Store) -> None:
         """A draft that is not committed may hold the words: it is removed, and the compaction can be claimed again."""
         record, begun = await open_and_begin(store)
-        await store.claim_compaction(begun.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
         await store.keep_draft(begun.compaction.id, draft_of(), attempt=1, extraction="off")
         await store.erase_message(await plan_bare_erasure(store, record.id, 3), erased_at=LATER)
         compaction = await store.get_compaction(begun.compaction.id)
         assert (compaction.state, compaction.draft, compaction.attempts) == ("pending", None, 1)
-        assert (await store.claim_compaction(compaction.id, now=NOW, lease_until=LATER)).attempts == 2
+        assert (await store.claim_compaction(compaction.id, secs=LEASE_SECS)).attempts == 2
 
     async def test_an_erase_leaves_the_drafts_of_other_sessions(self, store: Store) -> None:
         """Only the compactions of sessions that share the message lose what was written for them."""
         record, _ = await open_and_begin(store)
         other = await open_session(store, of_another("ses_other"), *talk(8))
         apart = await begin(store, other.id, "evt_other")
-        await store.claim_compaction(apart.compaction.id, now=NOW, lease_until=LATER)
+        await store.claim_compaction(apart.compaction.id, secs=LEASE_SECS)
         await store.keep_draft(apart.compaction.id, draft_of(), attempt=1, extraction="off")
         await store.erase_message(await plan_bare_erasure(store, record.id, 3), erased_at=LATER)
         assert (await store.get_compaction(apart.compaction.id)).draft == draft_of()
@@ -474,31 +478,30 @@ class WorkContract:
             await store.begin_compaction(compaction, planned.begun, expected_revision=planned.before.revision)
             begun[name] = planned
         ids = {name: planned.compaction.id for name, planned in begun.items()}
-        await store.claim_compaction(ids["ready"], now=NOW, lease_until=LATER)
+        await store.claim_compaction(ids["ready"], secs=LEASE_SECS)
         await store.keep_draft(ids["ready"], draft_of(), attempt=1, extraction="off")
-        await store.claim_compaction(ids["dead"], now=minute(400), lease_until=NOW - TICK)
-        await store.claim_compaction(ids["leased"], now=minute(400), lease_until=NOW)
-        await store.claim_compaction(ids["later"], now=minute(400), lease_until=LATER)
-        await store.release_compaction(ids["later"], attempt=1, problem="", not_before=LATER)
+        await store.claim_compaction(ids["dead"], secs=RUN_OUT_SECS)
+        await store.claim_compaction(ids["leased"], secs=LEASE_SECS)
+        await store.claim_compaction(ids["later"], secs=LEASE_SECS)
+        await store.release_compaction(ids["later"], attempt=1, problem="", wait_secs=LEASE_SECS)
         ended = begun["ended"]
         outcome, state = Outcome(state="cancelled", digest="off"), replace(ended.before, revision=3)
         await store.end_compaction(ids["ended"], outcome, state, expected_revision=2, ended_at=LATER)
 
         async def list_ids(**options: object) -> list[str]:
-            given = {"now": NOW, "begun_after": LONG_AGO, "limit_count": 99} | options
+            given = {"begun_after": LONG_AGO, "limit_count": 99} | options
             return [compaction.id for compaction in await store.list_waiting(**given)]  # type: ignore[arg-type]  # named above
 
         assert await list_ids() == ["evt_dead", "evt_pending", "evt_ready"]
         assert await list_ids(limit_count=2) == ["evt_dead", "evt_pending"]
         assert await list_ids(begun_after=minute(58)) == ["evt_pending", "evt_ready"]
         assert await list_ids(begun_after=minute(60)) == []
-        assert await list_ids(now=LATER + TICK) == ["evt_later", "evt_leased", "evt_dead", "evt_pending", "evt_ready"]
 
     async def test_a_committed_event_waits_for_its_digest(self, store: Store) -> None:
         """A compaction whose layout is in force already is work as long as it has not ended; a revision never is."""
         record, begun = await open_and_begin(store)
         state = await commit_early(store, begun)
-        listed = await store.list_waiting(now=NOW, begun_after=LONG_AGO, limit_count=9)
+        listed = await store.list_waiting(begun_after=LONG_AGO, limit_count=9)
         assert listed == await list_all(store, record.id)
         revision, done = revise(begun, state)
         await store.revise_compaction(
@@ -509,4 +512,4 @@ class WorkContract:
             expected_revision=state.revision,
             outcome=DONE,
         )
-        assert await store.list_waiting(now=minute(9999), begun_after=LONG_AGO, limit_count=9) == []
+        assert await store.list_waiting(begun_after=LONG_AGO, limit_count=9) == []

@@ -31,6 +31,9 @@ from everfold.testing.kit.fakes import STARTED_AT
 ADA = UserId("usr_ada")
 BEN = UserId("usr_ben")
 GUIDE = AgentId("agt_guide")
+LEASE_SECS = 180.0
+RUN_OUT_SECS = -60.0
+"""The duration of a lease that has run out when it is given: nothing has to be waited for."""
 CLERK = AgentId("agt_clerk")
 SMALL_LIMIT_TOKENS = 4000
 """A limit at which a dozen messages fill the window."""
@@ -292,9 +295,7 @@ async def commit(store: Store, compacting: Compacting) -> None:
     """Begin, claim and commit a planned compaction."""
     compaction = compacting.compaction
     await store.begin_compaction(compaction, compacting.begun, expected_revision=compacting.before.revision)
-    await store.claim_compaction(
-        compaction.id, now=compaction.begun_at, lease_until=compaction.begun_at + timedelta(minutes=3)
-    )
+    await store.claim_compaction(compaction.id, secs=LEASE_SECS)
     await store.commit_compaction(
         compaction.id,
         compacting.fold,

@@ -14,13 +14,14 @@ from everfold.adapters.sqlite.housekeeping import CHECKPOINT_PAGES, PILED_UP, Ho
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    """A new database with every migration."""
+    """A new database with every migration, of which nothing is in the log."""
     opened = open_database(str(tmp_path / "kept.db"))
+    opened.empty_log()
     yield opened
     opened.close()
 
 
-def commit_pages(database: Database, number: int, *, count: int = 4, words_count: int = 0) -> None:
+def commit_pages(database: Database, number: int, *, count: int = 6, words_count: int = 0) -> None:
     """One transaction of about twice so many pages, with a row of the search index of so many words of its own."""
     with database.transaction():
         database.connection.execute("INSERT INTO users (id) VALUES (?)", (f"{number}:" + "x" * count * PAGE_BYTES,))

@@ -22,7 +22,7 @@ from everfold.testing.contract.transitions import PATHS, Position, find_next_pos
 
 MOVES: Final[dict[Cause, str]] = {
     "claim": "claim_compaction",
-    "renew": "renew_lease",
+    "renew": "renew_compaction",
     "release": "release_compaction",
     "keep draft": "keep_draft",
     "commit": "commit_compaction",

@@ -332,21 +332,18 @@ CREATE TABLE memory_audit (
 
 CREATE INDEX memory_audit_user ON memory_audit (user_key, at, key);
 
-CREATE TABLE dream_leases (
+CREATE TABLE leases (
     user_key BIGINT NOT NULL REFERENCES users (key),
-    agent_key BIGINT NOT NULL REFERENCES agents (key),
+    work TEXT COLLATE "C" NOT NULL,
+    about TEXT COLLATE "C" NOT NULL,
     holder TEXT COLLATE "C" NOT NULL,
     lease_until BIGINT NOT NULL,
-    PRIMARY KEY (user_key, agent_key)
+    PRIMARY KEY (user_key, work, about)
 );
 
-CREATE TABLE refresh_leases (
-    user_key BIGINT NOT NULL REFERENCES users (key),
-    agent_key BIGINT NOT NULL REFERENCES agents (key),
-    holder TEXT COLLATE "C" NOT NULL,
-    lease_until BIGINT NOT NULL,
-    PRIMARY KEY (user_key, agent_key)
-);
+-- The time as leases read it: the present moment, also within a transaction that has waited.
+CREATE FUNCTION now_micros() RETURNS BIGINT LANGUAGE sql VOLATILE AS
+    'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)';
 
 CREATE TABLE api_keys (
     key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

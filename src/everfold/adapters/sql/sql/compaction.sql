@@ -35,18 +35,19 @@ SET state = 'pending', ended_at = NULL, attempts = 0, digest = 'pending', proble
 WHERE id = :compaction_id AND state = 'degraded';
 
 -- name: claim_compaction
-UPDATE compactions SET state = 'running', attempts = attempts + 1, lease_until = :lease_until
-WHERE id = :compaction_id AND state IN ('pending', 'running') AND (lease_until IS NULL OR lease_until < :now);
+UPDATE compactions SET state = 'running', attempts = attempts + 1, lease_until = now_micros() + :duration
+WHERE id = :compaction_id AND state IN ('pending', 'running') AND (lease_until IS NULL OR lease_until < now_micros());
 
--- name: renew_lease
-UPDATE compactions SET lease_until = :lease_until WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
+-- name: renew_compaction
+UPDATE compactions SET lease_until = now_micros() + :duration
+WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 
 -- name: keep_draft
 UPDATE compactions SET state = 'ready', draft = :draft, extraction = :extraction, problem = ''
 WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 
 -- name: release_compaction
-UPDATE compactions SET state = 'pending', lease_until = :not_before, problem = :problem
+UPDATE compactions SET state = 'pending', lease_until = now_micros() + :duration, problem = :problem
 WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 
 -- name: drop_drafts
@@ -87,7 +88,7 @@ SELECT
 FROM compactions
 JOIN sessions ON sessions.key = compactions.session_key
 WHERE state IN ('pending', 'running', 'ready') AND begun_at > :begun_after
-    AND (state = 'ready' OR lease_until IS NULL OR lease_until < :now)
+    AND (state = 'ready' OR lease_until IS NULL OR lease_until < now_micros())
 ORDER BY begun_at, compactions.key
 LIMIT :limit_count;
 

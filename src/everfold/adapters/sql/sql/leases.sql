@@ -1,13 +1,16 @@
--- name: claim_refresh
-INSERT INTO refresh_leases (user_key, agent_key, holder, lease_until)
-VALUES (:user_key, :agent_key, :holder, :lease_until)
-ON CONFLICT (user_key, agent_key)
+-- name: claim_lease
+INSERT INTO leases (user_key, work, about, holder, lease_until)
+VALUES (:user_key, :work, :about, :holder, now_micros() + :duration)
+ON CONFLICT (user_key, work, about)
 DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
-WHERE refresh_leases.lease_until < :now;
+WHERE leases.lease_until < now_micros();
 
--- name: renew_refresh
-UPDATE refresh_leases SET lease_until = :lease_until
-WHERE user_key = :user_key AND agent_key = :agent_key AND holder = :holder;
+-- name: renew_lease
+UPDATE leases SET lease_until = now_micros() + :duration
+WHERE user_key = :user_key AND work = :work AND about = :about AND holder = :holder;
 
--- name: release_refresh
-DELETE FROM refresh_leases WHERE user_key = :user_key AND agent_key = :agent_key AND holder = :holder;
+-- name: release_lease
+DELETE FROM leases WHERE user_key = :user_key AND work = :work AND about = :about AND holder = :holder;
+
+-- name: wipe_dream_leases
+DELETE FROM leases WHERE user_key = :user_key AND work = 'dream';

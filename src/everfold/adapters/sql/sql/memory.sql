@@ -216,20 +216,6 @@ SELECT read_through FROM memory_cursors WHERE user_key = :user_key AND agent_key
 INSERT INTO memory_cursors (user_key, agent_key, read_through) VALUES (:user_key, :agent_key, :read_through)
 ON CONFLICT (user_key, agent_key) DO UPDATE SET read_through = :read_through;
 
--- name: claim_dream
-INSERT INTO dream_leases (user_key, agent_key, holder, lease_until)
-VALUES (:user_key, :agent_key, :holder, :lease_until)
-ON CONFLICT (user_key, agent_key)
-DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
-WHERE dream_leases.lease_until < :now;
-
--- name: renew_dream
-UPDATE dream_leases SET lease_until = :lease_until
-WHERE user_key = :user_key AND agent_key = :agent_key AND holder = :holder;
-
--- name: release_dream
-DELETE FROM dream_leases WHERE user_key = :user_key AND agent_key = :agent_key AND holder = :holder;
-
 -- name: read_session_memory
 SELECT
     extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_compaction, has_snapshot
@@ -298,6 +284,3 @@ DELETE FROM memory_cursors WHERE user_key = :user_key;
 
 -- name: wipe_session_memory
 DELETE FROM session_memory WHERE user_key = :user_key;
-
--- name: wipe_dream_leases
-DELETE FROM dream_leases WHERE user_key = :user_key;
