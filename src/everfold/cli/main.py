@@ -116,6 +116,7 @@ MODULES: Final = {
         "commands.dreams",
         "List dreams, newest first, each with the lines that it added to topics and removed from them.",
     ),
+    "store": ("commands.store", "Copy a whole store into another one."),
     "sources": ("commands.sources", "List the context sources, and try one."),
     "hands": (
         "commands.hands",

@@ -124,12 +124,45 @@ class Database:
             self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
 
+    def list_columns(self) -> list[tuple[str, str, int]]:
+        """Every column as table, name, and place in the primary key (from 1; 0 for none)."""
+        return cast("list[tuple[str, str, int]]", self.rows("list_columns"))
+
+    def query(self, text: str, values: Row = ()) -> list[Row]:
+        """All rows of a statement that has no name, with `?` for each value."""
+        cursor = self.connection.execute(_write_placeholders(text), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def insert_rows(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        """Insert rows with their keys; what is inserted without one later gets a key that no row has.
+
+        SQLite keeps bytes and text in any column, so that rows of it may have the other one of the two.
+        """
+        types = dict(cast("list[tuple[str, str]]", self.rows("list_types", table=table)))
+        fitting = [
+            tuple(_fit(value, types[column]) for value, column in zip(row, columns, strict=True)) for row in rows
+        ]
+        holders = ", ".join(["%s"] * len(columns))
+        with self.connection.cursor() as cursor:
+            cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holders})", fitting)  # noqa: S608 - of our schema
+        for (column,) in cast("list[tuple[str]]", self.rows("list_made_keys", table=table)):
+            last = f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column})) FROM {table}"  # noqa: S608 - as above
+            self.query(last)
+
     def lock_user(self, user_key: int) -> None:
         """Wait until no other transaction that has locked this user is open; held until this one ends."""
         self.rows("lock_user", user_key=user_key)
 
     def mark_erased(self) -> None:
         """Nothing: which of the server's files hold what was erased is the server's to say."""
+
+
+def _fit(value: SqlValue, column_type: str) -> SqlValue:
+    if column_type == "bytea" and isinstance(value, str):
+        return value.encode()
+    if column_type == "text" and isinstance(value, bytes):
+        return value.decode()
+    return value
 
 
 def migrate(database: Database) -> None:

@@ -11,6 +11,7 @@ from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.vector_store import PostgresVectors
 from everfold.adapters.sql.access_store import SqlAccess
 from everfold.adapters.sql.browsing_store import SqlBrowsing
+from everfold.adapters.sql.copy_store import SqlCopying
 from everfold.adapters.sql.log_store import SqlLog
 from everfold.adapters.sql.memory_store import SqlMemory
 from everfold.adapters.sql.overview_store import SqlOverview
@@ -19,7 +20,7 @@ _PROBLEMS_COUNT = 20
 """How many problems of a kind a check names."""
 
 
-class PostgresStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, PostgresVectors):
+class PostgresStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqlCopying, PostgresVectors):
     """Everything in one PostgreSQL database."""
 
     @classmethod

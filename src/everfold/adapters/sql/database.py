@@ -44,6 +44,15 @@ class Database(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing: commits at the end, rolls back on any error."""
 
+    def list_columns(self) -> list[tuple[str, str, int]]:
+        """Every column of our tables: table, name, and place in the primary key (from 1; 0 for none)."""
+
+    def query(self, text: str, values: Row = ()) -> list[Row]:
+        """All rows of a statement that has no name, with `?` for each value."""
+
+    def insert_rows(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        """Insert rows with their keys; what is inserted without one later gets a key that no row has."""
+
     def lock_user(self, user_key: int) -> None:
         """Wait until no other transaction that has locked this user is open; held until this one ends.
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from time import monotonic
+from typing import cast
 
 import apsw
 
@@ -167,6 +168,19 @@ class Database:
         self.run_each(name, rows)
         last = self.connection.last_insert_rowid()
         return list(range(last - len(rows) + 1, last + 1))
+
+    def list_columns(self) -> list[tuple[str, str, int]]:
+        """Every column as table, name, and place in the primary key (from 1; 0 for none), without the full-text tables."""
+        return cast("list[tuple[str, str, int]]", self.rows("list_columns"))
+
+    def query(self, text: str, values: Row = ()) -> list[Row]:
+        """All rows of a statement that has no name, with `?` for each value."""
+        return list(self.connection.execute(text, values))
+
+    def insert_rows(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        """Insert rows with their keys; what is inserted without one later gets a key that no row has."""
+        holders = ", ".join("?" * len(columns))
+        self.connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holders})", rows)  # noqa: S608 - of our schema
 
     def lock_user(self, user_key: int) -> None:
         """Nothing: whoever writes has waited for the one writer's place."""

@@ -9,6 +9,7 @@ from typing import Self
 
 from everfold.adapters.sql.access_store import SqlAccess
 from everfold.adapters.sql.browsing_store import SqlBrowsing
+from everfold.adapters.sql.copy_store import SqlCopying
 from everfold.adapters.sql.log_store import SqlLog
 from everfold.adapters.sql.memory_store import SqlMemory
 from everfold.adapters.sql.overview_store import SqlOverview
@@ -26,7 +27,7 @@ Source: our measurement, `bench/turn.py`: after batches of 500 every append cost
 """
 
 
-class SqliteStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqliteVectors):
+class SqliteStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqlCopying, SqliteVectors):
     """Everything in one SQLite file. Several processes may open the same file.
 
     The path `memory://` keeps everything in memory and forgets it when the store is closed; it is a new store each time.

@@ -194,8 +194,8 @@ Advance = Callable[[int, str], None]
 
 
 @contextmanager
-def show_progress(title: str, total: int) -> Iterator[Advance]:
-    """A bar on stderr while something runs; nothing where stderr is no terminal.
+def show_progress(title: str, total: int | None) -> Iterator[Advance]:
+    """A bar on stderr while something runs, without an end where nobody knows it; nothing where stderr is no terminal.
 
     Gives a function that takes how much is done and a note beside the bar.
     """

@@ -1,0 +1,87 @@
+"""`everfold store`: what is done with a whole store."""
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from everfold.adapters.sql.copy_store import SqlCopying, copy_store
+from everfold.bootstrap import open_store
+from everfold.cli.opening.engine import run_async
+from everfold.cli.opening.options import Json
+from everfold.cli.tables.output import print_json, say, show_progress
+from everfold.core.threats.hiding import hide_in_addresses
+from everfold.errors import InvalidInputError, NotFoundError
+from everfold.ports.stores import Store
+
+NAME = "store"
+_SQLITE = "sqlite:///"
+
+app = typer.Typer(name=NAME, no_args_is_help=True)
+
+
+@app.callback()
+def run() -> None:
+    """Copy a whole store into another one.
+
+    Examples:
+    - `everfold store copy sqlite:///talk.db postgresql://ada@db.example/everfold`
+    - `everfold store copy postgresql://ada@db.example/everfold sqlite:///backup.db --json`
+    """
+
+
+@app.command()
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The url of the store that is read.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="The url of an empty store, or of a copy that was stopped.")
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Copy a whole store: every user, session, digest, certificate, memory and API key, under the same ids.
+
+    Stop whatever writes to the source first: a write during the copy is noticed at the end, and the copy is refused. A copy
+    that was stopped goes on when the same command is run again. Vectors are copied between SQLite files alone; with an
+    embedder in the settings they are made anew elsewhere.
+
+    Examples:
+    - `everfold store copy sqlite:///talk.db postgresql://ada@db.example/everfold`
+    - `everfold store copy sqlite:///talk.db sqlite:////backup/talk.db --json`
+    """
+    _require_source(source, target)
+
+    async def act() -> dict[str, int]:
+        old = await open_store(source)
+        try:
+            new = await open_store(target)
+            try:
+                with show_progress("copying", None) as advance:
+                    return await copy_store(_as_tables(old), _as_tables(new), lambda what, count: advance(count, what))
+            finally:
+                await new.close()
+        finally:
+            await old.close()
+
+    counts = run_async(act)
+    if as_json:
+        print_json({"copied": counts})
+        return
+    shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+    say(f"copied {shown or 'nothing that was not there'}")
+    say(f"`EVERFOLD_STORE__URL={hide_in_addresses(target)} everfold verify` checks every session of the copy")
+
+
+def _require_source(source: str, target: str) -> None:
+    if source == target:
+        raise InvalidInputError("FROM and TO are the same store; name an empty one as TO")
+    path = Path(source.removeprefix(_SQLITE))
+    if source.startswith(_SQLITE) and not path.exists():
+        raise NotFoundError(f"there is no database {path}; name one as FROM, such as {_SQLITE}talk.db", path=str(path))
+
+
+def _as_tables(store: Store) -> SqlCopying:
+    """A store of the two databases, which are copied by their tables."""
+    if not isinstance(store, SqlCopying):
+        raise InvalidInputError("a store in memory cannot be copied; use a file or PostgreSQL")
+    return cast("SqlCopying", store)
