@@ -4,25 +4,18 @@ Source: Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and
 `everfold.core.text.searching.rank_documents`; PostgreSQL's documentation of text search types.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal, cast, get_args
+from typing import Literal, cast
 
-from everfold.adapters.sql.codec import to_micros
 from everfold.adapters.sql.database import Database, Row
-from everfold.adapters.sql.matching import key_words, write_item_scope
-from everfold.core.log.messages import Role
+from everfold.adapters.sql.matching import key_words, write_filter, write_item_scope
 from everfold.core.log.search_filters import SearchFilter
 from everfold.core.text.searching import Corpus, SearchQuery, SearchTerm, SearchText, rank_documents
 
 LEAST_CANDIDATES = 400
 """How many rows that match are ranked at least. Source: DESIGN.md, a prototype's recall over 400 candidates."""
-
-_FIRST_MICROS = to_micros(datetime.min.replace(tzinfo=UTC))
-_LAST_MICROS = to_micros(datetime.max.replace(tzinfo=UTC)) + 1
 
 
 class PostgresWords:
@@ -51,9 +44,7 @@ class PostgresWords:
             terms="\n".join(asked.terms),
             weights="\n".join(asked.weights),
             candidate_count=max(LEAST_CANDIDATES, limit_count),
-            roles=json.dumps(sorted(only.roles or get_args(Role))),
-            since_at=_FIRST_MICROS if only.since is None else to_micros(only.since),
-            until_at=_LAST_MICROS if only.until is None else to_micros(only.until),
+            **write_filter(only),
         )
         rows.sort(key=_key)
         documents = [SearchText(own=cast("str", row[1]), before=cast("str", row[2])) for row in rows]

@@ -4,6 +4,27 @@ Every word stands with its user's key in front. A word of the core holds letters
 end inside a word: the joint `_` between the two cannot occur in either.
 """
 
+import json
+from datetime import UTC, datetime
+from typing import get_args
+
+from everfold.adapters.sql.codec import to_micros
+from everfold.adapters.sql.database import SqlValue
+from everfold.core.log.messages import Role
+from everfold.core.log.search_filters import SearchFilter
+
+_FIRST_MICROS = to_micros(datetime.min.replace(tzinfo=UTC))
+_LAST_MICROS = to_micros(datetime.max.replace(tzinfo=UTC)) + 1
+
+
+def write_filter(only: SearchFilter) -> dict[str, SqlValue]:
+    """The values that a query binds for a filter of messages; where it leaves something open, all roles or all times."""
+    return {
+        "roles": json.dumps(sorted(only.roles or get_args(Role))),
+        "since_at": _FIRST_MICROS if only.since is None else to_micros(only.since),
+        "until_at": _LAST_MICROS if only.until is None else to_micros(only.until),
+    }
+
 
 def key_words(user_key: int, words: str) -> str:
     """Space-separated words, each with the user's key in front; empty for none."""

@@ -1,10 +1,11 @@
 """Users in SQL. Each function is one call of the port, inside the transaction that the store opened."""
 
-import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import cast
 
 from everfold.adapters.sql.codec import from_micros, to_micros
-from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.database import Database, Row
 from everfold.core.access.users import Binding, User, fold_name, join_bindings
 from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError, NotFoundError
@@ -37,20 +38,17 @@ def _bind(database: Database, user: User) -> None:
 
 def find_user(database: Database, user_id: UserId) -> User | None:
     """See `UserStore.find_user`."""
-    row = database.row("find_user_row", user_id=user_id)
-    return None if row is None else _read_user(row)
+    return _find_one(database.rows("find_user_row", user_id=user_id))
 
 
 def find_bound(database: Database, binding: Binding) -> User | None:
     """See `UserStore.find_bound`."""
-    row = database.row("find_bound_user", channel=binding.channel, own_id=binding.own_id)
-    return None if row is None else _read_user(row)
+    return _find_one(database.rows("find_bound_user", channel=binding.channel, own_id=binding.own_id))
 
 
 def find_default(database: Database) -> User | None:
     """See `UserStore.find_default`."""
-    row = database.row("find_default_user")
-    return None if row is None else _read_user(row)
+    return _find_one(database.rows("find_default_user"))
 
 
 def change_user(database: Database, user: User, *, expected: User) -> None:
@@ -70,15 +68,15 @@ def change_user(database: Database, user: User, *, expected: User) -> None:
 
 def list_users(database: Database, *, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users`."""
-    rows = database.rows("list_users", after=_find_place(database, after), limit_count=limit_count)
-    return [_read_user(row) for row in rows]
+    return _read_users(database.rows("list_users", after=_find_place(database, after), limit_count=limit_count))
 
 
 def list_users_named(database: Database, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users_named`."""
     after_key = _find_place(database, after)
-    rows = database.rows("list_users_named", folded=fold_name(text), after=after_key, limit_count=limit_count)
-    return [_read_user(row) for row in rows]
+    return _read_users(
+        database.rows("list_users_named", folded=fold_name(text), after=after_key, limit_count=limit_count)
+    )
 
 
 def _find_place(database: Database, after: UserId | None) -> int:
@@ -91,9 +89,18 @@ def _find_place(database: Database, after: UserId | None) -> int:
     return cast("int", row[0])
 
 
-def _read_user(row: tuple[SqlValue, ...]) -> User:
-    id_, name, is_default, created_at, bindings = row
-    pairs = cast("list[tuple[str, str]]", json.loads(cast("str", bindings)))
+def _find_one(rows: Sequence[Row]) -> User | None:
+    return next(iter(_read_users(rows)), None)
+
+
+def _read_users(rows: Sequence[Row]) -> list[User]:
+    """The users of rows with one binding each, in the order of the rows."""
+    return [_read_user(row, bound) for row, bound in groupby(rows, key=lambda row: row[:4])]
+
+
+def _read_user(row: Row, bound: Iterable[Row]) -> User:
+    id_, name, is_default, created_at = row
+    pairs = [cast("tuple[str, str]", one[4:]) for one in bound if one[4] is not None]
     return User(
         id=UserId(cast("str", id_)),
         name=cast("str", name),
