@@ -93,9 +93,7 @@ def compose_abstractive_digest(
         text = floor.frame.write((*body, *floor.rows, *([row] if row else ())))
         if (tokens := estimate(text)) <= cap_tokens:
             quoted = {line.seq for line in floor.lines} | set(shown)
-            return DigestText(
-                text=text, tokens=tokens, line_count=len(body) + len(floor.lines), shown_seqs=tuple(sorted(quoted))
-            )
+            return DigestText(text=text, tokens=tokens, shown_seqs=tuple(sorted(quoted)))
     return None
 
 

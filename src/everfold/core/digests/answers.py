@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from everfold.core.digests.value import LineValue, read_value
 from everfold.core.primitives.origins import Origin
-from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
+from everfold.core.primitives.stepwise import Steps, map_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.substance import measure_substance
@@ -52,9 +52,6 @@ def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Said]]:
     groups = [_add_question(line, asked[line.seq - 1]) if line.seq - 1 in asked else (line,) for line in lines]
     tells = yield from map_stepwise(_tells, groups, count=_LINES_PER_STEP)
     return [*compress(groups, tells)] or [(line,) for line in lines]
-
-
-group_answers: Final = finishing(group_stepwise)
 
 
 def _tells(said: Said) -> bool:

@@ -59,7 +59,6 @@ class DigestText:
 
     text: str
     tokens: int
-    line_count: int
     shown_seqs: tuple[int, ...]
 
 
@@ -262,14 +261,14 @@ def _measure(chosen: Sequence[ExtractLine], frame: DigestFrame, speakers: Mappin
     tokens = frame.estimate(text)
     if tokens > frame.cap_tokens:
         return None
-    return DigestText(text=text, tokens=tokens, line_count=len(chosen), shown_seqs=_list_seqs(chosen))
+    return DigestText(text=text, tokens=tokens, shown_seqs=_list_seqs(chosen))
 
 
 def _fall_back(frame: DigestFrame) -> DigestText:
     for text in (frame.fallback, ""):
         if (tokens := frame.estimate(text)) <= frame.cap_tokens:
             break
-    return DigestText(text=text, tokens=tokens, line_count=0, shown_seqs=())
+    return DigestText(text=text, tokens=tokens, shown_seqs=())
 
 
 def _list_seqs(lines: Iterable[ExtractLine]) -> tuple[int, ...]:

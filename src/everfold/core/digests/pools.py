@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from everfold.core.digests.answers import group_stepwise
 from everfold.core.digests.choice import begin_choice, choose_quotas, list_candidates
 from everfold.core.primitives.origins import Origin
-from everfold.core.primitives.stepwise import Steps, finish, finishing
+from everfold.core.primitives.stepwise import Steps, finish
 from everfold.core.statements.extracts import ExtractLine, from_json, to_json
 from everfold.errors import InvalidInputError
 
@@ -81,9 +81,6 @@ def pool_stepwise(pool: RollupPool, sources: Sequence[OfferedMessage]) -> Steps[
     """The pool after every line of the sources was offered. O(lines offered), whatever the length of the log."""
     offered = [line for source in sources for line in source.lines]
     return (yield from _fill(pool.width, dict(pool.buckets), offered))
-
-
-pool_add: Final = finishing(pool_stepwise)
 
 
 def pool_drop(pool: RollupPool, seqs: Collection[int]) -> RollupPool:

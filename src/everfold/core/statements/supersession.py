@@ -82,7 +82,7 @@ class Superseded(NamedTuple):
 
 
 def list_current_stepwise(lines: Iterable[ExtractLine]) -> Steps[tuple[ExtractLine, ...]]:
-    """The lines without those that a newer one supersedes, in their order. Costs what `find_superseded` does."""
+    """The lines without those that a newer one supersedes, in their order. Costs what `find_superseded_stepwise` does."""
     given = tuple(lines)
     gone = (yield from find_superseded_stepwise(given)).gone
     return tuple([line for line in given if _key(line) not in gone]) if gone else given
@@ -100,7 +100,6 @@ def find_superseded_stepwise(lines: Iterable[ExtractLine]) -> Steps[Superseded]:
 
 
 list_current: Final = finishing(list_current_stepwise)
-find_superseded: Final = finishing(find_superseded_stepwise)
 
 
 def has_ended(line: ExtractLine, as_of: datetime) -> bool:
@@ -112,7 +111,7 @@ def has_ended(line: ExtractLine, as_of: datetime) -> bool:
 def list_replaced(newer: ExtractLine, older: Iterable[ExtractLine]) -> tuple[ExtractLine, ...]:
     """Those of the older lines that one newer line supersedes, in their order; what they do to each other is not asked.
 
-    Lines of the newer one's own message, and later ones, are left alone. Costs as `find_superseded`.
+    Lines of the newer one's own message, and later ones, are left alone. Costs as `find_superseded_stepwise`.
     """
     before = sorted((line for line in older if line.seq < newer.seq), key=_key)
     gone = _Walk([*before, newer]).run_last()

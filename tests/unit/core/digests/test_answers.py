@@ -2,8 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from everfold.core.digests.answers import group_answers, measure_said, read_said
+from everfold.core.digests.answers import group_stepwise, measure_said, read_said
 from everfold.core.primitives.origins import Origin
+from everfold.core.primitives.stepwise import finish
 from everfold.core.statements.extracts import ExtractLine
 
 _AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -14,7 +15,7 @@ def _line(seq: int, origin: Origin, quote: str, start: int = 0) -> ExtractLine:
 
 
 def _quotes(*lines: ExtractLine) -> list[tuple[str, ...]]:
-    return [tuple(line.quote for line in said) for said in group_answers(lines)]
+    return [tuple(line.quote for line in said) for said in finish(group_stepwise(lines))]
 
 
 _QUESTION = _line(4, "assistant", "What temperature shall the oven have?")
@@ -24,7 +25,7 @@ def test_a_short_answer_stands_behind_its_question() -> None:
     """An answer that names nothing of what was asked is quoted with the question, and tells what both tell."""
     answer = _line(5, "user", "Yes, 50 degrees.")
     assert _quotes(_QUESTION, answer) == [(_QUESTION.quote,), (_QUESTION.quote, answer.quote)]
-    said = group_answers((_QUESTION, answer))[-1]
+    said = finish(group_stepwise((_QUESTION, answer)))[-1]
     assert {"50"} <= read_said(said).facts
     assert "oven" in read_said(said).matter
     assert measure_said(said) > measure_said((answer,))

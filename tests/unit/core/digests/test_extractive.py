@@ -2,9 +2,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from everfold.core.digests.extractive import DigestSource, compose_digest, compose_digest_stepwise, compose_rollup
-from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, pool_add, pool_drop, pool_stepwise
+from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, pool_drop, pool_stepwise
 from everfold.core.digests.standing import LeftOut, compose_standing_instructions, compose_standing_stepwise
 from everfold.core.primitives.origins import Origin
+from everfold.core.primitives.stepwise import finish
 from everfold.core.statements.reading import find_extract_lines
 
 _START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
@@ -311,12 +312,14 @@ def test_a_cap_that_holds_nothing_gives_a_range_or_nothing() -> None:
 def _pool_of(count: int, *, batch: int = 50) -> RollupPool:
     pool = RollupPool()
     for low in range(0, count, batch):
-        pool = pool_add(
-            pool,
-            [
-                _source(seq, f"Ticket T-{seq}9 was opened for depot {seq}.", "assistant")
-                for seq in range(low, low + batch)
-            ],
+        pool = finish(
+            pool_stepwise(
+                pool,
+                [
+                    _source(seq, f"Ticket T-{seq}9 was opened for depot {seq}.", "assistant")
+                    for seq in range(low, low + batch)
+                ],
+            )
         )
     return pool
 
@@ -348,7 +351,9 @@ def test_a_small_coarse_digest_holds_rules_and_not_only_scraps() -> None:
         10 * at + 5: f"Never send any {name} from the warehouse in {town} before {at + 9} o'clock in the morning."
         for at, (name, town) in enumerate(zip(goods, towns, strict=True))
     }
-    pool = pool_add(RollupPool(), [_source(seq, rules.get(seq, f"Pack item{seq}!")) for seq in range(1, 81)])
+    pool = finish(
+        pool_stepwise(RollupPool(), [_source(seq, rules.get(seq, f"Pack item{seq}!")) for seq in range(1, 81)])
+    )
     digest = compose_rollup(pool, first_seq=1, last_seq=80, cap_tokens=240, estimate=_estimate)
     assert len(rules.keys() & set(digest.shown_seqs)) >= 4
 
@@ -374,7 +379,7 @@ def test_a_pool_survives_its_column() -> None:
     again = RollupPool.from_json(pool.to_json())
     assert again == pool
     more = [_source(701, "Never deploy on a Friday.")]
-    assert pool_add(again, more) == pool_add(pool, more)
+    assert finish(pool_stepwise(again, more)) == finish(pool_stepwise(pool, more))
 
 
 def _standing(texts: Sequence[str], cap_tokens: int, left_out: LeftOut | None = None) -> str:
@@ -437,7 +442,7 @@ def test_the_pool_keeps_facts_before_words_that_say_nothing_new() -> None:
         _source(seq, f"I am not sure whether that matters so much to the people {word}.", "assistant")
         for seq, word in enumerate(["here", "there", "now", "then", "abroad", "inside"] * 5, 2)
     ]
-    pool = pool_add(RollupPool(), [_source(1, parts, "tool"), *again])
+    pool = finish(pool_stepwise(RollupPool(), [_source(1, parts, "tool"), *again]))
     held = " ".join(line.quote for line in pool.list_lines())
     assert all(f"QX-{n}00{n}" in held for n in range(1, 10))
 

@@ -12,7 +12,7 @@ from everfold.core.compaction.certificate import (
 from everfold.core.compaction.folding import Digest, to_source
 from everfold.core.compaction.layout import EMPTY_LAYOUT
 from everfold.core.digests.extractive import compose_digest, compose_rollup
-from everfold.core.digests.pools import RollupPool, pool_add
+from everfold.core.digests.pools import RollupPool, pool_stepwise
 from everfold.core.forgetting.messages import (
     erase_from_certificate,
     erase_from_digest,
@@ -22,6 +22,7 @@ from everfold.core.forgetting.messages import (
 from everfold.core.log.appending import Incoming, plan_append
 from everfold.core.log.messages import Message, Note
 from everfold.core.log.state import WHOLE_WINDOW, SessionState
+from everfold.core.primitives.stepwise import finish
 from everfold.core.statements.reading import find_extract_lines
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.testing.kit.builders import assistant, budget_of, calls, incoming, result, session_record, user
@@ -108,7 +109,7 @@ def test_a_digest_of_one_message_becomes_an_empty_frame() -> None:
 
 def test_a_coarse_digest_is_made_again_from_its_pool() -> None:
     """The pool loses the message's lines and the text is chosen from the rest; another message changes nothing."""
-    old = _digest(pool_add(RollupPool(), _NOTES))
+    old = _digest(finish(pool_stepwise(RollupPool(), _NOTES)))
     new = erase_from_digest(old, 2, [], EMPTY_LAYOUT, focus=None)
     assert new is not None
     assert new.pool is not None

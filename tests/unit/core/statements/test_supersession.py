@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from everfold.core.primitives.stepwise import finish
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import list_words
 from everfold.core.statements.reading import find_extract_lines
-from everfold.core.statements.supersession import NEAR_COUNT, find_superseded, list_current
+from everfold.core.statements.supersession import NEAR_COUNT, find_superseded_stepwise, list_current
 
 _SAID_AT = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -143,7 +144,7 @@ def _make_lines(count: int) -> list[ExtractLine]:
 
 def test_comparisons_grow_with_the_lines_and_not_with_their_square() -> None:
     """Twice the lines on the same subjects take at most some more than twice the comparisons."""
-    few, many = (find_superseded(_make_lines(count)).pairs_count for count in (2_000, 4_000))
+    few, many = (finish(find_superseded_stepwise(_make_lines(count))).pairs_count for count in (2_000, 4_000))
     assert 2_000 < few < many <= 2.4 * few
 
 
@@ -151,7 +152,7 @@ def test_a_line_meets_at_most_so_many_older_ones_for_each_of_its_words() -> None
     """However many lines share a subject, each is compared with a bounded number of the newest."""
     lines = _make_lines(2_000)
     most = sum(NEAR_COUNT * len(list_words(line.quote)) for line in lines)
-    assert find_superseded(lines).pairs_count <= most
+    assert finish(find_superseded_stepwise(lines)).pairs_count <= most
 
 
 def test_lines_that_can_replace_nothing_are_compared_with_nothing() -> None:
@@ -161,6 +162,6 @@ def test_lines_that_can_replace_nothing_are_compared_with_nothing() -> None:
         line._replace(quote="Please check the parcel in the north warehouse.", kind="task", standing=False)
         for line in _make_lines(500)
     ]
-    superseded = find_superseded(lines)
+    superseded = finish(find_superseded_stepwise(lines))
     assert superseded.pairs_count == 0
     assert not superseded.gone
