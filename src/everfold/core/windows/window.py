@@ -8,7 +8,7 @@ Source: DESIGN section 3, "The way of a message".
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from everfold.core.compaction.layout import Layout, split_held
 from everfold.core.compaction.planning import measure_note, measure_window
@@ -33,7 +33,7 @@ class CacheBreakPlace:
         reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `retract`
             (the newest messages were taken back; nothing is sent again), `refresh` (a context refresh took the place of
             an older one), `memory` (its snapshot was written again for an erase in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
-        cost_tokens: What can no longer come from the provider's cache.
+        resent_tokens: What can no longer come from the provider's cache.
     """
 
     reason: str
@@ -56,7 +56,7 @@ class WindowReport:
         last_seq: The newest message that is shown.
         withheld_seqs: Messages of an open step, which wait for their results.
         standing_left_out: Standing statements that the standing instructions have no room for, counted and named by range.
-        breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
+        cache_breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
             must read again for it; empty when the request only grew at its end.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.
         memory: What of memory is shown and why, a line for each part.
@@ -139,8 +139,9 @@ def build_body(
     *,
     snapshot: str = "",
     refresh_seq: int = 0,
+    before: Body | None = None,
 ) -> Body:
-    """What a layout shows. O(what it shows).
+    """What a layout shows. O(what it shows); O(1) where the window before showed the same.
 
     Args:
         layout: What is shown of the past.
@@ -148,7 +149,14 @@ def build_body(
         digests: The text of every digest that the layout shows, by id.
         snapshot: What is remembered of the user; empty for nothing.
         refresh_seq: The newest context refresh; another one that is held was replaced, and is not shown.
+        before: What was shown before, with nothing erased since; None for none.
     """
+    if (
+        before is not None
+        and before.layout is layout
+        and (before.snapshot, before.refresh_seq) == (snapshot, refresh_seq)
+    ):
+        return before
     by_slice: dict[Slice, int] = {}
     held_of: dict[str, Slice] = {"head": "head", "running": "running", "refresh": "refresh"}
     shown = [held for held in layout.held if held.hold != "refresh" or held.seq == refresh_seq]
@@ -215,42 +223,57 @@ def build_tail(state: SessionState, layout: Layout, messages: Mapping[int, Messa
     )
 
 
+class Built(NamedTuple):
+    """A window, with the two parts of it that the next one goes on from."""
+
+    window: Window
+    body: Body
+    tail: Tail
+
+
 def build_window(  # noqa: PLR0913 - each is a part of the window
     state: SessionState,
-    body: Body,
+    layout: Layout,
     messages: Mapping[int, Message],
+    digests: Mapping[str, str],
     *,
     session: str,
     prompt: Prompt,
     policy: Policy,
     budget: UsableBudget,
+    snapshot: str = "",
     suffix: str | None = None,
     note: str = "",
-    tail: Tail | None = None,
     why: tuple[str, ...] = (),
-) -> Window:
-    """Build the window of a session from what is shown of it. O(head and tail).
+    body: Body | None = None,
+    tail: Tail | None = None,
+) -> Built:
+    """Build the window of a session. O(head and tail), and O(what the layout shows) for the first one under it.
 
     Args:
         state: The session's state.
-        body: What is shown of the past.
+        layout: What is shown of the past.
         messages: Every message that the window shows, by sequence number; tombstones for the erased ones.
+        digests: The text of every digest that the layout shows, by id.
         session: The session's id; it also keys the fences.
         prompt: System prompt and tools.
         policy: How the session compacts.
         budget: The shares of the limit.
+        snapshot: What is remembered of the user; empty for nothing.
         suffix: Text for the end of this request only; cut to the space that there is for it.
         note: The continuity note of the turn, which comes before it and has a reserve of its own; left out where a
             turn that goes on without anything on its way has no room for it any more.
-        tail: The tail, where it is built already.
         why: What of memory is shown, for the report.
+        body: What an earlier window showed of the past, with nothing erased since; None for none.
+        tail: What it showed after that, under the same layout.
     """
-    tail = tail or build_tail(state, body.layout, messages, before=None)
+    body = build_body(layout, messages, digests, snapshot=snapshot, refresh_seq=state.refresh_seq, before=body)
+    tail = build_tail(state, layout, messages, before=tail)
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
-    ending = list_suffix(state, body.layout, budget, suffix=suffix or "", note=note)
+    ending = list_suffix(state, layout, budget, suffix=suffix or "", note=note)
     said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
     report = _report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why)
-    return Window(
+    window = Window(
         session=session,
         prompt=prompt,
         entries=(*fixed, *body.entries) + tail.entries + tuple(ending),  # noqa: RUF005 - the tail is copied once
@@ -259,6 +282,7 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
         calibration=state.calibration,
         fence_key=session,
     )
+    return Built(window, body, tail)
 
 
 def _stretch(messages: Mapping[int, Message], first_seq: int, last_seq: int) -> Iterator[Message]:

@@ -12,7 +12,7 @@ from everfold.core.text.searching import plan_exact_query
 from everfold.ports.stores import Store
 from everfold.services.forgetting.port_memory import read_memory
 from everfold.services.sessions.live import load_session
-from everfold.services.sessions.shown import build_shown_tail, load_body, load_shown
+from everfold.services.sessions.shown import load_digest_texts, load_shown
 
 _PAGE = 200
 _SHORT_CHARS: Final = 12
@@ -113,10 +113,9 @@ async def _look_at_window(store: Store, record: SessionRecord, finder: _Finder) 
     """What the session's layout and the messages behind it would show a model."""
     live = await load_session(store, record)
     messages = await load_shown(store, live)
-    body = await load_body(store, live)
-    finder.look("window", record.id, body)
-    finder.look("window", record.id, build_shown_tail(live))
-    finder.look("window", record.id, [messages[seq].view for seq in sorted(messages)])
+    finder.look("window", record.id, live.layout)
+    finder.look("window", record.id, await load_digest_texts(store, live))
+    finder.look("window", record.id, [messages[seq] for seq in sorted(messages)])
 
 
 async def _look_at_memory(store: Store, user_id: UserId, finder: _Finder) -> None:

@@ -17,7 +17,7 @@ from everfold.core.log.messages import Message, make_tombstone
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
-from everfold.core.windows.window import Body
+from everfold.core.windows.window import Body, Tail
 from everfold.errors import ConflictError, CorruptStoreError
 from everfold.ports.stores import Store
 from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnNote, TurnRecall
@@ -166,6 +166,20 @@ class LiveSession:
                 raise
             self.opening = None
             await opening.tell(self.record)
+
+    @property
+    def shown_tail(self) -> Tail | None:
+        """The tail of the last window, where the next one goes on from it."""
+        shown = self.tail
+        return (
+            shown.tail
+            if shown is not None and (shown.layout is self.layout and shown.epoch == self.state.epoch)
+            else None
+        )
+
+    def remember_shown(self, body: Body, tail: Tail) -> None:
+        """Remember what a window has shown, for the next one."""
+        self.body, self.tail = body, ShownTail(self.layout, self.state.epoch, tail)
 
     def is_folded_anew(self, state: SessionState) -> bool:
         """Whether a newer state shows another layout than the known one."""

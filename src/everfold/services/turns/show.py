@@ -10,7 +10,7 @@ from everfold.ports.stores import Store
 from everfold.services.compaction.work import Worker
 from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection, Recollector
 from everfold.services.sessions.live import LiveSession
-from everfold.services.sessions.shown import build_shown_tail, let_go, load_body, load_shown, note_turn
+from everfold.services.sessions.shown import load_digest_texts, load_shown, note_turn
 from everfold.services.telling.tries import Tries
 from everfold.services.turns.attend import Attendant
 from everfold.services.turns.background import Background
@@ -36,8 +36,8 @@ async def show_window(
         BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         OpenStepError: it must be complete, and a step waits for results.
     """
-    _require_lower(live, limit_tokens)
     await live.reload(store)
+    _require_lower(live, limit_tokens)
     if is_complete:
         _require_complete(live)
     if live.opening is not None:
@@ -125,21 +125,25 @@ async def build_shown(
     recollection: Recollection | None = None,
 ) -> Window:
     """The window as the layout stands, without compacting. What memory shows comes before the caller's own suffix."""
-    messages = await load_shown(store, live)
+    messages, digests = await load_shown(store, live), await load_digest_texts(store, live)
     shown = NOTHING_RECALLED if recollection is None else recollection
+    note = note_turn(live)
     try:
-        window = build_window(
+        built = build_window(
             live.state.with_cache_break("suffix", 0) if shown.has_dropped else live.state,
-            await load_body(store, live, snapshot=shown.snapshot),
+            live.layout,
             messages,
+            digests,
             session=live.record.id,
             prompt=live.settings.prompt,
             policy=live.settings.policy,
             budget=live.budget(limit_tokens),
+            snapshot=shown.snapshot,
             suffix=shown.suffix(suffix),
-            note=note_turn(live),
-            tail=build_shown_tail(live),
+            note=note,
             why=shown.why,
+            body=live.body,
+            tail=live.shown_tail,
         )
     except KeyError as error:
         raise NotFoundError(
@@ -147,5 +151,5 @@ async def build_shown(
             "run `everfold verify`",
             session=live.record.id,
         ) from error
-    let_go(live)
-    return window
+    live.remember_shown(built.body, built.tail)
+    return built.window
