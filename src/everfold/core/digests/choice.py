@@ -12,7 +12,7 @@ Demers, Keshav and Shenker, "Analysis and simulation of a fair queueing algorith
 
 import heapq
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from everfold.core.digests.answers import Said, measure_said, read_said
@@ -23,7 +23,7 @@ from everfold.core.digests.value import (
     classify_line,
     read_base,
     weigh_line,
-    weigh_parts,
+    weigh_value,
     weigh_words,
 )
 from everfold.core.primitives.stepwise import Steps, map_stepwise
@@ -122,59 +122,40 @@ def begin_choice(
         quotas: Shares by class.
         seen: Facts and words that are shown already.
     """
-    choice = Choice(candidates, quotas)
-    worth = weigh_words([one.value for one in candidates])
+    choice = Choice(candidates, quotas, seen)
     for first in range(0, len(candidates), LINES_PER_STEP):
         if first:
             yield
-        choice.weigh(range(first, min(first + LINES_PER_STEP, len(candidates))), worth)
-    choice.see(seen)
+        choice.weigh(range(first, min(first + LINES_PER_STEP, len(candidates))))
     return choice
 
 
 class Choice:
     """What was taken so far, and what each candidate adds to it.
 
-    What a candidate adds is not summed up again each time: what is taken is subtracted from those that hold it as well.
+    What a candidate adds is summed up when its turn comes: most never stand first in their heap after something was taken.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], quotas: Quotas) -> None:
+    def __init__(self, candidates: Sequence[Candidate], quotas: Quotas, seen: Iterable[str]) -> None:
         self._candidates = candidates
         self._quotas = quotas
+        self._worth = weigh_words([one.value for one in candidates])
+        self._seen = set(seen)
         self._full: list[float] = []
-        self._fresh: list[float] = []
         self._scales: list[float] = []
         self._repeats: dict[int, float] = {}
-        self._parts: list[dict[str, float]] = []
-        self._holders: dict[str, list[int]] = {}
         self._heaps: list[list[tuple[float, int, int]]] = [[], [], [], []]
 
-    def weigh(self, places: Iterable[int], worth: Mapping[str, float]) -> None:
-        """Take up the next candidates, with what each word is worth."""
-        holders = self._holders
+    def weigh(self, places: Iterable[int]) -> None:
+        """Take up the next candidates."""
         for at in places:
-            said, value, line_class, base, weight, cost, is_apart = self._candidates[at]
-            parts = weigh_parts(value, worth)
-            full = sum(parts.values())
+            said, value, line_class, base, weight, cost, _ = self._candidates[at]
+            full = weigh_value(value, self._worth)
             scale = weight / math.pow(cost + _FIXED_COST, _COST_POWERS[line_class])
-            self._parts.append(parts)
             self._full.append(full)
-            self._fresh.append(full)
             self._scales.append(scale)
             self._repeats[said[-1].seq] = 1.0
             self._heaps[line_class].append((-scale * (base + full), scatter_line(said[-1]), at))
-            for part in () if is_apart else parts:
-                if part in holders:
-                    holders[part].append(at)
-                else:
-                    holders[part] = [at]
-
-    def see(self, parts: Iterable[str]) -> None:
-        """Count facts and words as shown."""
-        fresh = self._fresh
-        for part in parts:
-            for at in self._holders.pop(part, ()):
-                fresh[at] -= self._parts[at][part]
 
     def order(self) -> Iterator[int]:
         """Places of the candidates in the order of choice, near-duplicates left out. To be asked for once."""
@@ -204,7 +185,8 @@ class Choice:
 
     def _measure(self, at: int) -> float:
         """What a candidate adds for its cost; 0 for a near-duplicate."""
-        one, full, gain = self._candidates[at], self._full[at], self._fresh[at]
+        one, full = self._candidates[at], self._full[at]
+        gain = full if one.is_apart else weigh_value(one.value, self._worth, self._seen)
         if gain < _LEAST_FRESH * full or not full:
             return 0.0
         return self._scales[at] * (one.base * gain / full + gain) * self._repeats[one.said[-1].seq]
@@ -212,8 +194,7 @@ class Choice:
     def _take(self, at: int) -> None:
         """Count what a candidate holds as shown."""
         one = self._candidates[at]
-        for parts in one.value:
-            self.see(parts)
+        self._seen.update(*one.value)
         self._repeats[one.said[-1].seq] *= _SAME_MESSAGE
 
 

@@ -11,7 +11,7 @@ Source: own measurement, bench/digest_quality.py.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple
@@ -172,14 +172,15 @@ def weigh_words(values: Sequence[LineValue]) -> dict[str, float]:
     return {word: worth[count] for word, count in counts.items()}
 
 
-def weigh_parts(value: LineValue, worth: Mapping[str, float]) -> dict[str, float]:
-    """What each fact and word of a quote is worth while it is not shown; a word that `worth` does not hold, nothing."""
-    parts = {word: _MATTER_WEIGHT * worth.get(word, 0.0) for word in value.matter}
-    if value.facts:
-        parts |= dict.fromkeys(value.facts, _FACT_WEIGHT)
-    if value.keys:
-        parts |= dict.fromkeys(value.keys, _KEY_WEIGHT)
-    return parts
+def weigh_value(value: LineValue, worth: Mapping[str, float], seen: Collection[str] = frozenset()) -> float:
+    """What the facts and words of a quote that are not `seen` are worth together; `worth` has that of each word."""
+    keys, facts, matter = value
+    total = _MATTER_WEIGHT * sum([worth[word] for word in matter.difference(seen, facts, keys)])
+    if facts:
+        total += _FACT_WEIGHT * len(facts.difference(seen, keys))
+    if keys:
+        total += _KEY_WEIGHT * len(keys.difference(seen))
+    return total
 
 
 def weigh_line(line: ExtractLine, line_class: LineClass, age: float, substance: int) -> float:

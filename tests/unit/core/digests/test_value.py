@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from everfold.core.digests.value import classify_line, read_value, weigh_line, weigh_parts, weigh_words
+from everfold.core.digests.value import LineValue, classify_line, read_value, weigh_line, weigh_value, weigh_words
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, LineKind
 
@@ -104,8 +104,20 @@ def test_a_word_is_worth_less_the_commoner_it_is() -> None:
 def test_what_nothing_can_replace_weighs_most() -> None:
     """An identifier is worth more than a number, a number more than a rare word."""
     value = read_value("order RX-20441 costs 412")
-    parts = weigh_parts(value, weigh_words([value]))
-    assert parts["rx-20441"] > parts["412"] > parts["order"] > 0
+    order, number, key = sorted(_weigh_parts(value, weigh_words([value])).items(), key=lambda one: one[1])[-3:]
+    assert (number[0], key[0]) == ("412", "rx-20441")
+    assert key[1] > number[1] > order[1] > 0
+
+
+def test_what_is_seen_adds_nothing() -> None:
+    """Each part counts once, as the most that it is, and not where it is shown already."""
+    value = LineValue(frozenset({"rx-1"}), frozenset({"rx-1", "412"}), frozenset({"rx-1", "412", "order"}))
+    worth = weigh_words([value])
+    parts = _weigh_parts(value, worth)
+    assert weigh_value(value, worth) == sum(parts.values())
+    for part, weight in parts.items():
+        assert weigh_value(value, worth, {part}) == sum(parts.values()) - weight
+    assert weigh_value(value, worth, parts.keys()) == 0
 
 
 def test_what_a_line_is_worth_does_not_hang_on_the_order_of_its_words() -> None:
@@ -118,5 +130,13 @@ def test_what_a_line_is_worth_does_not_hang_on_the_order_of_its_words() -> None:
     ]
     values = [read_value(quote) for quote in quotes]
     worth = weigh_words(values)
-    for parts in (list(weigh_parts(value, worth).values()) for value in values):
-        assert len({sum(parts[at:] + parts[:at]) for at in range(len(parts))} | {sum(sorted(parts))}) == 1
+    for value in values:
+        parts = list(_weigh_parts(value, worth).values())
+        sums = {sum(parts[at:] + parts[:at]) for at in range(len(parts))} | {sum(sorted(parts))}
+        assert sums == {weigh_value(value, worth)}
+
+
+def _weigh_parts(value: LineValue, worth: dict[str, float]) -> dict[str, float]:
+    """What each fact and word of a line adds while nothing else of it is shown."""
+    every = frozenset[str]().union(*value)
+    return {part: weigh_value(value, worth, every - {part}) for part in every}
