@@ -12,7 +12,6 @@ from everfold.cli.opening.options import Json
 from everfold.cli.tables.output import print_json, say, show_progress
 from everfold.core.threats.hiding import hide_in_addresses
 from everfold.errors import InvalidInputError, NotFoundError
-from everfold.ports.stores import Store
 
 NAME = "store"
 _SQLITE = "sqlite:///"
@@ -57,7 +56,9 @@ def copy(
             new = await open_store(target)
             try:
                 with show_progress("copying", None) as advance:
-                    return await copy_store(_as_tables(old), _as_tables(new), lambda what, count: advance(count, what))
+                    return await copy_store(
+                        cast("SqlCopying", old), cast("SqlCopying", new), lambda what, count: advance(count, what)
+                    )
             finally:
                 await new.close()
         finally:
@@ -73,15 +74,10 @@ def copy(
 
 
 def _require_source(source: str, target: str) -> None:
+    if "memory://" in {source, target}:
+        raise InvalidInputError("a store in memory ends with this command; name a file or a PostgreSQL database")
     if source == target:
         raise InvalidInputError("FROM and TO are the same store; name an empty one as TO")
     path = Path(source.removeprefix(_SQLITE))
     if source.startswith(_SQLITE) and not path.exists():
         raise NotFoundError(f"there is no database {path}; name one as FROM, such as {_SQLITE}talk.db", path=str(path))
-
-
-def _as_tables(store: Store) -> SqlCopying:
-    """A store of the two databases, which are copied by their tables."""
-    if not isinstance(store, SqlCopying):
-        raise InvalidInputError("a store in memory cannot be copied; use a file or PostgreSQL")
-    return cast("SqlCopying", store)
