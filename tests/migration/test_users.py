@@ -43,7 +43,7 @@ LATER = [
     if migration >= "0007" and not migration.startswith(("0010", "0015", "0017"))
     for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]
-"""Takes back what came after it: tables, indexes and triggers; those of leases are gone since 0026."""
+"""Takes back what came after it: tables, indexes and triggers; those of leases are gone since 0022."""
 RENAMED = """
 ALTER TABLE compactions RENAME TO events;
 ALTER TABLE digests RENAME COLUMN compaction_id TO event_id;

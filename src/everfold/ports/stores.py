@@ -19,6 +19,7 @@ from everfold.core.log.retracting import Retraction
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
+from everfold.core.memory.records import TurnRecall
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import SearchQuery
 from everfold.ports.access import AccessStore
@@ -106,10 +107,17 @@ class LogStore(Protocol):
     """Messages and the state of their session."""
 
     async def append(self, session_id: SessionId, plan: AppendPlan, *, expected_revision: int) -> None:
-        """Write an append plan: its messages with their search rows, settled messages, the new state.
+        """Write an append plan: its messages with their search rows, settled messages, what its turn shows, the new state.
 
         Raises:
             ConflictError: the state is not of the expected revision, or a client id exists already.
+        """
+        ...
+
+    async def read_turn_recall(self, session_id: SessionId) -> TurnRecall | None:
+        """What a turn of the session showed beside the log, as the last append that brought one wrote it.
+
+        None where there was none, or where something of the user's was erased since.
         """
         ...
 

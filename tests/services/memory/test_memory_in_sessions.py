@@ -16,7 +16,7 @@ from everfold.adapters.transcripts.reading import parse_transcript
 from everfold.config import Overrides
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import TextEntry
-from everfold.testing.kit.builders import assistant, user
+from everfold.testing.kit.builders import assistant, calls, result, user
 from everfold.testing.kit.fakes import CountingIds, FakeClock
 from everfold.testing.kit.hearing import Hearing
 
@@ -134,6 +134,29 @@ async def test_a_turn_has_one_suffix(url: str) -> None:
         await first.append(user("I prefer tea to coffee."))
         two = await second.window()
         assert shown(one, "suffix") == shown(two, "suffix") != ""
+
+
+async def test_a_turn_has_one_suffix_for_every_handle(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Another process that takes up a turn in its middle shows the bytes that the first one showed, also the other's next."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('memory')}/log.db"
+    async with opened(url) as engine:
+        first = await engine.session(user="ann")
+        await say(first, BADGE)
+        second = await first.new()
+        await say(second, "Hello.")
+        await first.append(user("Please never book a meeting before nine."))
+        await second.append(user("What is next?"))
+        shown_first = shown(await second.window(), "suffix")
+        await second.append([calls("c1"), result("c1", "Nothing is booked.")])
+        await first.append(user("I prefer tea to coffee."))
+        async with opened(url) as other:
+            again = await other.session(id=second.id)
+            assert shown(await again.window(), "suffix") == shown_first != ""
+            await again.append([calls("c2"), result("c2", "Still nothing.")])
+        assert shown(await second.window(), "suffix") == shown_first
+        await (await engine.session(id=first.id)).erase(1)
+        async with opened(url) as other:
+            assert "4471" not in str(await (await other.session(id=second.id)).window())
 
 
 async def test_the_snapshot_outlives_the_process(tmp_path_factory: pytest.TempPathFactory) -> None:

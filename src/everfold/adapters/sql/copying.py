@@ -31,9 +31,7 @@ SAID_REACH: Final = 24
 """How far before a page the messages lie that were said before its first one; farther away none is looked for."""
 
 COPY_TABLE: Final = "store_copy"
-NOT_COPIED: Final = frozenset(
-    {COPY_TABLE, "migrations", "dream_leases", "refresh_leases", "message_words", "item_words"}
-)
+NOT_COPIED: Final = frozenset({COPY_TABLE, "migrations", "leases", "message_words", "item_words"})
 MAY_LACK: Final = frozenset({"vectors", "vector_spaces"})
 """Tables that not every database has."""
 MADE: Final[Mapping[tuple[str, str], Callable[[Mapping[str, SqlValue]], SqlValue]]] = {

@@ -87,6 +87,7 @@ def _erase_session(database: Database, session_id: SessionId, session_key: int) 
     }
     database.run("erase_session_state", session_key=session_key)
     database.run("erase_session_memory", session_key=session_key)
+    database.run("erase_turn_recall", session_key=session_key)
     return {**counts, "sessions": database.run("erase_session_row", session_key=session_key)}
 
 

@@ -7,12 +7,15 @@ from everfold.adapters.sql import sessions
 from everfold.adapters.sql.codec import cuts_to_blob, message_row, read_message, read_note, text_to_blob
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.matching import key_words, write_scope
-from everfold.adapters.sql.places import Places
+from everfold.adapters.sql.packing import pack_row, unpack_row
+from everfold.adapters.sql.places import Place, Places
 from everfold.adapters.sql.quoted_lines import LONG_BYTES
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
 from everfold.core.log.sessions import NO_END, SessionRecord, find_stretches
 from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
+from everfold.core.memory.records import TurnRecall
+from everfold.core.memory.rows import turn_recall_from_bytes, turn_recall_to_bytes
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, NotFoundError
 
@@ -46,6 +49,8 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
             for message_id, appended in zip(message_ids, plan.appended, strict=True)
         ],
     )
+    if plan.recall is not None:
+        _write_turn_recall(database, place, plan.recall)
     for message, sum_tokens in plan.settled:
         database.run(
             "settle_message",
@@ -67,6 +72,22 @@ def _refuse_shared_client_ids(database: Database, places: Places, session_id: Se
         raise ConflictError(
             f"session {session_id} has the client id {client_id!r} already, at message {seq}", session=session_id
         )
+
+
+def _write_turn_recall(database: Database, place: Place, shown: TurnRecall) -> None:
+    """Store what a turn shows, unless something of the user's memory that it may quote was erased since."""
+    if shown.turn.memory_epoch is not None:
+        row = database.row("hold_memory_epoch", user_key=place.user_key)
+        if shown.turn.memory_epoch != (0 if row is None else row[0]):
+            return
+    content = pack_row(turn_recall_to_bytes(shown))
+    database.run("write_turn_recall", session_key=place.session_key, user_key=place.user_key, content=content)
+
+
+def read_turn_recall(database: Database, places: Places, session_id: SessionId) -> TurnRecall | None:
+    """See `LogStore.read_turn_recall`."""
+    row = database.row("read_turn_recall", session_key=places.place(session_id).session_key)
+    return None if row is None else turn_recall_from_bytes(unpack_row(cast("bytes", row[0])))
 
 
 def read_state(

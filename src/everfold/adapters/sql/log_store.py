@@ -40,6 +40,7 @@ class SqlLog(Connections):
         """See the port."""
         await self._write_placed(log.append, session_id, plan, expected_revision)
 
+    read_turn_recall = reads_placed(log.read_turn_recall)
     read_state = reads_placed(log.read_state)
     write_state = writes_placed(log.write_state)
     read_messages = reads_placed(log.read_messages)

@@ -60,7 +60,7 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
 def move_version(
     database: Database, user_key: int, user_id: UserId, expected: MemoryVersion, head: MemoryVersion
 ) -> None:
-    """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot."""
+    """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot and turn's recall."""
     found = read_memory_version(database, user_id)
     if found != expected:
         raise ConflictError(
@@ -78,6 +78,7 @@ def move_version(
     )
     if has_erased:
         database.run("forget_snapshots", user_key=user_key, snapshot=b"")
+        database.run("forget_turn_recalls", user_key=user_key)
 
 
 def _keep_session(database: Database, user_key: int, memory: SessionMemory) -> None:

@@ -29,6 +29,7 @@ from everfold.core.log.lines import find_lines
 from everfold.core.log.messages import Cut, Kind, Message, MessageView, TextPart
 from everfold.core.log.state import REMEMBERED_CALLS, OpenStep, SessionState, know_refreshes
 from everfold.core.log.visible import INTERRUPTED_TOKENS, choose_cuts, estimate_view_tokens, fill_smallest_first
+from everfold.core.memory.records import TurnRecall
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.primitives.origins import Origin, Source
 from everfold.core.primitives.stepwise import Steps, finish
@@ -84,12 +85,14 @@ class Appended(NamedTuple):
 class AppendPlan:
     """What one append writes, all or nothing: new messages, settled messages of a step that closed, the state after.
 
-    `settled` holds messages that were stored before and their prefix sums.
+    `settled` holds messages that were stored before and their prefix sums. `recall` is what the turn that goes on shows
+    beside the log, where that is to be stored too.
     """
 
     appended: tuple[Appended, ...]
     settled: tuple[tuple[Message, int], ...]
     state: SessionState
+    recall: TurnRecall | None = None
 
 
 def plan_append(

@@ -132,6 +132,30 @@ class RecallShown:
 NOTHING_SHOWN = RecallShown()
 
 
+class TurnMoment(NamedTuple):
+    """One turn of a session under one layout and limit, in one epoch of its log and, where it shows it, of the memory.
+
+    `is_begun` says that its user message is shown, behind no open step; `refresh_seq` is the context refresh that is.
+    """
+
+    session_id: SessionId
+    turn_seq: int
+    compaction_id: str
+    epoch: int
+    memory_epoch: int | None
+    limit_tokens: int | None
+    is_begun: bool = True
+    refresh_seq: int = 0
+
+
+class TurnRecall(NamedTuple):
+    """What delta and recall show in every window of a turn; nothing any more once they were dropped."""
+
+    turn: TurnMoment
+    delta: str = ""
+    recalled: RecallShown = NOTHING_SHOWN
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
     """Everything that one decision writes.

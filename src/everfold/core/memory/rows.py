@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from everfold.core.memory.items import Evidence, Item
-from everfold.core.memory.records import AuditEntry, Extraction
+from everfold.core.memory.records import AuditEntry, Extraction, RecallShown, TurnMoment, TurnRecall
 from everfold.core.memory.topics import Dream, Topic
 
 
@@ -77,6 +77,18 @@ def extraction_from_bytes(content: bytes, *, ordinal: int, is_session_gone: bool
     value["items"] = tuple(value["items"])
     value["counts"] = tuple(value["counts"])
     return Extraction(ordinal=ordinal, is_session_gone=is_session_gone, **value)
+
+
+def turn_recall_to_bytes(shown: TurnRecall) -> bytes:
+    """What a turn shows beside the log, as JSON."""
+    return _to_bytes({"turn": list(shown.turn), "delta": shown.delta, **asdict(shown.recalled)})
+
+
+def turn_recall_from_bytes(content: bytes) -> TurnRecall:
+    """What `turn_recall_to_bytes` wrote."""
+    value = json.loads(_to_text(content))
+    recalled = RecallShown(text=value["text"], entries=tuple(value["entries"]))
+    return TurnRecall(TurnMoment(*value["turn"]), value["delta"], recalled)
 
 
 def audit_to_bytes(entry: AuditEntry) -> bytes:

@@ -30,7 +30,7 @@ class WordPlace:
 
     Attributes:
         kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `item`, `item_search`, `topic`,
-            `dream`, `extraction`, `snapshot`, or `audit`.
+            `dream`, `extraction`, `snapshot`, `recall`, or `audit`.
         id: Of the session, compaction, digest, item, topic, dream or extraction.
         seq: The message, where there is one; else 0.
     """
@@ -68,7 +68,7 @@ async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> l
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
     Looked through are messages, windows, search rows, compactions, layouts, digests and states of every session, and of
-    memory items, topics, dreams, extractions, snapshots, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
+    memory items, topics, dreams, extractions, snapshots, what turns show, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
     """
     finder = _Finder(words=tuple(word for word in words if word.strip()))
     for record in await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END):
@@ -106,6 +106,7 @@ async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder)
                     finder.look("digest", digest.id, digest)
         after = compactions[-1].ordinal
     finder.look("snapshot", record.id, await store.read_session_memory(record.id))
+    finder.look("recall", record.id, await store.read_turn_recall(record.id))
     await _look_at_window(store, record, finder)
 
 

@@ -15,7 +15,14 @@ from dataclasses import dataclass, replace
 from everfold.core.log.state import WHOLE_WINDOW
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
-from everfold.core.memory.records import NOTHING_SHOWN, MemoryVersion, RecallShown, SessionMemory
+from everfold.core.memory.records import (
+    NOTHING_SHOWN,
+    MemoryVersion,
+    RecallShown,
+    SessionMemory,
+    TurnMoment,
+    TurnRecall,
+)
 from everfold.core.recall.packing import squeeze_text
 from everfold.core.recall.snapshots import (
     RESERVE_CHARS_PER_TOKEN,
@@ -33,7 +40,7 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.memory.recall import Shown, asks_nothing
 from everfold.services.sessions.live import LiveSession
-from everfold.services.sessions.remembered import ChangedItems, SnapshotMoment, TurnMoment, TurnRecall
+from everfold.services.sessions.remembered import ChangedItems, SnapshotMoment
 from everfold.services.sessions.shown import load_shown, note_turn
 from everfold.services.telling.tries import Tries
 
@@ -97,10 +104,10 @@ class Recollector:
         if self.policy.is_structured:
             head, kept = await self._snapshot(live, is_preview=is_preview)
         shown, has_dropped = live.recalled, False
-        turn = _name_turn(live, head, limit_tokens)
+        turn = _name_turn(live, head.epoch if self.policy.is_structured else None, limit_tokens)
         is_new = shown is None or shown.turn != turn
         if shown is None or is_new:
-            shown = await self._make(live, kept, head, turn=turn, own=own)
+            shown = await self._find(live, turn) or await self._make(live, kept, head, turn=turn, own=own)
         if not self._fits(live, shown, own):
             shown, has_dropped = TurnRecall(turn), not is_new
         live.recalled = shown
@@ -111,6 +118,16 @@ class Recollector:
             why=_explain(kept, shown.delta, shown.recalled),
             has_dropped=has_dropped,
         )
+
+    async def _find(self, live: LiveSession, turn: TurnMoment) -> TurnRecall | None:
+        """What the turn has shown on another step, whichever handle took it; its first step has none before it."""
+        if live.state.last_seq <= turn.turn_seq:
+            return None
+        stored = await self.messages.read_turn_recall(live.record.id)
+        if stored is None or stored.turn != turn:
+            return None
+        live.stored_recall = stored
+        return stored
 
     async def _make(
         self, live: LiveSession, kept: SessionMemory, head: MemoryVersion, *, turn: TurnMoment, own: str | None
@@ -264,14 +281,14 @@ async def list_shown(store: Store, live: LiveSession, remembered: Sequence[str] 
     )
 
 
-def _name_turn(live: LiveSession, head: MemoryVersion, limit_tokens: int | None) -> TurnMoment:
+def _name_turn(live: LiveSession, memory_epoch: int | None, limit_tokens: int | None) -> TurnMoment:
     state = live.state
     return TurnMoment(
         live.record.id,
         state.turn_seq,
         state.compaction_id,
         state.epoch,
-        head.epoch,
+        memory_epoch,
         limit_tokens,
         state.turn_seq <= state.safe_seq,
         state.refresh_seq,

@@ -10,6 +10,7 @@ from everfold.core.log.activity import find_cause
 from everfold.core.log.appending import AppendPlan, Incoming, plan_append_stepwise
 from everfold.core.log.meaning import means_same
 from everfold.core.log.messages import Message, WireFormat
+from everfold.core.log.state import SessionState
 from everfold.core.log.wire import read_wire
 from everfold.core.primitives.json_values import JsonObject, encode_json
 from everfold.core.primitives.origins import Origin, check_source, choose_origin
@@ -130,8 +131,21 @@ async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming
     )
     is_long = any(len(item.content) >= LONG_BYTES for item in incoming)
     plan = await (asyncio.to_thread(finish, steps) if is_long else finish_pausing(steps))
+    if goes_on_showing(live, plan.state):
+        plan = replace(plan, recall=live.recalled)
     resent_tokens = measure_replacement(state, plan.state, live.layout)
     return plan if resent_tokens is None else replace(plan, state=plan.state.with_cache_break("refresh", resent_tokens))
+
+
+def goes_on_showing(live: LiveSession, state: SessionState) -> bool:
+    """Whether the turn that memory shows something in is still the running one, and no other handle knows what it shows.
+
+    It is stored with the turn's next message, so that a step costs no transaction of its own.
+    """
+    shown = live.recalled
+    if shown is None or shown is live.stored_recall:
+        return False
+    return (shown.turn.turn_seq, shown.turn.epoch) == (state.turn_seq, state.epoch)
 
 
 async def find_known(

@@ -16,11 +16,12 @@ from everfold.core.log.budget import UsableBudget, share_budget
 from everfold.core.log.messages import Message, make_tombstone
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
+from everfold.core.memory.records import TurnRecall
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.core.windows.window import Body, Tail
 from everfold.errors import ConflictError, CorruptStoreError
 from everfold.ports.stores import Store
-from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnNote, TurnRecall
+from everfold.services.sessions.remembered import ChangedItems, KnownRoom, LoadedUpTo, ShownTail, TurnNote
 from everfold.services.telling.tries import Tries
 
 MOST_MESSAGES = 4096
@@ -61,6 +62,7 @@ class LiveSession:
         known_room: The shares of the limit that was used last; every decision of a turn needs them.
         changed: What memory has gained since the snapshot, so that a turn reads only what is new.
         recalled: What memory shows in this turn, so that every step of the turn shows the same.
+        stored_recall: What of it is stored, for other handles.
         noted: The continuity note of this turn, for the same reason.
         opening: How it is stored with its first append; None once it is.
     """
@@ -77,6 +79,7 @@ class LiveSession:
     known_room: KnownRoom | None = None
     changed: ChangedItems | None = None
     recalled: TurnRecall | None = None
+    stored_recall: TurnRecall | None = None
     noted: TurnNote | None = None
     opening: Opening | None = None
 
@@ -254,6 +257,7 @@ class LiveSession:
     def take(self, plan: AppendPlan) -> None:
         """Remember what an append has written."""
         self.state = plan.state
+        self.stored_recall = plan.recall or self.stored_recall
         for appended in plan.appended:
             self.messages[appended.message.seq] = appended.message
         for message, _ in plan.settled:
@@ -282,5 +286,5 @@ async def copy_session(store: Store, live: LiveSession) -> LiveSession:
         return LiveSession(record=live.record, state=live.state, opening=live.opening)
     copy = await load_session(store, live.record)
     copy.messages, copy.digests = dict(live.messages), dict(live.digests)
-    copy.noted, copy.recalled = live.noted, live.recalled
+    copy.noted, copy.recalled, copy.stored_recall = live.noted, live.recalled, live.stored_recall
     return copy

@@ -9,8 +9,6 @@ from everfold.core.log.calibration import Calibration
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.memory.items import Item, ItemId
-from everfold.core.memory.records import NOTHING_SHOWN, RecallShown
-from everfold.core.primitives.ids import SessionId
 from everfold.core.windows.window import Tail
 
 
@@ -74,27 +72,3 @@ class TurnNote(NamedTuple):
 
     moment: NotedMoment
     text: str
-
-
-class TurnMoment(NamedTuple):
-    """One turn of a session under one layout and limit, in one epoch of its log and one of the user's memory.
-
-    `is_begun` says that its user message is shown, behind no open step; `refresh_seq` is the context refresh that is.
-    """
-
-    session_id: SessionId
-    turn_seq: int
-    compaction_id: str
-    epoch: int
-    memory_epoch: int
-    limit_tokens: int | None
-    is_begun: bool = True
-    refresh_seq: int = 0
-
-
-class TurnRecall(NamedTuple):
-    """What delta and recall show in every window of a turn; nothing any more once they were dropped."""
-
-    turn: TurnMoment
-    delta: str = ""
-    recalled: RecallShown = NOTHING_SHOWN

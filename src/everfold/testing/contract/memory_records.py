@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from everfold.core.memory.items import ItemId
-from everfold.core.memory.records import AuditPlace, Extraction, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.memory.records import (
+    AuditPlace,
+    Extraction,
+    MemoryChange,
+    MemoryVersion,
+    RecallShown,
+    SessionMemory,
+    TurnMoment,
+    TurnRecall,
+)
 from everfold.core.memory.topics import DreamId, Topic
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
@@ -23,13 +32,29 @@ from everfold.testing.kit.builders import (
     append_wires,
     minute,
     open_session,
+    plan_wires,
     session_record,
     talk,
+    user,
 )
 from everfold.testing.kit.memory_builders import audit, change, dream, evidence, extraction, item, put, topic
 
 BARE = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=MemoryVersion())
 MINUTE = minute(1) - minute(0)
+
+
+def turn_recall(session_id: SessionId, text: str, *, memory_epoch: int = 0) -> TurnRecall:
+    """What a turn shows."""
+    turn = TurnMoment(session_id, 1, "", 0, memory_epoch, None)
+    return TurnRecall(turn, delta=text, recalled=RecallShown(text=text, entries=("message 1: words",)))
+
+
+async def append_shown(store: Store, session_id: SessionId, shown: TurnRecall) -> None:
+    """Append a message in a turn that shows something."""
+    plan, state = await plan_wires(store, session_id, [user("next")])
+    await store.append(session_id, replace(plan, recall=shown), expected_revision=state.revision)
+
+
 EMPTY = dict.fromkeys(
     (
         "items",
@@ -286,6 +311,37 @@ class MemoryRecordContract:
         fresh = replace(frozen[0], snapshot_revision=head.revision)
         await store.write_session_memory(fresh, expected=kept)
         assert await store.read_session_memory(records[0].id) == fresh
+
+    async def test_what_a_turn_shows_is_stored_with_its_next_message(self, store: Store) -> None:
+        """An append stores what its turn shows in place of what the one before showed, strings and all; nobody else's."""
+        record = await open_session(store, session_record("ses_a"))
+        other = await open_session(store, session_record("ses_b", user_id=BEN))
+        assert await store.read_turn_recall(record.id) is None
+        await append_wires(store, record.id, user("first"))
+        for text in ("The \ud83d\ude00 alibi,\x00 \u2028 is false.", ""):
+            shown = turn_recall(record.id, text)
+            await append_shown(store, record.id, shown)
+            assert await store.read_turn_recall(record.id) == shown
+            await append_wires(store, record.id, user("later"))
+            assert await store.read_turn_recall(record.id) == shown
+        assert await store.read_turn_recall(other.id) is None
+        with pytest.raises(NotFoundError):
+            await store.read_turn_recall(SessionId("ses_nobody"))
+
+    async def test_an_erase_lets_go_of_what_turns_show(self, store: Store) -> None:
+        """After an erase no turn of the user's sessions shows anything, and what was made before it is not stored."""
+        records = [
+            await open_session(store, session_record(f"ses_{user_id}", user_id=user_id)) for user_id in (ADA, BEN)
+        ]
+        for record in records:
+            await append_shown(store, record.id, turn_recall(record.id, "The alibi is false."))
+        await put(store, item("itm_1"), has_erased=True)
+        await append_shown(store, records[0].id, turn_recall(records[0].id, "The alibi is false."))
+        assert await store.read_turn_recall(records[0].id) is None
+        assert await store.read_turn_recall(records[1].id) == turn_recall(records[1].id, "The alibi is false.")
+        fresh = turn_recall(records[0].id, "There is no alibi.", memory_epoch=1)
+        await append_shown(store, records[0].id, fresh)
+        assert await store.read_turn_recall(records[0].id) == fresh
 
     async def test_audit_is_listed_newest_first(self, store: Store) -> None:
         """Entries come by their time, of one time the later written first, only the user's own, and older than asked."""

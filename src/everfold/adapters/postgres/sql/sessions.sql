@@ -29,3 +29,7 @@ WHERE sessions.id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));
 SELECT id, 1 FROM sessions WHERE id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)))
 UNION ALL
 SELECT id, 0 FROM erased_sessions WHERE id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));
+
+-- name: hold_memory_epoch
+-- An erase waits until what was written under this epoch is stored, and takes it then.
+SELECT epoch FROM memory_versions WHERE user_key = :user_key FOR SHARE;

@@ -89,3 +89,19 @@ WHERE
     session_key = :session_key AND source = 'refresh' AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
     AND kind != 'retracted'
 ORDER BY seq;
+
+-- name: hold_memory_epoch
+SELECT epoch FROM memory_versions WHERE user_key = :user_key;
+
+-- name: write_turn_recall
+INSERT INTO turn_recalls (session_key, user_key, content) VALUES (:session_key, :user_key, :content)
+ON CONFLICT (session_key) DO UPDATE SET content = excluded.content;
+
+-- name: read_turn_recall
+SELECT content FROM turn_recalls WHERE session_key = :session_key;
+
+-- name: erase_turn_recall
+DELETE FROM turn_recalls WHERE session_key = :session_key;
+
+-- name: forget_turn_recalls
+DELETE FROM turn_recalls WHERE user_key = :user_key;
