@@ -169,6 +169,22 @@ def database_url(server_url: str) -> str:
     return server_url
 
 
+@pytest.fixture(scope="session")
+def made_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database with every migration behind it, to be copied: to make one anew takes longer than most tests."""
+    from everfold.adapters.sqlite.connection import open_database
+
+    path = tmp_path_factory.mktemp("made") / "everfold.db"
+    open_database(str(path)).close()
+    return path
+
+
+@pytest.fixture
+def file_url(made_database: Path, tmp_path: Path) -> str:
+    """The url of an empty store in a file."""
+    return f"sqlite:///{shutil.copy(made_database, tmp_path / 'everfold.db')}"
+
+
 @pytest.fixture(scope="module")
 def nothing_put_off() -> Iterator[None]:
     """No store of the module writes on its own behind the answers: what differs in a file is what was asked for."""

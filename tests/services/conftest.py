@@ -1,7 +1,6 @@
 """One engine over each store, with a clock and ids that a test holds in its hands."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from tests.support.sizes import STORES
@@ -12,15 +11,9 @@ from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 
 @pytest.fixture(params=STORES)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The url of a new store of each kind."""
-    return f"sqlite:///{tmp_path}/everfold.db" if request.param == "sqlite" else "memory://"
-
-
-@pytest.fixture
-def file_url(tmp_path: Path) -> str:
-    """The url of a new file, for what only a file can do."""
-    return f"sqlite:///{tmp_path}/everfold.db"
+def url(request: pytest.FixtureRequest, file_url: str) -> str:
+    """The url of an empty store of each kind."""
+    return file_url if request.param == "sqlite" else "memory://"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ weighted fields; our measurements in `bench/recall.py` for every weight.
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -325,8 +325,9 @@ def rank_documents(
     """
     if not documents:
         return []
-    texts = [(document.own.split(), document.before.split()) for document in documents]
-    whole = whole or Corpus(len(texts), sum(len(own) + len(before) for own, before in texts))
+    texts = [(_count_words(document.own), _count_words(document.before)) for document in documents]
+    lengths = [len(own.words) + len(before.words) for own, before in texts]
+    whole = whole or Corpus(len(texts), sum(lengths))
     average = whole.words_count / whole.documents_count or 1.0
     scores: defaultdict[int, float] = defaultdict(float)
     for term in query.terms:
@@ -334,21 +335,32 @@ def rank_documents(
         holding_count = len(counts) if entry_counts is None else entry_counts[term]
         rarity = max(1e-6, math.log((whole.documents_count - holding_count + 0.5) / (holding_count + 0.5)))
         for at, count in counts.items():
-            length = len(texts[at][0]) + len(texts[at][1])
-            spread = _BM25_K1 * (1 - _BM25_B + _BM25_B * length / average)
+            spread = _BM25_K1 * (1 - _BM25_B + _BM25_B * lengths[at] / average)
             scores[at] += rarity * count * (_BM25_K1 + 1) / (count + spread)
     return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
 
 
-def _weighted_count(term: SearchTerm, both: tuple[list[str], list[str]]) -> float:
+class _Counted(NamedTuple):
+    """The words of a text, and how often each stands there."""
+
+    words: Sequence[str]
+    counts: Mapping[str, int]
+
+
+def _count_words(text: str) -> _Counted:
+    words = text.split()
+    return _Counted(words, Counter(words))
+
+
+def _weighted_count(term: SearchTerm, both: tuple[_Counted, _Counted]) -> float:
     own, before = both
     return _count(term, own) + BEFORE_WEIGHT * _count(term, before)
 
 
-def _count(term: SearchTerm, words: list[str]) -> int:
+def _count(term: SearchTerm, text: _Counted) -> int:
+    words, width = text.words, len(term.words)
     if term.is_prefix:
         return sum(word.startswith(term.words[0]) for word in words)
-    width = len(term.words)
     if width == 1:
-        return words.count(term.words[0])
+        return text.counts.get(term.words[0], 0)
     return sum(tuple(words[at : at + width]) == term.words for at in range(len(words) - width + 1))
