@@ -109,7 +109,7 @@ class Everfold:
         """The current session of a user and an agent, which is made where there is none; or another one.
 
         `Session.is_new` says whether it was made. The limit, system prompt and tools that are given here the session
-        holds from now on; a change is a break of the request's prefix.
+        holds from now on; a change is a cache break.
 
         Args:
             user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.

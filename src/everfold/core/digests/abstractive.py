@@ -1,7 +1,7 @@
 """Abstractive digests: a model's verified text in the frame of every digest, with the extractive lines that it stands on.
 
 Theory of operation. The extractive part is decided first, from the same sources and whatever the model will say: the
-standing statements of the range as exact quotes, and a place for one line of identifiers. What the cap leaves is the
+standing instructions of the range as exact quotes, and a place for one line of identifiers. What the cap leaves is the
 room of the model's text, known before a model is asked. The identifiers are filled in last, since those that the text
 holds already need no second place.
 
@@ -28,7 +28,7 @@ from everfold.core.threats.hostile import find_digest_threat
 from everfold.core.threats.redaction import redact_secrets
 
 STANDING_RATIO: Final = 0.35
-"""The most of a digest that standing statements take; the standing instructions have a slice of their own beside it."""
+"""The most of a digest that standing instructions take; those of the whole log have a slice of their own beside it."""
 IDENTIFIERS_RATIO: Final = 0.1
 MOST_IDENTIFIER_TOKENS: Final = 120
 """About fifteen identifiers with their numbers."""
@@ -112,7 +112,7 @@ def _lay_floor(
 def _write_standing(
     sources: Sequence[DigestSource], speakers: Mapping[int, str], cap_tokens: int, estimate: Estimate
 ) -> tuple[tuple[str, ...], tuple[ExtractLine, ...]]:
-    """Rows of the standing statements that hold, in their order, and the lines that they quote.
+    """Rows of the standing instructions that hold, in their order, and the lines that they quote.
 
     Where not all fit: the strongest first, the newest first within a strength; the others are named by range.
     """
@@ -133,7 +133,7 @@ def _write_standing(
 
 
 def _point_to(seqs: Sequence[int]) -> str:
-    """Where standing statements are read that have no place here; empty when there are none."""
+    """Where standing instructions are read that have no place here; empty when there are none."""
     if not seqs:
         return ""
     noun = "message" if min(seqs) == max(seqs) else "messages"

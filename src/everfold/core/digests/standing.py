@@ -32,7 +32,7 @@ stand, with one in 15 37."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Standing statements that are neither shown nor superseded: how many, and the range of their messages."""
+    """Standing instructions that are neither shown nor superseded: how many, and the range of their messages."""
 
     count: int = 0
     first_seq: int = 0
@@ -75,7 +75,7 @@ def compose_standing_stepwise(
     as_of: datetime | None = None,
     beside: Sequence[ExtractLine] = (),
 ) -> Steps[StandingInstructions]:
-    """Exact quotes of the standing statements, strongest first; superseded ones left out, a repeat shown once.
+    """Exact quotes of the standing instructions, strongest first; superseded ones left out, a repeat shown once.
 
     One that tells nothing without the message before it ("You're right, let's do that.") is counted, not shown. What
     ended by its own words before `as_of`, the newest line's moment where it is not given, is neither.

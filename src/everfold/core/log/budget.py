@@ -31,7 +31,7 @@ Source: DESIGN sections 3.2 and 6.
 """
 
 LEAST_BODY_TOKENS = 96
-"""What digests and standing statements take at least, however small their slices: a rollup and a digest of 48 tokens.
+"""What digests and standing instructions take at least, however small their slices: a rollup and a digest of 48 tokens.
 
 Source: `SMALLEST_DIGEST_TOKENS` in `core/compaction/shares.py`, twice.
 """

@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSettings:
-    """What a session holds from its opening on; a change is a break of the request's prefix."""
+    """What a session holds from its opening on; a change is a cache break."""
 
     limit_tokens: int = DEFAULT_LIMIT_TOKENS
     prompt: Prompt = field(default_factory=Prompt)

@@ -184,7 +184,7 @@ class SessionState:
         return bool(self.pending_compactions or self.awaited)
 
     def with_cache_break(self, reason: str, resent_tokens: int) -> "SessionState":
-        """The state with one more break to report; its revision stays."""
+        """The state with one more cache break to report; its revision stays."""
         return replace(self, cache_breaks=(*self.cache_breaks, (reason, resent_tokens))[-REMEMBERED_CACHE_BREAKS:])
 
 

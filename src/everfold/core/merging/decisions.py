@@ -1,4 +1,4 @@
-"""The ledger's decisions: what becomes of statements that were found, given what is known already.
+"""Decisions on memory items: what becomes of statements that were found, given what is known already.
 
 Theory of operation. Candidates are taken in the order in which they were said, whatever order they come in, and each is
 one of these: a repeat of an item with the same identity, which is seen again; a newer statement about the same subject,

@@ -53,7 +53,7 @@ class StatementRule(NamedTuple):
 
 
 class StrengthRule(NamedTuple):
-    """One row: how strongly a standing statement binds that holds a wording.
+    """One row: how strongly a standing instruction binds that holds a wording.
 
     Attributes:
         strength: 3 for an explicit rule, 2 for an order or a limit, 1 for less, 0 for what does not stand.

@@ -1,4 +1,4 @@
-"""Strengths: how strongly a standing statement binds, by its kind and its words alone.
+"""Strengths: how strongly a standing instruction binds, by its kind and its words alone.
 
 So a line that was stored before strengths were told has one as well. The rows of `rule_tables.strengths` are tried in
 their order, the first that holds decides; what no row knows has the strength of its kind.

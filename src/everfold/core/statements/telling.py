@@ -2,7 +2,7 @@
 
 Theory of operation: what a sentence is about stands at its beginning, so its first word that is no opener ("btw", "and")
 chooses the one reading that is tried; most sentences cost a few lookups of words. The readings know subjects and verbs: a
-state of the speaker or of what is his ("I play", "my car is"), a happening of his that has a time, a name or a number,
+state of the speaker or of what is his ("I play", "my car is"), an event of his that has a time, a name or a number,
 and a named value ("plan: Basic"). What is felt, supposed, asked or happening right now tells nothing that lasts.
 
 Source: DESIGN section 4, extraction; own grammar, tuned on the dev split of tests/data/memory_statements.jsonl only.

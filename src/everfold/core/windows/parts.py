@@ -2,7 +2,7 @@
 
 A provider's cache serves the beginning of a request that it has seen before. The newest answer of the assistant came to a
 request that held everything before it (G5: requests only grow at their end), so that much has been seen; and of that what
-comes before the first break is still the same.
+comes before the first cache break is still the same.
 """
 
 from collections.abc import Iterator

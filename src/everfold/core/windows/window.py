@@ -55,7 +55,7 @@ class WindowReport:
         watermark: The last message that compaction has decided about.
         last_seq: The newest message that is shown.
         withheld_seqs: Messages of an open step, which wait for their results.
-        standing_left_out: Standing statements that the standing instructions have no room for, counted and named by range.
+        standing_left_out: Standing instructions that there is no room for, counted and named by range.
         cache_breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
             must read again for it; empty when the request only grew at its end.
         full_slices: Slices that are at their bound, when the window could not come down to its trigger.

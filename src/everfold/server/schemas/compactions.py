@@ -88,7 +88,7 @@ CompactionSchema = project(
     cache_breaks=(
         many(CacheBreakPlaceSchema),
         lambda one: _list_cache_breaks(one.compaction),
-        "The break of the request's prefix that it made.",
+        "The cache break that it made.",
     ),
     error=(str | None, lambda one: one.compaction.problem or None, "What went wrong with the last attempt."),
 )

@@ -19,7 +19,7 @@ Order = Literal["newest", "oldest"]
 
 
 class NewSession(Given):
-    """Which session is to be opened, and what it is to hold; a change is a break of the request's prefix."""
+    """Which session is to be opened, and what it is to hold; a change is a cache break."""
 
     user: str | None = Field(
         default=None,

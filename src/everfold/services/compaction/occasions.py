@@ -48,7 +48,7 @@ async def meet_return(
 async def meet_gap(compactor: Compactor, refresher: Refresher | None) -> None:
     """The same for a gap that no append has met, as in a log that was imported: before anything is shown.
 
-    The provider has forgotten its cache by now, so a break costs nothing. Where plug-ins are to see what is folded
+    The provider has forgotten its cache by now, so a cache break costs nothing. Where plug-ins are to see what is folded
     first, the compaction is only begun, and is done beside the turn.
     """
     live = compactor.live

@@ -274,7 +274,7 @@ class Worker:
         return folds
 
     async def upgrade(self, live: LiveSession) -> None:
-        """Show the digests that wait for a break, since one is to be reported anyway."""
+        """Show the digests that wait for a cache break, since one is to be reported anyway."""
         for one in live.state.awaited:
             compaction = await self.store.get_compaction(CompactionId(one.compaction_id))
             if one.is_patient and compaction.state == "ready":

@@ -32,7 +32,7 @@ from everfold.services.turns.background import Background
 from everfold.services.turns.show import show_window
 
 UNEXPLAINED = "unexplained"
-"""The reason of a break that no compaction accounts for; there must never be one."""
+"""The reason of a cache break that no compaction accounts for; there must never be one."""
 
 _PAGE = 200
 

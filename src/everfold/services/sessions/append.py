@@ -117,7 +117,7 @@ async def append_once(
 
 
 async def plan_next(store: Store, live: LiveSession, incoming: Sequence[Incoming]) -> AppendPlan:
-    """How messages are placed at the end of a log as it is known, with the break where a refresh replaces another.
+    """How messages are placed at the end of a log as it is known, with the cache break where a refresh replaces another.
 
     Raises:
         InvalidInputError: a message does not fit the log.

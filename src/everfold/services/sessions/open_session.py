@@ -307,7 +307,7 @@ class Opener:
         return live
 
     async def _note_cache_break(self, live: LiveSession, reason: str) -> None:
-        """Have the next window report a break that nothing of the window survives."""
+        """Have the next window report a cache break that nothing of the window survives."""
         tries = Tries(f"session {live.record.id}", session=live.record.id)
         while True:
             await tries.begin()

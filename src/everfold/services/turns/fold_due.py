@@ -92,7 +92,7 @@ async def _fold_inline(live: LiveSession, worker: Worker, compactor: Compactor) 
 
 
 async def _settle(live: LiveSession, worker: Worker, compactor: Compactor) -> None:
-    """What a window does on the way: it lets a stuck session compact again, and takes late digests into its break."""
+    """What a window does on the way: it lets a stuck session compact again, and takes late digests into its cache break."""
     if live.state.stuck_count:
         await compactor.close_breaker()
     if live.state.cache_breaks and any(one.is_patient for one in live.state.awaited):

@@ -91,7 +91,7 @@ async def _catch_up(live: LiveSession, worker: Worker, attendant: Attendant | No
 
 
 async def _report_breaks(store: Store, live: LiveSession, background: Background) -> None:
-    """Note that a window has reported the breaks so far; stored by the next append, or beside the turns."""
+    """Note that a window has reported the cache breaks so far; stored by the next append, or beside the turns."""
     reported = live.state.cache_breaks
     live.state = replace(live.state, cache_breaks=())
     settling = partial(_settle_cache_breaks, store, live, reported)
@@ -102,7 +102,7 @@ async def _report_breaks(store: Store, live: LiveSession, background: Background
 
 
 async def _settle_cache_breaks(store: Store, live: LiveSession, reported: CacheBreaks) -> None:
-    """Store that a window has reported breaks, unless an append has done it meanwhile."""
+    """Store that a window has reported cache breaks, unless an append has done it meanwhile."""
     tries = Tries(f"cache breaks of session {live.record.id}", session=live.record.id)
     while (state := await store.read_state(live.record.id)).cache_breaks[: len(reported)] == reported:
         await tries.begin()
