@@ -122,7 +122,7 @@ def shown_texts(window: Window, *, without_seq: int | None = None) -> list[str]:
             case MessageEntry() if entry.message.seq != without_seq:
                 texts.append(show_text(entry.message))
             case RangeEntry():
-                texts += [show_text(message) for message in entry.kept]
+                texts += [*entry.asked.values(), *map(show_text, entry.kept)]
                 texts.append(entry.digest_text)
             case TextEntry():
                 texts.append(entry.text)

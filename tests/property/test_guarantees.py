@@ -59,3 +59,33 @@ def test_guarantees_hold_after_every_window(kind: Kind, log: GeneratedLog, limit
     """G1 to G6 and G12 hold after every append and window, at limits from tiny to large, in either wire form."""
     with store_url(kind) as url:
         anyio.run(lambda: play(url, log, limit=limit, every=every, seed=seed))
+
+
+ASKS = ("Which jacket shall I pack", "What colour shall the tent have", "Who shall carry the lamp")
+ANSWERS = ("The blue one.", "Yes, 50 degrees.", "Ruth, I think.", "Do it.", "Nineteen of them", "No")
+
+
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
+@given(
+    pairs=st.lists(st.tuples(st.sampled_from(ASKS), st.sampled_from(ANSWERS)), min_size=24, max_size=48),
+    limit=st.sampled_from((8_000, 12_000)),
+    gone=st.integers(0, 20),
+)
+def test_guarantees_hold_for_answers(pairs: list[tuple[str, str]], limit: int, gone: int) -> None:
+    """Kept answers under their questions hold to all guarantees, also after one of the questions was erased."""
+
+    async def run() -> None:
+        async with everfold.open("memory://") as engine:
+            prover = Prover(await engine.session(limit=limit), is_prefix_held=False)
+            await prover.append({"role": "user", "content": "Help me pack for the north."})
+            for number, (ask, answer) in enumerate(pairs):
+                said = f"{'Noted with the papers of the berth. ' * 40} {ask} on day {number}?"
+                await prover.append({"role": "assistant", "content": said}, {"role": "user", "content": answer})
+                await prover.window()
+            await prover.session.erase(2 + 2 * gone)
+            prover.erased.add(2 + 2 * gone)
+            window = await prover.window()
+            assert f"on day {gone}?" not in str(window.render("openai"))
+            await prover.check_all()
+
+    anyio.run(run)

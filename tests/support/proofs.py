@@ -110,6 +110,7 @@ class Prover:
         self._check_digest_texts(window)
         await self._check_never_neither(window)
         await self._check_user_words(window)
+        self._check_questions(window)
         await self._check_converged(window, limit, suffix)
         return window
 
@@ -261,6 +262,18 @@ class Prover:
             list(window.report.withheld_seqs) == list(range(open_from + 1, len(self.given) + 1)),
             f"G2: withheld are {window.report.withheld_seqs}, the open step begins after {open_from}",
         )
+
+    def _check_questions(self, window: Window) -> None:
+        """What stands over a kept message quotes the assistant's message before it, and names it as the assistant's."""
+        for entry in window.entries:
+            for seq, line in entry.asked.items() if isinstance(entry, RangeEntry) else ():
+                before = self.given[seq - 2]
+                title, _, quote = line.removesuffix('"]').partition('"')
+                _hold(
+                    title == f"[Answers the assistant's message {seq - 1}: ", f"G9: over message {seq} stands {line!r}"
+                )
+                is_said = before["role"] == "assistant" and _squeeze(quote) in _squeeze(" ".join(_said_texts(before)))
+                _hold(is_said, f"G9: message {seq - 1} does not say {quote!r}")
 
     async def _check_user_words(self, window: Window) -> None:
         """Whole user messages that the window shows stand in both requests word for word; so do standing lines."""

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, cast
 
 import pytest
 from bench.material.logs import one_turn_of_steps
@@ -18,6 +18,7 @@ from everfold.core.log.budget import UsableBudget
 from everfold.core.log.calibration import LEAST_SAMPLE_TOKENS
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import MessageEntry, RangeEntry, TextEntry
+from everfold.core.windows.parts import list_parts
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 from everfold.testing.judges.requests import check_openai_request, check_window_rules
 from everfold.testing.kit.builders import (
@@ -80,6 +81,13 @@ def said(window: Window) -> str:
     return str(window.render("openai"))
 
 
+def list_texts(request: JsonObject) -> list[str]:
+    """The text parts of a request's user messages, in order."""
+    messages = cast("list[dict[str, list[dict[str, str]]]]", request["messages"])
+    parts = [part for message in messages if isinstance(message["content"], list) for part in message["content"]]
+    return [part["text"] for part in parts if "text" in part]
+
+
 class Watcher:
     """Appends to a session and tells, from the sizes of its messages alone, what its next window would have held."""
 
@@ -98,6 +106,36 @@ class Watcher:
         self.compactions_count += len(compactions)
         self.tokens = body_tokens(window)
         return due, compactions, window
+
+
+# --- kept messages
+
+
+async def test_a_short_kept_answer_stands_with_its_question(engine: Everfold) -> None:
+    """The assistant's own words that it answers stand over it, count for it, and leave with the message they are of."""
+    session = await engine.session(limit=16_000)
+    question = "Which jacket shall I pack for Bergen?"
+    await session.append([user("Help me pack for Bergen."), assistant(f"Gladly. {question}"), user("The blue one.")])
+    await session.append(
+        [wire for number in range(12) for wire in (assistant(words(60, f"a{number}x")), user("Go on."))]
+    )
+    await session.compact(keep_recent=4)
+    window = await session.window()
+    line = f'[Answers the assistant\'s message 2: "{question}"]'
+    assert shown(window)[3] == "kept"
+    for provider in ("openai", "anthropic"):
+        texts = list_texts(window.render(provider))
+        assert texts[texts.index(line) + 1] == "The blue one."
+    (part,) = [part for part in list_parts(window) if part.first_seq == 3]
+    assert part.text == f"{line}\nThe blue one."
+    assert sum(part.tokens for part in list_parts(window)) == window.report.tokens
+    assert (await session.verify()).is_sound
+    await session.erase(2)
+    erased = await session.window()
+    assert shown(erased)[3] == "kept"
+    assert question not in said(erased)
+    assert sum(part.tokens for part in list_parts(erased)) == erased.report.tokens
+    assert (await session.verify()).is_sound
 
 
 # --- triggers

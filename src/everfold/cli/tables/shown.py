@@ -86,7 +86,8 @@ def _window_rows(window: Window) -> Iterator[tuple[Cell, Cell, Cell]]:
                 yield entry.slice, _what(entry.message), one_line(entry.message.view.text)
             case RangeEntry():
                 for message in entry.kept:
-                    yield "kept", _what(message), one_line(message.view.text)
+                    asked = entry.asked.get(message.seq, "")
+                    yield "kept", _what(message), one_line(f"{asked} {message.view.text}".lstrip())
                 if entry.digest_text:
                     shown = entry.shown
                     yield "digest", f"{shown.first_seq}-{shown.last_seq} {shown.kind}", one_line(entry.digest_text)

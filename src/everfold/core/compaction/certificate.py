@@ -184,6 +184,8 @@ def check_forgotten(
     """
     gone = frozenset(erased)
     problems = [(held.seq, "it was erased, but is held") for held in layout.held if held.seq in gone]
+    asked = [(held.asked.seq, held.seq) for held in layout.held if held.asked]
+    problems += [(seq, f"it was erased, but is quoted over message {by}") for seq, by in asked if seq in gone]
     problems += [(line.seq, "it was erased, but is quoted as standing") for line in layout.standing if line.seq in gone]
     problems += [
         (line.seq, "it was erased, but waits to be quoted as standing")
@@ -195,6 +197,17 @@ def check_forgotten(
             (seq, f"it was erased, but the digest {digest_id!r} has read it") for seq in gone.intersection(seqs)
         ]
     return [VerificationProblem(compaction_id=compaction_id, seq=seq, problem=problem) for seq, problem in problems]
+
+
+def check_asked(layout: Layout, texts: Mapping[int, str], *, compaction_id: str) -> list[VerificationProblem]:
+    """Questions over kept messages whose words are not in the log, by the texts of the messages that they quote."""
+    return [
+        VerificationProblem(
+            compaction_id=compaction_id, seq=asked.seq, problem="it lacks the words that are quoted of it"
+        )
+        for asked in layout.asked
+        if not 0 < asked.start + asked.length <= len(texts.get(asked.seq, ""))
+    ]
 
 
 def check_never_neither(

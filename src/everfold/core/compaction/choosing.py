@@ -62,6 +62,7 @@ def plan_compaction(
     budget: UsableBudget,
     *,
     demand: Demand | None = None,
+    before: Note | None = None,
 ) -> CompactionPlan | None:
     """Choose what the next compaction keeps and folds, or None when nothing is due or nothing would be gained.
 
@@ -72,6 +73,7 @@ def plan_compaction(
         policy: How the session compacts.
         budget: The shares of the limit that the window must fit, its target fitted to the floor.
         demand: A compaction that was asked for.
+        before: The message at the watermark, which the first of them may answer.
 
     Never cuts inside a step. Ties keep more. O(notes + held).
     """
@@ -79,7 +81,7 @@ def plan_compaction(
     trigger = demand.trigger if demand else find_trigger(state, layout, policy, budget, tokens=tokens)
     if trigger is None:
         return None
-    walk = _Walk(state, layout, policy, budget, trigger, tokens)
+    walk = _Walk(state, layout, policy, budget, trigger, tokens, before)
     last_foldable = state.newest_block_seq - 1
     if demand:
         last_foldable = min(last_foldable, state.last_seq - demand.keep_recent)
@@ -150,7 +152,14 @@ class _Walk:
     """Moves the watermark block by block, remembers each stop, and says where the parts of the window have their shares."""
 
     def __init__(
-        self, state: SessionState, layout: Layout, policy: Policy, budget: UsableBudget, trigger: Trigger, tokens: int
+        self,
+        state: SessionState,
+        layout: Layout,
+        policy: Policy,
+        budget: UsableBudget,
+        trigger: Trigger,
+        tokens: int,
+        before: Note | None,
     ) -> None:
         self.state = state
         self.layout = layout
@@ -162,6 +171,7 @@ class _Walk:
         self.is_tight = budget.target_tokens > target_tokens  # then all folds that can
         self.joins_all = budget.is_small and not self.is_tight and not policy.awaits_model
         self.passed: list[Note] = []
+        self.before = before
         self.replaced = {one.seq for one in state.refreshes[:-1]}
         self.digests_now = sum([shown.digest_tokens for shown in layout.ranges])
         shown = [held for held in layout.held if held.hold != "refresh" or held.seq == state.refresh_seq]
@@ -205,10 +215,11 @@ class _Walk:
 
     def pass_block(self, block: Sequence[Note]) -> None:
         for note in block:
+            offered = offer_note(note, self.state, self.budget, before=self.before)
             self.passed.append(note)
+            self.before = note
             self.passed_tokens += 0 if note.seq in self.replaced else note.tokens
             self.turns += note.kind == "user"
-            offered = offer_note(note, self.state, self.budget)
             if offered is not None:
                 self._offer(offered)
             elif note.kind == "user":

@@ -117,7 +117,8 @@ def fold(
     Args:
         plan: What to do.
         layout: The layout that the plan was made from.
-        notes: The messages of the range, of every fine range that joins the rollup, those that leave, and those that are held.
+        notes: The messages of the range, of every fine range that joins the rollup, those that leave, those that are held,
+            and those whose questions stand with these.
         pool: The pool of the rollup that is shown, or None when there is none.
         compaction_id: The compaction that commits this; digest ids are made from it.
         draft: The digest that a model wrote; an extractive one is made when left out.
@@ -208,10 +209,12 @@ def _without_erased(plan: CompactionPlan, layout: Layout, notes: Mapping[int, No
         for seq, group in enumerate(plan.groups, plan.first_seq)
     )
     left = {seq for seq, group in enumerate(groups, plan.first_seq) if group not in GONE} | layout.held_seqs
+    gone = {seq for seq, note in notes.items() if note.is_erased}
+    held = [held for held in plan.held if held.seq in left]
     return replace(
         plan,
         groups=groups,
-        held=tuple(held for held in plan.held if held.seq in left),
+        held=tuple([one.without_asked() if one.asked and one.asked.seq in gone else one for one in held]),
         leaving=tuple(seq for seq in plan.leaving if seq in left),
     )
 
@@ -260,7 +263,7 @@ def _digest_of_range(
         cap_tokens=plan.digest_cap_tokens,
         estimate=estimate_text_tokens,
         focus=plan.focus,
-        beside=[*standing, *_list_kept_lines(plan, notes)],
+        beside=[*standing, *_list_held_lines(plan, notes)],
     )
     digest = _digest(
         text,
@@ -280,11 +283,6 @@ def _read_ahead(plan: CompactionPlan, notes: Mapping[int, Note]) -> Steps[None]:
         for line in lines[at : at + _LINES_PER_STEP]:
             read_value(line.quote)
         yield
-
-
-def _list_kept_lines(plan: CompactionPlan, notes: Mapping[int, Note]) -> list[ExtractLine]:
-    """The lines of those kept messages that were read for this compaction."""
-    return [line for held in plan.held if held.seq in notes for line in notes[held.seq].lines]
 
 
 def _drafted(plan: CompactionPlan, draft: Draft, compaction_id: str) -> Digest | None:
@@ -389,8 +387,11 @@ def list_shown_elsewhere(
 
 
 def _list_held_lines(plan: CompactionPlan, notes: Mapping[int, Note]) -> list[ExtractLine]:
-    """The lines of the messages that stay word for word: nothing says them twice, and they supersede what they correct."""
-    return [line for message in plan.held if message.seq in notes for line in notes[message.seq].lines]
+    """What stays word for word, questions of kept answers too: nothing says it twice, and it supersedes what it corrects."""
+    lines = [line for message in plan.held if message.seq in notes for line in notes[message.seq].lines]
+    asked = {(one.asked.seq, one.asked.start) for one in plan.held if one.asked}
+    shown = [notes[seq] for seq, _ in asked if seq in notes]
+    return lines + [line for note in shown for line in note.lines if (line.seq, line.start) in asked]
 
 
 def _certify(

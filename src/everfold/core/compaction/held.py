@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from everfold.core.compaction.layout import APART, HeldMessage, Hold, Quotes
+from everfold.core.compaction.layout import APART, Asked, HeldMessage, Hold, Quotes
+from everfold.core.digests.answers import find_asked, show_asked
 from everfold.core.digests.standing import is_strong
 from everfold.core.log.budget import UsableBudget
 from everfold.core.log.messages import Note
@@ -43,25 +44,48 @@ def settle_running(held: HeldMessage, state: SessionState) -> HeldMessage:
     if held.seq == state.turn_seq:
         return replace(held, hold="running")
     if held.hold == "running":
-        return replace(held, hold="pin" if held.keep else "slice")
+        shown = held.asked.tokens if held.asked else 0
+        return replace(held, hold="pin" if held.keep else "slice", tokens=held.tokens + shown)
     return held
 
 
-def offer_note(note: Note, state: SessionState, budget: UsableBudget) -> HeldMessage | None:
-    """How a message would be held once the watermark has passed it, or None when it can only fold."""
-    hold = _find_hold(note, state, budget)
+def offer_note(
+    note: Note, state: SessionState, budget: UsableBudget, *, before: Note | None = None
+) -> HeldMessage | None:
+    """How a message would be held once the watermark has passed it, or None when it can only fold.
+
+    Args:
+        note: The message.
+        state: The session's state.
+        budget: The shares of the limit.
+        before: The message before it, whose question it may answer.
+    """
+    asked = _find_asked(note, before)
+    hold = _find_hold(note, state, budget, is_answer=asked is not None)
     if hold is None:
         return None
     return HeldMessage(
         seq=note.seq,
-        tokens=note.tokens,
+        tokens=note.tokens + (asked.tokens if asked and hold not in APART else 0),
         hold=hold,
         keep=note.keep and note.kind == "user",
         quotes=measure_quotes(note.lines),
+        asked=None if hold == "head" else asked,
     )
 
 
-def _find_hold(note: Note, state: SessionState, budget: UsableBudget) -> Hold | None:
+def _find_asked(note: Note, before: Note | None) -> Asked | None:
+    """The question that a user's short message stands with."""
+    if note.kind != "user" or before is None or before.kind != "assistant":
+        return None
+    question = find_asked(note.lines, before.lines)
+    if question is None:
+        return None
+    tokens = estimate_text_tokens(show_asked(question.seq, question.quote))
+    return Asked(question.seq, question.start, len(question.quote), tokens)
+
+
+def _find_hold(note: Note, state: SessionState, budget: UsableBudget, *, is_answer: bool) -> Hold | None:
     if note.is_erased:
         return None
     if note.seq == state.head_seq:
@@ -74,8 +98,8 @@ def _find_hold(note: Note, state: SessionState, budget: UsableBudget) -> Hold | 
         return "system"
     if note.kind == "user" and note.keep:
         return "pin"
-    is_kept = note.kind == "user" and note.raw_tokens <= budget.kept_message_tokens and stands_alone(note)
-    return "slice" if is_kept else None
+    is_kept = note.kind == "user" and note.raw_tokens <= budget.kept_message_tokens
+    return "slice" if is_kept and (is_answer or stands_alone(note)) else None
 
 
 def measure_quotes(lines: Iterable[ExtractLine]) -> Quotes:

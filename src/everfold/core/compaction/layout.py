@@ -7,7 +7,7 @@ before its branch point, so nothing of a layout is ever copied or rebuilt.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, cast
 
@@ -40,12 +40,25 @@ class Quotes(NamedTuple):
 NO_QUOTES: Final = Quotes()
 
 
+class Asked(NamedTuple):
+    """The question that a short message answers: `text[start:start + length]` of the assistant's message before it.
+
+    `tokens` are those of the line that shows it.
+    """
+
+    seq: int
+    start: int
+    length: int
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldMessage:
     """A message at or below the watermark that is shown verbatim.
 
-    `tokens` are those of its visible form; `keep` tells that it asked to be pinned, whatever holds it now; `quotes` is
-    what its standing lines would take in the standing instructions (nothing as well where a former version held it).
+    `tokens` are those of its visible form, with the line of `asked` where it stands in a range; `keep` tells that it asked
+    to be pinned, whatever holds it now; `quotes` is what its standing lines would take in the standing instructions
+    (nothing as well where a former version held it); `asked` is the question that it stands with.
     """
 
     seq: int
@@ -53,6 +66,12 @@ class HeldMessage:
     hold: Hold
     keep: bool = False
     quotes: Quotes = NO_QUOTES
+    asked: Asked | None = None
+
+    def without_asked(self) -> "HeldMessage":
+        """The same without the question, which is in the log no more."""
+        shown = self.asked.tokens if self.asked and self.hold not in APART else 0
+        return replace(self, tokens=self.tokens - shown, asked=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +140,11 @@ class Layout:
         """The messages at or below the watermark that are shown."""
         return frozenset(held.seq for held in self.held)
 
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The questions that stand over messages of ranges."""
+        return tuple([held.asked for held in self.held if held.asked and held.hold not in APART])
+
 
 EMPTY_LAYOUT = Layout()
 """Before the first compaction: everything is tail."""
@@ -140,18 +164,21 @@ def split_held(held: Sequence[HeldMessage], ranges: Sequence[ShownRange]) -> lis
 
 def held_to_row(held: HeldMessage) -> list[object]:
     """A held message as a row of JSON."""
-    return [held.seq, held.tokens, held.hold, held.keep, *held.quotes]
+    return [held.seq, held.tokens, held.hold, held.keep, *held.quotes, *(held.asked or ())]
 
 
 def held_from_row(row: Sequence[object]) -> HeldMessage:
-    """The held message that `held_to_row` wrote, now or without its quotes."""
-    seq, tokens, hold, keep, *quotes = row
+    """The held message that `held_to_row` wrote, now or without its question or its quotes."""
+    seq, tokens, hold, keep, *rest = row
+    more = cast("list[int]", rest)
+    quotes, asked = more[: len(NO_QUOTES)], more[len(NO_QUOTES) :]
     return HeldMessage(
         seq=cast("int", seq),
         tokens=cast("int", tokens),
         hold=cast("Hold", hold),
         keep=cast("bool", keep),
-        quotes=Quotes(*cast("list[int]", quotes)),
+        quotes=Quotes(*quotes),
+        asked=Asked(*asked) if asked else None,
     )
 
 

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import Final, TypeAlias
 
+from everfold.core.digests.rows import neutralise
 from everfold.core.digests.value import LineValue, read_value
 from everfold.core.primitives.origins import Origin
 from everfold.core.primitives.stepwise import Steps, map_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.substance import measure_substance
+from everfold.core.text.frames import name_asked
 
 _LINES_PER_STEP: Final = 200
 _MOST_WORDS: Final = 8
@@ -52,6 +54,23 @@ def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Said]]:
     groups = [_add_question(line, asked[line.seq - 1]) if line.seq - 1 in asked else (line,) for line in lines]
     tells = yield from map_stepwise(_tells, groups, count=_LINES_PER_STEP)
     return [*compress(groups, tells)] or [(line,) for line in lines]
+
+
+def find_asked(lines: Sequence[ExtractLine], before: Sequence[ExtractLine]) -> ExtractLine | None:
+    """The question in the lines of the message before that a short message answers, by the same rule; None for any other.
+
+    The message has to say something of its own: "Do it." is told by its question alone, which a digest has.
+    """
+    words_count = sum(len(line.quote.split()) for line in lines)
+    asked = next((line for line in reversed(before) if _is_question(line)), None)
+    if asked is None or words_count > _MOST_WORDS or not any(measure_substance(line.quote) for line in lines):
+        return None
+    return asked if any(len(_add_question(line, asked)) > 1 for line in lines) else None
+
+
+def show_asked(seq: int, quote: str) -> str:
+    """The line that shows a question over the message that answers it; it can forge no marker and no fence."""
+    return name_asked(seq, neutralise(quote))
 
 
 def _tells(said: Said) -> bool:

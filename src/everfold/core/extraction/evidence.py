@@ -24,13 +24,22 @@ from everfold.core.log.messages import (
 )
 from everfold.core.primitives.origins import AUTHORITY, Origin
 from everfold.core.statements.segments import Span
-from everfold.core.text.frames import BETWEEN_TEXT, DELTA_TITLE, EARLIER_TEXT, OPENER_TEXT, RECALL_TITLE, SNAPSHOT_TITLE
+from everfold.core.text.frames import (
+    ASKED_TITLE,
+    BETWEEN_TEXT,
+    DELTA_TITLE,
+    EARLIER_TEXT,
+    OPENER_TEXT,
+    RECALL_TITLE,
+    SNAPSHOT_TITLE,
+)
 
 _SAID: Final[frozenset[Kind]] = frozenset(("user", "notice", "assistant", "result", "late"))
 _FRAMES: Final = (
     OPENER_TEXT,
     BETWEEN_TEXT,
     EARLIER_TEXT,
+    ASKED_TITLE,
     RECALL_TITLE,
     DELTA_TITLE,
     *(f"{mark}{SNAPSHOT_TITLE}" for mark in ("=== ", "## ", "# ", "[")),

@@ -161,7 +161,9 @@ def erase_from_layout(layout: Layout, seq: int, standing: Sequence[ExtractLine] 
         standing: Every standing line up to the watermark whose message is not held, to fill the block again; what the
             block shows already, when left out.
     """
-    new = replace(layout, held=tuple(held for held in layout.held if held.seq != seq))
+    held = [held for held in layout.held if held.seq != seq]
+    held = [one.without_asked() if one.asked and one.asked.seq == seq else one for one in held]
+    new = replace(layout, held=tuple(held))
     if standing is not None:
         new = _with_standing(new, [line for line in standing if line.seq != seq], LeftOut())
     elif any(line.seq == seq for line in (*layout.standing, *layout.standing_pool)):

@@ -47,6 +47,15 @@ def name_earlier(seqs: Sequence[int]) -> str:
     return f"[Above: {noun} {name_seqs(seqs)}]"
 
 
+ASKED_TITLE: Final = "[Answers the assistant's message "
+"""How the line over a kept message begins that tells nothing without what it answers."""
+
+
+def name_asked(seq: int, quote: str) -> str:
+    """The line over a kept message: the assistant's own words that it answers, on one line."""
+    return f'{ASKED_TITLE}{seq}: "{quote}"]'
+
+
 def name_span(first_seq: int, last_seq: int) -> str:
     """A range of messages in words."""
     return f"message {first_seq}" if first_seq == last_seq else f"messages {first_seq}-{last_seq}"

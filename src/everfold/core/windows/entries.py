@@ -1,6 +1,7 @@
 """What a window is made of, and the part of a window that is rendered."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from everfold.core.compaction.layout import ShownRange
@@ -21,11 +22,15 @@ class MessageEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeEntry:
-    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded."""
+    """One range of the past: its kept messages and the digest of the rest, which is empty when nothing was folded.
+
+    `asked` has the line that stands over a kept message, by its sequence number: what it answers.
+    """
 
     shown: ShownRange
     kept: tuple[Message, ...]
     digest_text: str
+    asked: Mapping[int, str] = field(default_factory=dict)
     kind: Literal["range"] = "range"
 
 

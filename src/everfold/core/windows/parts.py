@@ -88,7 +88,10 @@ def _message_part(message: Message, name: Slice) -> WindowPart:
 
 def _range_parts(entry: RangeEntry) -> Iterator[WindowPart]:
     """The kept messages of a range, then its digest with all that frames the range."""
-    yield from (_message_part(message, "kept") for message in entry.kept)
+    for message in entry.kept:
+        part, asked = _message_part(message, "kept"), entry.asked.get(message.seq, "")
+        text = f"{asked}\n{part.text}" if asked else part.text
+        yield replace(part, tokens=part.tokens + estimate_text_tokens(asked), text=text)
     shown = entry.shown
     yield WindowPart(
         slice="digest",

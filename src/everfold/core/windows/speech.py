@@ -141,7 +141,10 @@ class _Speaker:
         items: list[Shown] = []
         if kept:
             items.append(ShownText(EARLIER_TEXT))
-            items.extend(item for message in kept for item in self._items(message))
+            for message in kept:
+                if message.seq in entry.asked:
+                    items.append(ShownText(clean_text(entry.asked[message.seq])))
+                items.extend(self._items(message))
             items.append(ShownText(name_earlier([message.seq for message in kept])))
         if entry.digest_text:
             items.append(ShownText(clean_text(entry.digest_text)))

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from everfold.core.compaction.layout import Layout, split_held
+from everfold.core.compaction.layout import Asked, Layout, split_held
 from everfold.core.compaction.planning import measure_note, measure_window
+from everfold.core.digests.answers import show_asked
 from everfold.core.digests.standing import LeftOut
 from everfold.core.log.budget import Policy, UsableBudget
 from everfold.core.log.calibration import Calibration, count_parts, count_tokens
@@ -145,7 +146,7 @@ def build_body(
 
     Args:
         layout: What is shown of the past.
-        messages: Every message that the layout holds, by sequence number; tombstones for the erased ones.
+        messages: Every message that the layout holds or quotes, by sequence number; tombstones for the erased ones.
         digests: The text of every digest that the layout shows, by id.
         snapshot: What is remembered of the user; empty for nothing.
         refresh_seq: The newest context refresh; another one that is held was replaced, and is not shown.
@@ -300,6 +301,11 @@ def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
     return [*range(1, state.fixed_seq + 1), *held, *range(first_tail, state.safe_seq + 1)]
 
 
+def needed_seqs(state: SessionState, layout: Layout) -> list[int]:
+    """The sequence numbers of the messages that the window is built from: those that it shows, and those that it quotes."""
+    return sorted({*shown_seqs(state, layout), *(asked.seq for asked in layout.asked)})
+
+
 def _body_entries(
     layout: Layout,
     messages: Mapping[int, Message],
@@ -316,6 +322,11 @@ def _body_entries(
                     shown=shown,
                     kept=tuple(messages[held.seq] for held in kept),
                     digest_text=digests[shown.digest_id] if shown.digest_id else "",
+                    asked={
+                        held.seq: show_asked(held.asked.seq, quote_asked(held.asked, messages))
+                        for held in kept
+                        if held.asked
+                    },
                 )
             )
     if layout.standing_text:
@@ -329,6 +340,11 @@ def _body_entries(
         MessageEntry(message=messages[held.seq], slice="running") for held in layout.held if held.hold == "running"
     ]
     return entries
+
+
+def quote_asked(asked: Asked, messages: Mapping[int, Message]) -> str:
+    """The question's own words, from the log."""
+    return messages[asked.seq].view.text[asked.start : asked.start + asked.length]
 
 
 def _report(

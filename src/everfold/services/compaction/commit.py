@@ -284,6 +284,7 @@ class Committer:
         rollup = live.layout.rollup
         joined_from = rollup.last_seq + 1 if rollup else 1
         seqs = {*plan.leaving, *(held.seq for held in plan.held), *range(plan.first_seq, plan.last_seq + 1)}
+        seqs.update(held.asked.seq for held in plan.held if held.asked)
         seqs.update(range(joined_from, plan.join_through + 1))
         notes = {note.seq: note for note in known if note.seq in seqs}
         missing = sorted(seqs - notes.keys())

@@ -176,20 +176,21 @@ class Compactor:
         if demand is None and find_trigger(live.state, layout, policy, budget) is None:
             return None, ()
         with self.committer.stream.tracer.span(COMPACTION_PLAN) as span:
-            notes = await self._read_next(layout)
+            before, notes = await self._read_next(layout)
             await finish_pausing(read_ahead([line for note in notes for line in note.lines]))
-            plan = plan_compaction(live.state, layout, notes, policy, budget, demand=demand)
+            plan = plan_compaction(live.state, layout, notes, policy, budget, demand=demand, before=before)
             span.set_attributes(describe_plan(live.record.id, plan))
         return plan, notes
 
-    async def _read_next(self, layout: Layout) -> Sequence[Note]:
-        """The notes of the next compaction's messages, at most."""
+    async def _read_next(self, layout: Layout) -> tuple[Note | None, Sequence[Note]]:
+        """The note of the message at the watermark, and those of the next compaction's messages, at most."""
         live = self.live
         first_seq = layout.watermark + 1
         last_seq = min(first_seq + live.settings.policy.rows_per_digest - 1, live.state.safe_seq)
         if last_seq < live.state.safe_seq:
             last_seq = await self.store.find_boundary(live.record.id, last_seq) or live.state.safe_seq
-        return await self.store.read_notes(live.record.id, range(first_seq, last_seq + 1))
+        notes = await self.store.read_notes(live.record.id, range(max(first_seq - 1, 1), last_seq + 1))
+        return (notes[0], notes[1:]) if layout.watermark else (None, notes)
 
     async def _carry_out(self, plan: CompactionPlan, notes: Sequence[Note], *, is_patient: bool = False) -> Fold | None:
         """Begin and commit in one breath; None when another worker was first and the state has been read again."""

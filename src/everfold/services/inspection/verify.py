@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from everfold.core.compaction.certificate import (
     Certificate,
     VerificationProblem,
+    check_asked,
     check_certificate,
     check_forgotten,
     check_never_neither,
@@ -58,6 +59,9 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
     problems += check_never_neither(
         layout, certificates, compaction_id=state.compaction_id, last_seq=state.last_seq, refresh_seq=state.refresh_seq
     )
+    asked = await store.read_messages(record.id, [asked.seq for asked in layout.asked])
+    texts = {message.seq: message.view.text for message in asked}
+    problems += check_asked(layout, texts, compaction_id=state.compaction_id)
     shown = [shown.digest_id for shown in layout.ranges if shown.digest_id]
     stored = await store.read_digests(shown)
     problems += [

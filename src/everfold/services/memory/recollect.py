@@ -33,7 +33,7 @@ from everfold.core.recall.snapshots import (
 )
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.windows.suffixes import measure_suffix, measure_suffix_space, measure_turn_space
-from everfold.core.windows.window import shown_seqs
+from everfold.core.windows.window import quote_asked, shown_seqs
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.stores import Store
@@ -272,7 +272,8 @@ async def list_shown(store: Store, live: LiveSession, remembered: Sequence[str] 
     messages = await load_shown(store, live)
     digests = await live.load_digests(store, [shown.digest_id for shown in layout.ranges if shown.digest_id])
     said = [messages[seq].view.text for seq in shown_seqs(state, layout) if not messages[seq].is_erased]
-    own = [*(digest.text for digest in digests.values()), layout.standing_text, *remembered]
+    asked = (quote_asked(one, messages) for one in layout.asked)
+    own = [*(digest.text for digest in digests.values()), layout.standing_text, *asked, *remembered]
     return Shown(
         session=live.record,
         seqs=frozenset((*range(1, state.fixed_seq + 1), *layout.held_seqs, state.turn_seq)),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from everfold.core.compaction.planning import list_noted
 from everfold.core.log.messages import Message
 from everfold.core.text.frames import continuity_note
-from everfold.core.windows.window import shown_seqs
+from everfold.core.windows.window import needed_seqs
 from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.remembered import LoadedUpTo, NotedMoment, TurnNote
@@ -24,7 +24,7 @@ async def load_shown(store: Store, live: LiveSession) -> dict[int, Message]:
     if before is not None and before.holds(state, layout):
         seqs: Sequence[int] = range(before.last_seq + 1, state.safe_seq + 1)
     else:
-        seqs = shown_seqs(state, layout)
+        seqs = needed_seqs(state, layout)
         _let_go(live, seqs)
     messages = await live.load_messages(store, seqs)
     live.loaded = LoadedUpTo(layout, state.epoch, state.fixed_seq, state.safe_seq)

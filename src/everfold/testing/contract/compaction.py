@@ -21,6 +21,7 @@ from everfold.testing.kit.builders import (
     RUN_OUT_SECS,
     Compacting,
     append_wires,
+    assistant,
     branch_session,
     commit,
     compact,
@@ -318,6 +319,17 @@ class CompactionContract:
         quotes = [line.quote for line in compacting.fold.layout.standing]
         assert any("\ud83d\ude00" in quote for quote in quotes), "the statement is not in the standing instructions"
         assert await store.read_layout(CompactionId("evt_1")) == compacting.fold.layout
+
+    async def test_a_kept_answer_keeps_the_place_of_its_question(self, store: Store) -> None:
+        """A kept message that answers a question names where it stands, in the stored plan and in the stored layout."""
+        record = await open_session(store, None, *talk(2))
+        question = "Which jacket shall I pack for Bergen?"
+        await append_wires(store, record.id, assistant(f"Noted. {question}"), user("The blue one."), *talk(6, first=20))
+        compacting = await compact(store, record.id, "evt_1")
+        (asked,) = compacting.fold.layout.asked
+        assert (asked.seq, asked.start, asked.length) == (5, len("Noted. "), len(question))
+        assert await store.read_layout(CompactionId("evt_1")) == compacting.fold.layout
+        assert (await store.get_compaction(CompactionId("evt_1"))).plan == compacting.compaction.plan
 
     async def test_a_branch_inherits_events_up_to_its_branch(self, store: Store) -> None:
         """A branch lists the compactions that it shares and its own, along two levels, and none that came later."""

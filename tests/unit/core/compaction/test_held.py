@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from everfold.core.compaction.held import choose_held, offer_note, stands_alone
-from everfold.core.compaction.layout import NO_QUOTES, HeldMessage, Quotes, held_from_row, held_to_row
+from everfold.core.compaction.held import choose_held, offer_note, settle_running, stands_alone
+from everfold.core.compaction.layout import NO_QUOTES, Asked, HeldMessage, Quotes, held_from_row, held_to_row
 from everfold.core.compaction.planning import measure_trigger
 from everfold.core.log.budget import Policy, share_budget, upgrade_ratios
 from everfold.core.log.calibration import Calibration
@@ -64,6 +64,58 @@ def test_a_message_with_content_is_kept(text: str) -> None:
     assert offered.hold == "slice"
 
 
+def asks(text: str) -> Note:
+    """What the assistant said before it."""
+    lines = find_extract_lines(text, seq=1, origin="assistant", is_result=False, said_at=minute(1))
+    return replace(said(text), seq=1, kind="assistant", origin="assistant", lines=lines)
+
+
+QUESTION = "Which jacket shall I pack for Bergen?"
+
+
+@pytest.mark.parametrize("text", ["The blue one.", "Yes, 50 degrees."])
+def test_a_short_answer_is_kept_with_its_question(text: str) -> None:
+    """What tells little alone can be kept with the question of the message before it, and counts with its words."""
+    before = asks(f"Your flight is booked. {QUESTION}")
+    held = offer_note(said(text), SessionState(head_seq=1, turn_seq=3), BUDGET, before=before)
+    assert held is not None
+    assert held.asked is not None
+    assert held.hold == "slice"
+    assert (held.asked.seq, held.asked.start, held.asked.length) == (1, 23, len(QUESTION))
+    assert held.tokens == said(text).tokens + held.asked.tokens
+    assert held.without_asked() == HeldMessage(seq=2, tokens=said(text).tokens, hold="slice")
+
+
+@pytest.mark.parametrize("text", ["Do it.", "Yes please!", "👍"])
+def test_what_says_nothing_is_not_kept_with_a_question(text: str) -> None:
+    """A message without a telling word folds: the digest has it with its question."""
+    state = SessionState(head_seq=1, turn_seq=3)
+    assert offer_note(said(text), state, BUDGET, before=asks(QUESTION)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("My sister Ruth moved to Bergen last spring and likes it there.", QUESTION),
+        ("Order 4411", "Your flight is booked."),
+    ],
+)
+def test_what_answers_nothing_stands_without_a_question(text: str, before: str) -> None:
+    """Who says more than a few words says what it is about, and without a question nothing is quoted."""
+    held = offer_note(said(text), SessionState(head_seq=1, turn_seq=3), BUDGET, before=asks(before))
+    assert held == offer_note(said(text), SessionState(head_seq=1, turn_seq=3), BUDGET)
+
+
+def test_a_running_answer_gets_its_question_with_its_range() -> None:
+    """The running message stands apart without a line over it; the line counts from when it stands in its range."""
+    running = offer_note(said("The blue one."), SessionState(turn_seq=2), BUDGET, before=asks(QUESTION))
+    assert running is not None
+    assert running.asked is not None
+    assert (running.hold, running.tokens) == ("running", said("The blue one.").tokens)
+    settled = settle_running(running, SessionState(turn_seq=9))
+    assert (settled.hold, settled.tokens) == ("slice", running.tokens + running.asked.tokens)
+
+
 def test_a_message_over_half_of_the_slice_folds() -> None:
     """One message takes at most half of the kept slice."""
     note = replace(said("The harbour master wrote about berth 12."), raw_tokens=BUDGET.kept_tokens // 2 + 1)
@@ -95,6 +147,9 @@ def test_a_held_message_reads_back() -> None:
     held = HeldMessage(seq=7, tokens=12, hold="pin", keep=True, quotes=Quotes(30, 4))
     assert held_from_row(held_to_row(held)) == held
     assert held_from_row([7, 12, "pin", True]) == replace(held, quotes=NO_QUOTES)
+    assert held_from_row([7, 12, "pin", True, 30, 4]) == held
+    answer = replace(held, asked=Asked(6, 40, 31, 19))
+    assert held_from_row(held_to_row(answer)) == answer
 
 
 @pytest.mark.parametrize(
