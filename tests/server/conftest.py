@@ -1,5 +1,6 @@
 """A server in this process, over a real store, and clients with keys of each scope."""
 
+import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -48,9 +49,9 @@ async def serve(path: Path, settings: Settings = INLINE, *, config: Path | None 
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    """A server over a new database."""
-    async with serve(tmp_path / "served.db") as one:
+async def served(made_database: Path, tmp_path: Path) -> AsyncIterator[Served]:
+    """A server over an empty database."""
+    async with serve(Path(shutil.copy(made_database, tmp_path / "served.db"))) as one:
         yield one
 
 

@@ -348,7 +348,7 @@ class Bench:
 
     async def write_digest(self, task: Task) -> Written:
         """See for how long the event is claimed, and fail."""
-        self.leases.append((await self.engine._store.get_compaction(task.compaction.id)).lease_until)
+        self.leases.append((await self.engine.admin.get_compaction(task.compaction.id)).lease_until)
         raise ModelUnavailableError("no route to the model; try again")
 
     def arm(self) -> None:

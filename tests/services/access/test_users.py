@@ -300,10 +300,10 @@ async def test_an_id_that_is_taken_is_made_again(file_url: str) -> None:
         assert len({it.id for it in await engine.list_users()}) == 6
 
 
-async def test_applying_twice_writes_nothing(engine: Everfold) -> None:
+async def test_applying_twice_writes_nothing(engine: Everfold, clock: FakeClock) -> None:
     """Users of the settings that are in the store already are left as they are, to the last field."""
     entries = plan_users([UserEntry(name="Ilse", bindings=(parse_binding("telegram:12"),)), UserEntry(name="ben")])
-    users = Users(store=engine._store, clock=engine._clock, ids=engine._ids)
+    users = Users(store=engine._store, clock=clock, ids=CountingIds())
     await users.apply(entries)
     before = await engine.list_users()
     await users.apply(entries)

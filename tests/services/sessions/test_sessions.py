@@ -183,7 +183,7 @@ async def test_branch_at_every_boundary_lives(engine: Everfold) -> None:
         prover.given = [message.wire for message in await branch.messages(1, seq)]
         await prover.append(user("And now?"), calls("a"), result("a", "third"), assistant("That is all."))
         await prover.window()
-        await branch.compact(keep_recent=1)
+        assert await branch.compact(keep_recent=1)
         await prover.window()
         await prover.check_all()
 

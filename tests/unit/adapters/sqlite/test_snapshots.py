@@ -39,7 +39,8 @@ async def test_a_write_is_not_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     """However short reads are to be, what writes is never ended half-way."""
     monkeypatch.setattr(connection, "READ_SECS", 0.0)
     store = await SqliteStore.open(str(tmp_path / "everfold.db"))
-    await store._write(lambda database: database.connection.execute(ENDLESS.replace("FROM n)", "FROM n LIMIT 200000)")))
+    long = ENDLESS.replace("FROM n)", "FROM n LIMIT 200000)")
+    assert await store._write(lambda database: database.connection.execute(long).fetchall()) == [(200_000,)]
     await store.close()
 
 
