@@ -114,6 +114,13 @@ def only_this_machine() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_settings_are_left() -> Iterator[None]:
+    """No test leaves a settings file where all others, and whoever works in this folder, would read it."""
+    yield
+    assert not (PROJECT / "everfold.toml").exists(), f"a test has written {PROJECT / 'everfold.toml'}"
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """The event loop that every async test runs on."""

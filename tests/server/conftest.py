@@ -49,8 +49,9 @@ async def serve(path: Path, settings: Settings = INLINE, *, config: Path | None 
 
 
 @pytest.fixture
-async def served(made_database: Path, tmp_path: Path) -> AsyncIterator[Served]:
-    """A server over an empty database."""
+async def served(made_database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
+    """A server over an empty database; its settings file, which requests may write, would be in the test's own folder."""
+    monkeypatch.chdir(tmp_path)
     async with serve(Path(shutil.copy(made_database, tmp_path / "served.db"))) as one:
         yield one
 
