@@ -13,7 +13,7 @@ from typing import get_args
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from tests.support.postgres import empty_database
 from tests.support.sizes import examples
 
@@ -113,6 +113,12 @@ class MemoryMachine(RuleBasedStateMachine):
             return await ask(store)
         except EverfoldError as error:
             return type(error), error.code
+
+    @initialize(plans=st.lists(st_changes(), min_size=2, max_size=4))
+    def begin(self, plans: list[MemoryChange]) -> None:
+        """There is always something in memory."""
+        for plan in plans:
+            self.change(plan)
 
     @rule()
     def change_connection(self) -> None:
