@@ -287,7 +287,8 @@ class Memory:
         if not done.seen:
             reasons = "; ".join(refusal.reason for refusal in done.refusals) or "nothing of it could be kept"
             raise InvalidInputError(f"this was not taken into memory: {reasons}")
-        return (await self._store.list_revisions(done.seen[0]))[-1]
+        written = {item.id: item for item in done.items}
+        return written.get(done.seen[0]) or (await self._store.list_revisions(done.seen[0]))[-1]
 
     async def edit(
         self, item_id: str, statement: str, *, expected_revision: int | None = None, actor: str = "user"

@@ -403,14 +403,14 @@ async def test_a_server_that_is_not_there(script: WriteScript) -> None:
 
 
 async def test_opening_loads_no_library(here: Path) -> None:
-    """An engine with hands loads no library of models or servers before one is asked."""
+    """An engine with hands is open before a library of models or servers is loaded."""
     code = (
         "import asyncio, sys, everfold.agents\n"
         "async def main():\n"
         "    async with everfold.agents.open('memory://', settings={'hands': {'plain': {}}}) as agents:\n"
         "        assert agents.hands.list()\n"
+        "        print(*sorted({name.partition('.')[0] for name in sys.modules} & {'pydantic_ai', 'fastmcp', 'mcp', 'openai'}))\n"
         "asyncio.run(main())\n"
-        "print(*sorted({name.partition('.')[0] for name in sys.modules} & {'pydantic_ai', 'fastmcp', 'mcp', 'openai'}))\n"
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -236,8 +236,8 @@ async def test_memory_costs_only_the_agent_that_opted_in(trace: Trace, tmp_path:
 
 
 async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
-    """Where nothing is found a turn reads two more rows for an append and three for a window; what is found is written then."""
-    head = ["find_user", "read_version_of_memory"]
+    """Where nothing is found a turn reads one more row for an append and two for a window; what is found is written then."""
+    head = ["read_version_of_memory"]
     settings = {**NO_RECALL, **MEMORY_OF_ONE}
     async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=settings) as engine:
         session = await engine.session(user="ada", agent="shop", limit=32_000)
@@ -249,16 +249,16 @@ async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
             await session.append(wire)
             assert trace.take()[0] == [*head, *APPEND]
             await session.window()
-            assert trace.take()[0] == [*STATE, *head, "find_keys", "read_session_memory"]
+            assert trace.take()[0] == [*STATE, *head, "read_session_memory"]
         await session.append({"role": "user", "content": "Remember: the kiln is fired on Wednesdays."})
         statements, _ = trace.take()
         assert statements[: len(head) + len(APPEND)] == [*head, *APPEND]  # the message first, whatever becomes of it
         assert [statements.count(name) for name in ("insert_item", "insert_evidence")] == [1, 1]
         assert {"find_same_items", "search_items", "insert_extraction", "insert_audit"} < set(statements)
         await session.window()
-        assert "list_changed_item_keys" in trace.take()[0]  # the delta, once for the turn
+        assert "list_changed_items" in trace.take()[0]  # the delta, once for the turn
         await session.window()
-        assert trace.take()[0] == [*STATE, *head, "find_keys", "read_session_memory"]
+        assert trace.take()[0] == [*STATE, *head, "read_session_memory"]
 
 
 async def test_a_client_id_costs_its_own_query_only(engine: Everfold, trace: Trace) -> None:

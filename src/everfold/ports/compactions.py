@@ -105,6 +105,10 @@ class CompactionStore(Protocol):
         """The layout that a compaction committed."""
         ...
 
+    async def read_layouts(self, compaction_ids: Sequence[CompactionId]) -> list[Layout]:
+        """The layouts that several compactions committed, in the order that they are asked for."""
+        ...
+
     async def read_digests(self, digest_ids: Sequence[str]) -> dict[str, Digest]:
         """Digests by id; unknown ones are left out. Rollups come with their pool."""
         ...

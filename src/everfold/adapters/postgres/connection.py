@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeAlias, cast
@@ -21,7 +21,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8Dumper
 
 from everfold.adapters.postgres.words import PostgresWords
-from everfold.adapters.sql.database import Row, SqlValue
+from everfold.adapters.sql.database import OwnerKeys, Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.queries import load_migrations, load_queries
@@ -74,6 +74,8 @@ class Database:
         self.queries = prepare_queries()
         self.words = PostgresWords(self)
         self.places = Places(self)
+        self.keys = OwnerKeys()
+        self._locked: set[int] = set()
         connection.adapters.register_dumper(int, Int8Dumper)
 
     def rows(self, name: str, **values: SqlValue) -> list[Row]:
@@ -87,6 +89,17 @@ class Database:
         """The first row of a named query, or None."""
         return next(iter(self.rows(name, **values)), None)
 
+    def rows_each(self, name: str, bindings: Sequence[Mapping[str, SqlValue]]) -> list[list[Row]]:
+        """All rows of a named query for each of several bindings, in their order: one way to the server and back."""
+        if not bindings:
+            return []
+        try:
+            with self.connection.cursor(binary=True) as cursor:
+                cursor.executemany(self.queries[name], bindings, returning=True)
+                return [result.fetchall() for result in cursor.results()]
+        except (*UNFIT, errors.DataError) as error:
+            raise unfit_value(name, bindings[0], error) from error
+
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
         try:
@@ -94,14 +107,16 @@ class Database:
         except (*UNFIT, errors.DataError) as error:
             raise unfit_value(name, values, error) from error
 
-    def run_each(self, name: str, rows: Sequence[Row]) -> None:
+    def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""
-        with self.connection.cursor() as cursor:
-            cursor.executemany(self.queries[name], rows)
+        if rows:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(self.queries[name], rows)
 
     def insert(self, name: str, **values: SqlValue) -> int:
-        """Execute a named query that inserts one row, and give its key."""
-        return cast("int", self.rows(name, **values)[0][0])
+        """Execute a named query that inserts one row, and give its key; 0 where the query inserts none."""
+        row = self.row(name, **values)
+        return 0 if row is None else cast("int", row[0])
 
     def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
         """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""
@@ -114,15 +129,22 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing: commits at the end, rolls back on any error."""
-        with self.connection.transaction():
-            yield
+        self._locked.clear()
+        try:
+            with self.connection.transaction():
+                yield
+        except BaseException:
+            self.keys.forget()
+            raise
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Every read within it sees the database at one moment."""
-        with self.connection.transaction():
-            self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        self.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
             yield
+        finally:
+            self.connection.execute("ROLLBACK")
 
     def list_columns(self) -> list[tuple[str, str, int]]:
         """Every column as table, name, and place in the primary key (from 1; 0 for none)."""
@@ -151,7 +173,9 @@ class Database:
 
     def lock_user(self, user_key: int) -> None:
         """Wait until no other transaction that has locked this user is open; held until this one ends."""
-        self.rows("lock_user", user_key=user_key)
+        if user_key not in self._locked:
+            self.rows("lock_user", user_key=user_key)
+            self._locked.add(user_key)
 
     def mark_erased(self) -> None:
         """Nothing: which of the server's files hold what was erased is the server's to say."""

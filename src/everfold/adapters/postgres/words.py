@@ -77,10 +77,9 @@ class PostgresWords:
             )
         )
         terms = [_write_term(term) for term in keyed.terms]
-        counts = [cast("int", row[0]) for row in self._database.rows(f"count_{kind}_terms", terms="\n".join(terms))]
-        ((documents_count, words_count),) = cast(
-            "list[tuple[int, int]]", self._database.rows(f"count_{kind}_words", user_key=user_key)
-        )
+        rows = self._database.rows(f"count_{kind}_terms", user_key=user_key, terms="\n".join(terms))
+        (documents_count, words_count), *counted = cast("list[tuple[int, int]]", rows)
+        counts = [count for count, _ in counted]
         return _Asked(
             query=keyed,
             terms=terms,

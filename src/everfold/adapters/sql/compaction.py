@@ -253,18 +253,17 @@ def drop_drafts(database: Database, places: Places, session_id: SessionId) -> No
 
 def replace_records(database: Database, records: Sequence[NewRecord], digests: Sequence[Digest]) -> None:
     """Put what an erase made again in the place of what compactions had committed."""
-    for digest in digests:
-        values = digest_values(digest)
-        names = ("id", "generator", "tokens", "content_hash", "reads", "text", "pool")
-        database.run("replace_digest", **{name: values[name] for name in names})
+    names = ("id", "generator", "tokens", "content_hash", "reads", "text", "pool")
+    made = [digest_values(digest) for digest in digests]
+    database.run_each("replace_digest", [{name: values[name] for name in names} for values in made])
     for record in records:
-        _session_of(database, record.compaction_id)
-        database.run(
+        if not database.run(
             "replace_record",
             compaction_id=record.compaction_id,
             certificate=deflate(certificate_to_text(record.certificate)),
             layout=zlib.compress(layout_to_bytes(record.layout), 1),
-        )
+        ):
+            _session_of(database, record.compaction_id)  # refuses one that is not there
 
 
 def list_compactions(
@@ -287,13 +286,21 @@ def list_compactions(
 
 def read_layout(database: Database, compaction_id: CompactionId) -> Layout:
     """See `CompactionStore.read_layout`."""
-    row = database.row("read_layout", compaction_id=compaction_id)
-    if row is None or row[0] is None:
-        raise NotFoundError(f"compaction {compaction_id!r} has committed no layout", compaction=compaction_id)
-    return layout_from_bytes(zlib.decompress(cast("bytes", row[0])))
+    return read_layouts(database, [compaction_id])[0]
+
+
+def read_layouts(database: Database, compaction_ids: Sequence[CompactionId]) -> list[Layout]:
+    """See `CompactionStore.read_layouts`."""
+    found = database.rows_each("read_layout", [{"compaction_id": compaction_id} for compaction_id in compaction_ids])
+    layouts: list[Layout] = []
+    for compaction_id, rows in zip(compaction_ids, found, strict=True):
+        if not rows or rows[0][0] is None:
+            raise NotFoundError(f"compaction {compaction_id!r} has committed no layout", compaction=compaction_id)
+        layouts.append(layout_from_bytes(zlib.decompress(cast("bytes", rows[0][0]))))
+    return layouts
 
 
 def read_digests(database: Database, digest_ids: Sequence[str]) -> dict[str, Digest]:
     """See `CompactionStore.read_digests`."""
-    rows = (database.row("read_digest", digest_id=digest_id) for digest_id in digest_ids)
-    return {digest.id: digest for row in rows if row is not None for digest in [read_digest(row)]}
+    found = database.rows_each("read_digest", [{"digest_id": digest_id} for digest_id in digest_ids])
+    return {digest.id: digest for rows in found for row in rows for digest in [read_digest(row)]}

@@ -1,8 +1,8 @@
 """What the functions of this folder need of a database: named queries, transactions, locks and an index of words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from everfold.core.log.search_filters import SearchFilter
 from everfold.core.text.searching import SearchQuery
@@ -10,14 +10,45 @@ from everfold.core.text.searching import SearchQuery
 SqlValue: TypeAlias = int | float | bytes | str | None
 """What a column or a binding holds."""
 
+MOST_KEYS = 20_000
+"""How many keys of users and agents one connection remembers. Source: own choice; some megabytes."""
+
 NO_USER = 0
 """No user has this key: what is locked under it belongs to the whole store."""
 
 Row: TypeAlias = tuple[SqlValue, ...]
 
 
+class OwnerKeys:
+    """The keys of users and agents that one connection has read: they never change, and their rows are never removed.
+
+    What a transaction has read is forgotten when it is rolled back, since it may have made the row itself.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[tuple[str, str], int] = {}
+
+    def find(self, kind: Literal["user", "agent"], id_: str) -> int | None:
+        """The key of a user or an agent that was read."""
+        return self._keys.get((kind, id_))
+
+    def keep(self, kind: Literal["user", "agent"], id_: str, key: int) -> None:
+        """Remember a key."""
+        if len(self._keys) >= MOST_KEYS:
+            self._keys.clear()
+        self._keys[kind, id_] = key
+
+    def forget(self) -> None:
+        """Remember none."""
+        self._keys.clear()
+
+
 class Database(Protocol):
     """One connection with its named queries. Not for two threads at once."""
+
+    @property
+    def keys(self) -> "OwnerKeys":
+        """The keys of users and agents that this connection has read."""
 
     @property
     def words(self) -> "WordIndex":
@@ -29,14 +60,17 @@ class Database(Protocol):
     def row(self, name: str, **values: SqlValue) -> Row | None:
         """The first row of a named query, or None."""
 
+    def rows_each(self, name: str, bindings: Sequence[Mapping[str, SqlValue]]) -> list[list[Row]]:
+        """All rows of a named query for each of several bindings, in their order. To a server it is one way there and back."""
+
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
 
-    def run_each(self, name: str, rows: Sequence[Row]) -> None:
+    def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""
 
     def insert(self, name: str, **values: SqlValue) -> int:
-        """Execute a named query that inserts one row, and give its key."""
+        """Execute a named query that inserts one row, and give its key; 0 where the query inserts none."""
 
     def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
         """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""

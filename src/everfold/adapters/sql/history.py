@@ -11,6 +11,7 @@ from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.log import write_state
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.memory import change_memory
+from everfold.adapters.sql.owners import find_agent_key, find_user_key
 from everfold.adapters.sql.places import Places
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.retracting import Retraction
@@ -40,8 +41,8 @@ def search(
     only: SearchFilter = ANY_MESSAGE,
 ) -> list[Hit]:
     """See `HistoryStore.search`."""
-    user_key = _key(database, "find_user", user_id=user_id)
-    agent_key = None if agent_id is None else _key(database, "find_agent", agent_id=agent_id)
+    user_key = find_user_key(database, user_id)
+    agent_key = None if agent_id is None else find_agent_key(database, agent_id)
     if user_key is None or (agent_id is not None and agent_key is None):
         return []
     place = None if session_id is None else places.place(session_id)
@@ -78,17 +79,10 @@ def search(
     ]
 
 
-def _key(database: Database, name: str, **values: str | int) -> int | None:
-    row = database.row(name, **values)
-    return None if row is None else cast("int", row[0])
-
-
 def _count_words(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for word in query.words:
-        row = database.row("count_search_word", word=key_words(user_key, word))
-        counts[word] = 0 if row is None else cast("int", row[0])
-    return counts
+    words = list(query.words)
+    found = database.rows_each("count_search_word", [{"word": key_words(user_key, word)} for word in words])
+    return {word: cast("int", rows[0][0]) if rows else 0 for word, rows in zip(words, found, strict=True)}
 
 
 def _candidates(
@@ -136,7 +130,8 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
     """See `HistoryStore.erase_message`."""
     message_id, owner_key, *_ = _message_place(database, places, erasure.session_id, erasure.seq)
     database.lock_user(owner_key)
-    begin_erase(database)
+    if not any(change.is_forgetting for change in erasure.memory):  # else memory's change says so
+        begin_erase(database)
     _write_states(database, places, erasure)
     database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
     database.run("delete_search_row", message_id=message_id)

@@ -1,11 +1,12 @@
 """Messages and session states in SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import cast
 
 from everfold.adapters.sql import sessions
 from everfold.adapters.sql.codec import cuts_to_blob, message_row, read_message, read_note, text_to_blob
-from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.packing import pack_row, unpack_row
 from everfold.adapters.sql.places import Place, Places
@@ -129,24 +130,25 @@ def read_messages(
     database: Database, places: Places, session_id: SessionId, seqs: Sequence[int], *, retracted: bool = False
 ) -> list[Message]:
     """See `LogStore.read_messages`."""
-    messages: list[Message] = []
-    for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
-        rows = database.rows(
-            "read_messages", session_key=session_key, first_seq=first_seq, last_seq=last_seq, retracted=int(retracted)
-        )
-        messages.extend(read_message(row) for row in rows)
-    return messages
+    found = _read_ranges(database, places, "read_messages", session_id, seqs, retracted=int(retracted))
+    return [read_message(row) for row in found]
 
 
 def read_notes(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[Note]:
     """See `LogStore.read_notes`."""
-    notes: list[Note] = []
-    for session_key, first_seq, last_seq in places.ranges(session_id, seqs):
-        rows = database.rows(
-            "read_notes", session_key=session_key, first_seq=first_seq, last_seq=last_seq, long_bytes=LONG_BYTES
-        )
-        notes.extend(read_note(row) for row in rows)
-    return notes
+    found = _read_ranges(database, places, "read_notes", session_id, seqs, long_bytes=LONG_BYTES)
+    return [read_note(row) for row in found]
+
+
+def _read_ranges(
+    database: Database, places: Places, name: str, session_id: SessionId, seqs: Sequence[int], **values: SqlValue
+) -> Iterator[Row]:
+    """The rows of a query over every run of neighbours among the sequence numbers, in order."""
+    ranges = [
+        {"session_key": session_key, "first_seq": first_seq, "last_seq": last_seq, **values}
+        for session_key, first_seq, last_seq in places.ranges(session_id, seqs)
+    ]
+    return chain.from_iterable(database.rows_each(name, ranges))
 
 
 def find_client_ids(

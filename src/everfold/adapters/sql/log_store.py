@@ -63,6 +63,7 @@ class SqlLog(Connections):
     list_waiting = reads(compaction.list_waiting)
     list_compactions = reads_placed(compaction.list_compactions)
     read_layout = reads(compaction.read_layout)
+    read_layouts = reads(compaction.read_layouts)
     read_digests = reads(compaction.read_digests)
 
     # --- leases

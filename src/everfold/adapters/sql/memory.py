@@ -61,21 +61,23 @@ def move_version(
     database: Database, user_key: int, user_id: UserId, expected: MemoryVersion, head: MemoryVersion
 ) -> None:
     """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot and turn's recall."""
-    found = read_memory_version(database, user_id)
-    if found != expected:
-        raise ConflictError(
-            f"the memory of user {user_id} is at revision {found.revision} and epoch {found.epoch}, expected "
-            f"{expected.revision} and {expected.epoch}; read it and decide again",
-            user=user_id,
-        )
     has_erased = head.epoch > expected.epoch
-    database.run(
+    is_moved = database.run(
         "write_memory_head",
         user_key=user_key,
         revision=head.revision,
         epoch=head.epoch,
         erased_revision=head.revision if has_erased else 0,
+        expected_revision=expected.revision,
+        expected_epoch=expected.epoch,
     )
+    if not is_moved:
+        found = read_memory_version(database, user_id)
+        raise ConflictError(
+            f"the memory of user {user_id} is at revision {found.revision} and epoch {found.epoch}, expected "
+            f"{expected.revision} and {expected.epoch}; read it and decide again",
+            user=user_id,
+        )
     if has_erased:
         database.run("forget_snapshots", user_key=user_key, snapshot=b"")
         database.run("forget_turn_recalls", user_key=user_key)

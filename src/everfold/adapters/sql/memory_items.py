@@ -1,9 +1,9 @@
 """Items in SQL: their revisions, where they are quoted, and the search over them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice, product
 from typing import cast
 
 from everfold.adapters.sql.database import Database, SqlValue
@@ -31,9 +31,15 @@ class ItemFilter:
     limit_count: int
 
     @property
-    def shelves(self) -> tuple[Shelf, ...]:
-        """The shelves that it is of."""
-        return ("block",) if self.is_block else ("block", "archive")
+    def runs(self) -> list[tuple[ItemStatus, Shelf]]:
+        """The statuses and shelves that it is of."""
+        shelves: tuple[Shelf, ...] = ("block",) if self.is_block else ("block", "archive")
+        return list(product(dict.fromkeys(self.statuses), shelves))
+
+    @property
+    def takes_one_query(self) -> bool:
+        """Whether one query reads the items, at one moment by itself."""
+        return self.changed_after is not None or len(self.runs) == 1
 
 
 def find_place(database: Database, agent_id: AgentId | None) -> int | None:
@@ -62,17 +68,27 @@ def write_item(database: Database, user_key: int, item: Item, *, written_revisio
     }
     if item_key is None:
         item_key = database.insert("insert_item", **values)
+        if not item_key:
+            owner_key, revision = cast("tuple[int, int]", (database.row("find_item", item_id=item.id) or ())[1:3])
+            check_follows(item.id, item.revision, found=revision, is_own=owner_key == user_key)
     else:
         database.run("update_item", **values)
-    for one in item.evidence:
-        database.run("insert_evidence", item_key=item_key, session_id=one.session_id, seq=one.seq)
+    quoted: list[dict[str, SqlValue]] = [
+        {"item_key": item_key, "session_id": one.session_id, "seq": one.seq} for one in item.evidence
+    ]
+    database.run_each("insert_evidence", quoted)
     if item.status == "active":
         words = key_words(user_key, index_item(item))
         database.run("insert_item_words", item_key=item_key, own=words, scope=write_item_scope(user_key, place=place))
 
 
 def _make_room(database: Database, user_key: int, item: Item, content: bytes, *, forgets: bool) -> int | None:
-    """Put the newest revision of an item among the ones before, or drop them all; the item's key if it is there."""
+    """Put the newest revision of an item among the ones before, or drop them all; the item's key if it is there.
+
+    A first revision has none before.
+    """
+    if item.revision == 1:
+        return None
     row = database.row("find_item", item_id=item.id)
     if row is None:
         return None
@@ -98,53 +114,53 @@ def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
 
 
 def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:
-    """See `ItemStore.list_items`. O(items given), or O(items changed) where those are asked for."""
+    """See `ItemStore.list_items`. O(items given), for each status and shelf, or O(items changed) where those are asked for."""
     after_key = 0 if asked.after is None else _get_item_key(database, asked.after)
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
     place = find_place(database, agent_id)
     if asked.changed_after is None:
-        keys = _list_keys(database, user_key, place, asked, after_key)
+        rows = _list_runs(database, user_key, place, asked, after_key)
     else:
-        keys = _list_changed_keys(database, user_key, place, asked, after_key)
-    return [_read_item(database, key) for key in keys]
+        rows = _list_changed(database, user_key, place, asked, after_key)
+    return [_read_item(content) for _, content in islice(rows, asked.limit_count)]
 
 
-def _list_keys(database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int) -> list[int]:
-    """Keys in order: each status, shelf and place is a run of its own in an index, and the runs are merged."""
-    runs: list[list[int]] = []
-    places = (None,) if place is None else (0, place)
-    for status in dict.fromkeys(asked.statuses):
-        for shelf in asked.shelves:
-            for one in places:
-                rows = database.rows(
-                    "list_item_keys" if one is None else "list_placed_item_keys",
-                    user_key=user_key,
-                    place=one,
-                    status=status,
-                    shelf=shelf,
-                    after=after_key,
-                    limit_count=asked.limit_count,
-                )
-                runs.append([cast("int", row[0]) for row in rows])
-    return list(islice(merge(*runs), asked.limit_count))
-
-
-def _list_changed_keys(
+def _list_runs(
     database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int
-) -> list[int]:
-    rows = database.rows("list_changed_item_keys", user_key=user_key, changed_after=asked.changed_after)
-    keys = (
-        cast("int", key)
-        for key, status, found_place, shelf in rows
-        if status in asked.statuses and shelf in asked.shelves and (place is None or found_place in (0, place))
+) -> Iterable[tuple[int, bytes]]:
+    """Keys and contents in order: each status and shelf is a run of its own in an index, and the runs are merged."""
+    asking: list[dict[str, SqlValue]] = [
+        {
+            "user_key": user_key,
+            "place": place,
+            "status": status,
+            "shelf": shelf,
+            "after": after_key,
+            "limit_count": asked.limit_count,
+        }
+        for status, shelf in asked.runs
+    ]
+    found = database.rows_each("list_items" if place is None else "list_placed_items", asking)
+    return merge(*cast("list[list[tuple[int, bytes]]]", found))
+
+
+def _list_changed(
+    database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int
+) -> list[tuple[int, bytes]]:
+    rows = database.rows("list_changed_items", user_key=user_key, changed_after=asked.changed_after)
+    return sorted(
+        (cast("int", key), cast("bytes", content))
+        for key, status, found_place, shelf, content in rows
+        if (status, shelf) in asked.runs
+        and (place is None or found_place in (0, place))
+        and cast("int", key) > after_key
     )
-    return sorted(key for key in keys if key > after_key)[: asked.limit_count]
 
 
-def _read_item(database: Database, item_key: int) -> Item:
-    return item_from_bytes(_read_content(database, item_key))
+def _read_item(content: SqlValue) -> Item:
+    return item_from_bytes(unpack_row(cast("bytes", content)))
 
 
 def _read_content(database: Database, item_key: int) -> bytes:
@@ -172,12 +188,10 @@ def find_same(database: Database, user_id: UserId, identities: Sequence[str]) ->
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
-    keys = {
-        cast("int", row[0])
-        for identity in identities
-        for row in database.rows("find_same_items", user_key=user_key, identity=identity)
-    }
-    return [_read_item(database, key) for key in sorted(keys)]
+    asking: list[dict[str, SqlValue]] = [{"user_key": user_key, "identity": identity} for identity in identities]
+    rows = chain.from_iterable(database.rows_each("find_same_items", asking))
+    found = {cast("int", key): content for key, content in rows}
+    return [_read_item(found[key]) for key in sorted(found)]
 
 
 def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> list[Item]:
@@ -186,7 +200,7 @@ def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> 
         rows = database.rows("find_items_of_session", session_id=session_id)
     else:
         rows = database.rows("find_quoting_items", session_id=session_id, seq=seq)
-    return [_read_item(database, cast("int", row[0])) for row in rows]
+    return [_read_item(row[0]) for row in rows]
 
 
 def search_items(
@@ -201,17 +215,14 @@ def search_items(
     if not chosen.terms:
         return []
     rows = database.words.find_items(chosen, user_key, place=place, limit_count=limit_count)
-    return [(item_from_bytes(unpack_row(cast("bytes", content))), cast("float", score)) for content, score in rows]
+    return [(_read_item(content), cast("float", score)) for content, score in rows]
 
 
 def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: int | None) -> SearchQuery:
     """The query without the terms that most items hold, where there are many; see `everfold.core.text.searching`."""
-    counts = {word: _count_rows(database, key_words(user_key, word)) for word in query.words}
-    scopes = (write_item_scope(user_key, place=one) for one in {0, place or 0})
-    row_count = sum(_count_rows(database, scope) for scope in scopes)
-    return choose_terms(query, counts, row_count=row_count)
-
-
-def _count_rows(database: Database, word: str) -> int:
-    row = database.row("count_item_word", word=word)
-    return 0 if row is None else cast("int", row[0])
+    words = list(query.words)
+    scopes = [write_item_scope(user_key, place=one) for one in {0, place or 0}]
+    asking = [*(key_words(user_key, word) for word in words), *scopes]
+    found = database.rows_each("count_item_word", [{"word": word} for word in asking])
+    counts = [cast("int", rows[0][0]) if rows else 0 for rows in found]
+    return choose_terms(query, dict(zip(words, counts, strict=False)), row_count=sum(counts[len(words) :]))

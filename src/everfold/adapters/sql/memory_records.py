@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain, groupby
 from typing import cast
 
 from everfold.adapters.sql.codec import blob_to_text, text_to_blob, to_micros
-from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.memory_items import check_follows, find_place
 from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key, get_user_key
 from everfold.adapters.sql.packing import pack_row, unpack_row
@@ -67,13 +68,8 @@ def list_topic_revisions(database: Database, user_id: UserId, agent_id: AgentId 
     if user_key is None:
         return []
     place = find_place(database, agent_id)
-    revisions: list[Topic] = []
-    for topic_key, newest in database.rows(
-        "list_named_topics", user_key=user_key, topic_name=text_to_blob(name), place=place
-    ):
-        rows = database.rows("list_topic_revisions", topic_key=topic_key)
-        revisions += [topic_from_bytes(cast("bytes", content)) for content in (*(row[0] for row in rows), newest)]
-    return revisions
+    rows = database.rows("list_named_topics", user_key=user_key, topic_name=text_to_blob(name), place=place)
+    return list(chain.from_iterable(_read_histories(database, rows)))
 
 
 def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic]]:
@@ -81,11 +77,16 @@ def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
-    histories: list[list[Topic]] = []
-    for topic_key, newest in database.rows("read_all_topics", user_key=user_key):
-        rows = database.rows("list_topic_revisions", topic_key=topic_key)
-        histories.append([topic_from_bytes(cast("bytes", content)) for content in (*(row[0] for row in rows), newest)])
-    return histories
+    return _read_histories(database, database.rows("read_all_topics", user_key=user_key))
+
+
+def _read_histories(database: Database, rows: Sequence[Row]) -> list[list[Topic]]:
+    """Every revision of each topic, the newest last, from rows of its key and its newest one."""
+    older = database.rows_each("list_topic_revisions", [{"topic_key": topic_key} for topic_key, _ in rows])
+    return [
+        [topic_from_bytes(cast("bytes", content)) for (content,) in (*before, (newest,))]
+        for (_, newest), before in zip(rows, older, strict=True)
+    ]
 
 
 # --- dreams and what they read ----------------------------------------------------------------------------------------
@@ -124,12 +125,24 @@ def get_dream(database: Database, dream_id: DreamId) -> Dream:
 def list_dreams(database: Database, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
     """See `TopicStore.list_dreams`."""
     rows = _list_owned(database, "list_dreams", "list_agent_dreams", user_id, agent_id, limit_count=limit_count)
-    return [_read_dream(database, key, content) for key, content in rows]
+    return [
+        _make_dream(content, [topic for *_, topic in sorted(written, key=_position) if topic is not None])
+        for (_, content), written in groupby(rows, key=lambda row: row[:2])
+    ]
 
 
 def _read_dream(database: Database, dream_key: SqlValue, content: SqlValue) -> Dream:
     rows = database.rows("list_dreamt_topics", dream_key=dream_key)
-    return dream_from_bytes(cast("bytes", content), [topic_from_bytes(cast("bytes", row[0])) for row in rows])
+    return _make_dream(content, [row[0] for row in rows])
+
+
+def _position(row: Row) -> int:
+    """Where a topic stands among those of its dream; 0 in the row of a dream without one."""
+    return cast("int", row[2] or 0)
+
+
+def _make_dream(content: SqlValue, topics: Sequence[SqlValue]) -> Dream:
+    return dream_from_bytes(cast("bytes", content), [topic_from_bytes(cast("bytes", topic)) for topic in topics])
 
 
 def add_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
@@ -237,7 +250,10 @@ def _run_owned(database: Database, name: str, user_id: UserId, agent_id: AgentId
 
 def read_session_memory(database: Database, session_id: SessionId) -> SessionMemory:
     """See `MemoryRecordStore.read_session_memory`."""
-    return _read_kept(database, session_id, find_session_keys(database, session_id)[0])
+    row = database.row("read_session_memory", session_id=session_id)
+    if row is None:
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
+    return _read_kept(session_id, row)
 
 
 def find_session_keys(database: Database, session_id: SessionId) -> tuple[int, int]:
@@ -248,9 +264,8 @@ def find_session_keys(database: Database, session_id: SessionId) -> tuple[int, i
     return cast("int", row[0]), cast("int", row[1])
 
 
-def _read_kept(database: Database, session_id: SessionId, session_key: int) -> SessionMemory:
-    row = database.row("read_session_memory", session_key=session_key)
-    if row is None:
+def _read_kept(session_id: SessionId, row: Sequence[SqlValue]) -> SessionMemory:
+    if row[0] is None:
         return SessionMemory(session_id=session_id)
     (
         extracted_seq,
@@ -279,7 +294,7 @@ def write_session_memory(database: Database, memory: SessionMemory, *, expected:
     """See `MemoryRecordStore.write_session_memory`."""
     session_key, user_key = find_session_keys(database, memory.session_id)
     database.lock_user(user_key)
-    if _read_kept(database, memory.session_id, session_key) != expected:
+    if read_session_memory(database, memory.session_id) != expected:
         raise ConflictError(
             f"session {memory.session_id}: what is kept of its memory is another than expected; read it again",
             session=memory.session_id,

@@ -42,12 +42,15 @@ class SqlMemory(Connections):
             after=after,
             limit_count=limit_count,
         )
+        if asked.takes_one_query:
+            return await self._read(memory_items.list_items, user_id, agent_id, asked)
         return await self._read_at_once(memory_items.list_items, user_id, agent_id, asked)
 
     list_revisions = reads_at_once(memory_items.list_revisions)
-    find_same = reads_at_once(memory_items.find_same)
-    find_quoting = reads_at_once(memory_items.find_quoting)
-    search_items = reads_at_once(memory_items.search_items)
+    # What is decided over them names the version of memory that it expects: they need not be of one moment.
+    find_same = reads(memory_items.find_same)
+    find_quoting = reads(memory_items.find_quoting)
+    search_items = reads(memory_items.search_items)
 
     # --- topics
 
@@ -58,7 +61,7 @@ class SqlMemory(Connections):
     list_extractions = reads(memory_records.list_extractions)
     list_latest_extractions = reads(memory_records.list_latest_extractions)
     get_dream = reads_at_once(memory_records.get_dream)
-    list_dreams = reads_at_once(memory_records.list_dreams)
+    list_dreams = reads(memory_records.list_dreams)
     list_dreamable = reads(memory_records.list_dreamable)
 
     # --- records

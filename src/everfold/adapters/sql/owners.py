@@ -1,6 +1,6 @@
 """The keys of users and agents."""
 
-from typing import cast
+from typing import Literal, cast
 
 from everfold.adapters.sql.database import Database
 from everfold.core.primitives.ids import AgentId, UserId
@@ -8,14 +8,23 @@ from everfold.core.primitives.ids import AgentId, UserId
 
 def find_user_key(database: Database, user_id: UserId) -> int | None:
     """The key of a user that something was stored for."""
-    row = database.row("find_user", user_id=user_id)
-    return None if row is None else cast("int", row[0])
+    return _find_key(database, "user", user_id)
 
 
 def find_agent_key(database: Database, agent_id: AgentId) -> int | None:
     """The key of an agent that something was stored for."""
-    row = database.row("find_agent", agent_id=agent_id)
-    return None if row is None else cast("int", row[0])
+    return _find_key(database, "agent", agent_id)
+
+
+def _find_key(database: Database, kind: Literal["user", "agent"], id_: str) -> int | None:
+    key = database.keys.find(kind, id_)
+    if key is None:
+        row = database.row("find_user", user_id=id_) if kind == "user" else database.row("find_agent", agent_id=id_)
+        if row is None:
+            return None
+        key = cast("int", row[0])
+        database.keys.keep(kind, id_, key)
+    return key
 
 
 def get_user_key(database: Database, user_id: UserId) -> int:

@@ -6,11 +6,13 @@ A lineage never changes, so each is read once for each connection and remembered
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import cast
 
+from everfold.adapters.sql.codec import lineage_from_text
 from everfold.adapters.sql.database import Database
-from everfold.adapters.sql.sessions import get_session
 from everfold.core.log.sessions import Segment, find_stretches
 from everfold.core.primitives.ids import SessionId
+from everfold.errors import NotFoundError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +40,15 @@ class Places:
         return found
 
     def _read(self, session_id: SessionId) -> Place:
-        record = get_session(self._database, session_id)
-        keys = self._database.row("find_keys", session_id=session_id)
-        session_key, user_key, agent_key = (int(str(key)) for key in keys or ())
-        return Place(session_key=session_key, user_key=user_key, agent_key=agent_key, lineage=record.lineage)
+        row = self._database.row("find_keys", session_id=session_id)
+        if row is None:
+            raise NotFoundError(
+                f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id
+            )
+        session_key, user_key, agent_key, lineage = cast("tuple[int, int, int, str]", row)
+        return Place(
+            session_key=session_key, user_key=user_key, agent_key=agent_key, lineage=lineage_from_text(lineage)
+        )
 
     def ranges(self, session_id: SessionId, seqs: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         """Rising sequence numbers as (session key, first, last) runs, in order."""

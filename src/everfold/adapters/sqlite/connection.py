@@ -15,7 +15,7 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from time import monotonic
@@ -24,7 +24,7 @@ from typing import cast
 import apsw
 
 from everfold.adapters.sql.codec import to_micros
-from everfold.adapters.sql.database import Row, SqlValue
+from everfold.adapters.sql.database import OwnerKeys, Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
 from everfold.adapters.sql.packing import sql_deflate, sql_pack_row, sql_unpack_row
 from everfold.adapters.sql.queries import load_migrations, load_queries
@@ -113,6 +113,7 @@ class Database:
         self.clock = clock or SystemClock()
         self.queries = load_queries("sqlite")
         self.words = SqliteWords(self)
+        self.keys = OwnerKeys()
         self._ends_at: float | None = None
         self._has_moved = array("i", [0])
         self._has_moved_at = self._has_moved.buffer_info()[0]
@@ -138,6 +139,10 @@ class Database:
         """The first row of a named query, or None."""
         return next(iter(self.rows(name, **values)), None)
 
+    def rows_each(self, name: str, bindings: Sequence[Mapping[str, SqlValue]]) -> list[list[Row]]:
+        """All rows of a named query for each of several bindings, in their order."""
+        return [self.rows(name, **values) for values in bindings]
+
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
         try:
@@ -146,18 +151,17 @@ class Database:
             raise unfit_value(name, values, error) from error
         return self.connection.changes()
 
-    def run_each(self, name: str, rows: Sequence[Row]) -> None:
+    def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""
         self.connection.executemany(self.queries[name], rows)
 
     def insert(self, name: str, **values: SqlValue) -> int:
-        """Execute a named query that inserts one row, and give its key.
+        """Execute a named query that inserts one row, and give its key; 0 where the query inserts none.
 
         Without `RETURNING`, which has SQLite open a savepoint, at which the full-text index writes out what it holds: a
         segment for every row.
         """
-        self.run(name, **values)
-        return self.connection.last_insert_rowid()
+        return self.connection.last_insert_rowid() if self.run(name, **values) else 0
 
     def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
         """Execute a named query that inserts one row once for each row of bindings; the keys in the same order.
@@ -193,6 +197,7 @@ class Database:
             yield
             self.connection.execute("COMMIT")
         except BaseException:
+            self.keys.forget()
             # A full disk has rolled back already; then there is nothing to undo.
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")

@@ -3,7 +3,7 @@
 Source: DESIGN G10 and section 3.3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -127,8 +127,9 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
             f"session {session_id} has no message {seq}, or it was erased before", session=session_id, seq=seq
         )
     past = _Past(store=store, message=found[0], in_force=frozenset(state.compaction_id for state in states.values()))
-    for compaction in await _list_compactions(store, records, seq):
-        await past.pass_compaction(compaction)
+    compactions = await _list_compactions(store, records, seq)
+    for first in range(0, len(compactions), _PAGE):
+        await past.pass_compactions(compactions[first : first + _PAGE])
     rows: dict[tuple[SessionId, int], NewSearchRow] = {}
     for record in records if said_text(found[0]) else ():
         rows |= await _index_neighbours(store, record, states[record.id], seq)
@@ -167,14 +168,15 @@ async def _list_compactions(store: Store, records: list[SessionRecord], seq: int
     """Every committed compaction of these sessions that has decided about the message, by ordinal."""
     found: dict[str, Compaction] = {}
     for record in records:
-        after = 0
-        while compactions := await store.list_compactions(record.id, after_ordinal=after, limit_count=_PAGE):
+        after: int | None = 0
+        while after is not None:
+            compactions = await store.list_compactions(record.id, after_ordinal=after, limit_count=_PAGE)
             found |= {
                 compaction.id: compaction
                 for compaction in compactions
                 if compaction.certificate and compaction.plan.last_seq >= seq
             }
-            after = compactions[-1].ordinal
+            after = compactions[-1].ordinal if len(compactions) == _PAGE else None
     return sorted(found.values(), key=lambda compaction: compaction.ordinal)
 
 
@@ -188,13 +190,20 @@ class _Past:
     digests: dict[str, Digest] = field(default_factory=dict)
     records: list[NewRecord] = field(default_factory=list)
 
-    async def pass_compaction(self, compaction: Compaction) -> None:
+    async def pass_compactions(self, compactions: Sequence[Compaction]) -> None:
+        """Make again what these compactions committed, where it has the message."""
+        layouts = await self.store.read_layouts([compaction.id for compaction in compactions])
+        digests = await self.store.read_digests([id_ for one in compactions for id_ in _list_digests(one)])
+        for compaction, layout in zip(compactions, layouts, strict=True):
+            own = [digests[id_] for id_ in _list_digests(compaction) if id_ in digests]
+            await self._pass_compaction(compaction, layout, own)
+
+    async def _pass_compaction(self, compaction: Compaction, old: Layout, digests: Sequence[Digest]) -> None:
         if compaction.certificate is None:
             return
         seq = self.message.seq
-        old = await self.store.read_layout(compaction.id)
         layout = erase_from_layout(old, seq, await self._list_standing(compaction, old))
-        for digest in (await self.store.read_digests([id_ for id_, _ in compaction.certificate.digests])).values():
+        for digest in digests:
             is_read = seq in digest.reads
             notes = await self.store.read_notes(compaction.session_id, digest.reads) if is_read else []
             new = erase_from_digest(digest, seq, notes, layout, focus=compaction.plan.focus)
@@ -222,6 +231,11 @@ class _Past:
                 if note.seq not in layout.held_seqs:
                     lines += [line for line in note.lines if line.standing]
         return lines
+
+
+def _list_digests(compaction: Compaction) -> list[str]:
+    """The digests that a compaction committed or took over."""
+    return [id_ for id_, _ in compaction.certificate.digests] if compaction.certificate else []
 
 
 async def _index_neighbours(

@@ -1,6 +1,7 @@
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
 VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content)
+ON CONFLICT (id) DO NOTHING
 RETURNING key;
 
 -- name: insert_audit

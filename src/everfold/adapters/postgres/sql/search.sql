@@ -113,18 +113,35 @@ WHERE
 LIMIT :limit_count;
 
 -- name: count_message_terms
--- How many messages hold each of :terms, in their order. Every term has the user's key in front.
-SELECT (SELECT count(*) FROM message_words WHERE words @@ CAST(asked.term AS TSQUERY))
-FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
-ORDER BY asked.place;
-
--- name: count_message_words
-SELECT count(*), CAST(coalesce(sum(words_count), 0) AS BIGINT) FROM message_words WHERE user_key = :user_key;
+-- How many messages and words a user has; then how many messages hold each of :terms, in their order. Every term has the
+-- user's key in front.
+SELECT documents_count, words_count
+FROM (
+    SELECT
+        CAST(0 AS BIGINT) AS place, count(*) AS documents_count,
+        CAST(coalesce(sum(words_count), 0) AS BIGINT) AS words_count
+    FROM message_words
+    WHERE user_key = :user_key
+    UNION ALL
+    SELECT
+        asked.place, (SELECT count(*) FROM message_words WHERE words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
+    FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
+) AS counted
+ORDER BY place;
 
 -- name: count_item_terms
-SELECT (SELECT count(*) FROM item_words WHERE words @@ CAST(asked.term AS TSQUERY))
-FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
-ORDER BY asked.place;
-
--- name: count_item_words
-SELECT count(*), CAST(coalesce(sum(words_count), 0) AS BIGINT) FROM item_words WHERE user_key = :user_key;
+-- How many items and words a user has; then how many items hold each of :terms, in their order. Every term has the
+-- user's key in front.
+SELECT documents_count, words_count
+FROM (
+    SELECT
+        CAST(0 AS BIGINT) AS place, count(*) AS documents_count,
+        CAST(coalesce(sum(words_count), 0) AS BIGINT) AS words_count
+    FROM item_words
+    WHERE user_key = :user_key
+    UNION ALL
+    SELECT
+        asked.place, (SELECT count(*) FROM item_words WHERE words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
+    FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
+) AS counted
+ORDER BY place;

@@ -2,13 +2,17 @@
 SELECT revision, epoch, erased_revision, last_ordinal FROM memory_versions WHERE user_key = :user_key;
 
 -- name: write_memory_head
+-- Where the present one is the expected one; a user without one has revision and epoch 0.
 INSERT INTO memory_versions (user_key, revision, epoch, erased_revision)
-VALUES (:user_key, :revision, :epoch, :erased_revision)
+SELECT :user_key, :revision, :epoch, :erased_revision
+WHERE (:expected_revision = 0 AND :expected_epoch = 0)
+    OR EXISTS (SELECT 1 FROM memory_versions WHERE user_key = :user_key)
 ON CONFLICT (user_key) DO UPDATE
 SET revision = :revision, epoch = :epoch, erased_revision = CASE
     WHEN memory_versions.erased_revision < :erased_revision THEN :erased_revision
     ELSE memory_versions.erased_revision
-END;
+END
+WHERE memory_versions.revision = :expected_revision AND memory_versions.epoch = :expected_epoch;
 
 -- name: count_extraction
 UPDATE memory_versions SET last_ordinal = last_ordinal + 1 WHERE user_key = :user_key;
@@ -18,7 +22,8 @@ SELECT key, user_key, revision, status FROM items WHERE id = :item_id;
 
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
-VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content);
+VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content)
+ON CONFLICT (id) DO NOTHING;
 
 -- name: update_item
 UPDATE items
@@ -38,21 +43,25 @@ INSERT INTO item_evidence (item_key, session_id, seq) VALUES (:item_key, :sessio
 -- name: delete_evidence
 DELETE FROM item_evidence WHERE item_key = :item_key;
 
--- name: list_item_keys
-SELECT key FROM items
+-- name: list_items
+SELECT key, content FROM items
 WHERE user_key = :user_key AND status = :status AND shelf = :shelf AND key > :after
 ORDER BY key
 LIMIT :limit_count;
 
--- name: list_placed_item_keys
-SELECT key FROM items
-WHERE user_key = :user_key AND place = :place AND status = :status AND shelf = :shelf AND key > :after
+-- name: list_placed_items
+-- Of a place and of all: each is a run of its own in an index, and the runs are merged.
+SELECT key, content FROM items
+WHERE user_key = :user_key AND place = 0 AND status = :status AND shelf = :shelf AND key > :after
+UNION ALL
+SELECT key, content FROM items
+WHERE user_key = :user_key AND place = :place AND status = :status AND shelf = :shelf AND key > :after AND :place != 0
 ORDER BY key
 LIMIT :limit_count;
 
--- name: list_changed_item_keys
+-- name: list_changed_items
 -- By the revision that wrote them: reads as many rows as have changed, whatever the page.
-SELECT key, status, place, shelf FROM items
+SELECT key, status, place, shelf, content FROM items
 WHERE user_key = :user_key AND written_revision > :changed_after;
 
 -- name: read_item
@@ -62,13 +71,19 @@ SELECT content FROM items WHERE key = :item_key;
 SELECT content FROM item_revisions WHERE item_key = :item_key ORDER BY revision;
 
 -- name: find_same_items
-SELECT key FROM items WHERE user_key = :user_key AND identity = :identity;
+SELECT key, content FROM items WHERE user_key = :user_key AND identity = :identity;
 
 -- name: find_quoting_items
-SELECT item_key FROM item_evidence WHERE session_id = :session_id AND seq = :seq ORDER BY item_key;
+SELECT items.content
+FROM item_evidence
+JOIN items ON items.key = item_evidence.item_key
+WHERE session_id = :session_id AND seq = :seq
+ORDER BY item_key;
 
 -- name: find_items_of_session
-SELECT DISTINCT item_key FROM item_evidence WHERE session_id = :session_id ORDER BY item_key;
+SELECT content FROM items
+WHERE key IN (SELECT item_key FROM item_evidence WHERE session_id = :session_id)
+ORDER BY key;
 
 -- name: find_topic
 SELECT key, user_key, revision FROM topics WHERE id = :topic_id;
@@ -123,13 +138,22 @@ DELETE FROM dream_topics WHERE topic_id = :topic_id;
 SELECT content FROM dream_topics WHERE dream_key = :dream_key ORDER BY position;
 
 -- name: list_dreams
-SELECT key, content FROM dreams WHERE user_key = :user_key ORDER BY key DESC LIMIT :limit_count;
+-- Each with the topics that it wrote, a row for each.
+SELECT hit.key, hit.content, position, dream_topics.content
+FROM (SELECT key, content FROM dreams WHERE user_key = :user_key ORDER BY key DESC LIMIT :limit_count) AS hit
+LEFT JOIN dream_topics ON dream_topics.dream_key = hit.key
+ORDER BY hit.key DESC;
 
 -- name: list_agent_dreams
-SELECT key, content FROM dreams
-WHERE user_key = :user_key AND agent_key = :agent_key
-ORDER BY key DESC
-LIMIT :limit_count;
+SELECT hit.key, hit.content, position, dream_topics.content
+FROM (
+    SELECT key, content FROM dreams
+    WHERE user_key = :user_key AND agent_key = :agent_key
+    ORDER BY key DESC
+    LIMIT :limit_count
+) AS hit
+LEFT JOIN dream_topics ON dream_topics.dream_key = hit.key
+ORDER BY hit.key DESC;
 
 -- name: insert_extraction
 INSERT INTO extractions (user_key, ordinal, agent_key, id, session_id, content)
@@ -217,10 +241,12 @@ INSERT INTO memory_cursors (user_key, agent_key, read_through) VALUES (:user_key
 ON CONFLICT (user_key, agent_key) DO UPDATE SET read_through = :read_through;
 
 -- name: read_session_memory
+-- NULLs for a session of which nothing is kept.
 SELECT
     extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_compaction, has_snapshot
-FROM session_memory
-WHERE session_key = :session_key;
+FROM sessions
+LEFT JOIN session_memory ON session_memory.session_key = sessions.key
+WHERE sessions.id = :session_id;
 
 -- name: write_session_memory
 INSERT INTO session_memory (

@@ -103,7 +103,7 @@ UPDATE session_states SET revision = revision + 1
 WHERE session_key = (SELECT key FROM sessions WHERE id = :session_id);
 
 -- name: find_keys
-SELECT key, user_key, agent_key FROM sessions WHERE id = :session_id;
+SELECT key, user_key, agent_key, lineage FROM sessions WHERE id = :session_id;
 
 -- name: count_user_rows
 -- About how many rows a user has, from one index lookup a session; then how many sessions, and how many of those are of

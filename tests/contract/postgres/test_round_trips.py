@@ -1,0 +1,114 @@
+"""How often each store is asked for what a turn, a memory and an erase take: a figure that rises is a slower server.
+
+A round trip is one call of the connection, whatever its bindings; the opening and the end of a transaction count too.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from bench.material.logs import endless_log
+from tests.support.round_trips import RoundTrips, spell_counts
+
+import everfold
+from everfold import Everfold
+from everfold.testing.kit.builders import assistant, user
+
+STRUCTURED = {"memory": {"system": "structured"}}
+PLAIN = {"recall": {"enabled": False}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reopened:
+    """An engine, over a kind of store, that knows nothing yet of the session that another one has left."""
+
+    store: str
+    kind: str
+    engine: Everfold
+    session_id: str
+
+
+@pytest.fixture
+def trips() -> Iterator[RoundTrips]:
+    """The round trips of every store."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield RoundTrips(patch)
+
+
+pytestmark = pytest.mark.usefixtures("nothing_put_off")
+
+MOST = {
+    "sqlite": {"plain window": 3, "structured window": 19, "add": 11, "erase": 32},
+    "postgresql": {"plain window": 3, "structured window": 22, "add": 13, "erase": 30},
+}
+"""How much of each there may be. PostgreSQL counts the words of a query apart and locks the user; SQLite notes in its file
+that an erase is through. A connection's first look-up of a session, user or agent is not counted: of several connections
+each has one, and which of them serves is chance."""
+LEARNT = {"find_agent", "find_keys", "find_user"}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty store of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/everfold.db"
+    found: str = request.getfixturevalue("database_url")
+    return found
+
+
+async def fill(engine: Everfold, *, remembers: bool) -> str:
+    """A session that has compacted many times, whose last message asks for something."""
+    session = await engine.session(user="ada", limit=8_000)
+    for entry in endless_log(2, messages_count=160):
+        await session.append(entry.wire)
+        await session.window()
+    assert (await session.inspect.state()).compactions_count > 8
+    if remembers:
+        memory = await engine.memory(user="ada")
+        await memory.add("Ada has a dog.")
+        await memory.dream()
+    await session.append(user("What did we say about the harbour?"))
+    return session.id
+
+
+@pytest.fixture(params=[PLAIN, STRUCTURED], ids=["plain", "structured"])
+async def reopened(request: pytest.FixtureRequest, url: str) -> AsyncIterator[Reopened]:
+    """An engine that was opened over what another one has left, without memory and with it."""
+    settings = request.param
+    async with everfold.open(url, settings=settings) as engine:
+        session_id = await fill(engine, remembers=settings is STRUCTURED)
+    async with everfold.open(url, settings=settings) as engine:
+        await engine.list_sessions()
+        kind = "structured" if settings is STRUCTURED else "plain"
+        yield Reopened(store=url.partition(":")[0], kind=kind, engine=engine, session_id=session_id)
+
+
+async def test_a_cold_window(reopened: Reopened, trips: RoundTrips) -> None:
+    """The first window of a session that another process has left; with recall and memory it takes what these ask for."""
+    session = await reopened.engine.session(id=reopened.session_id)
+    trips.take()
+    await session.window()
+    asked = [name for name in trips.take() if name not in LEARNT]
+    assert len(asked) <= MOST[reopened.store][f"{reopened.kind} window"], spell_counts(asked)
+
+
+async def test_a_memory(reopened: Reopened, trips: RoundTrips) -> None:
+    """An item that is added is looked up, decided and written."""
+    memory = await reopened.engine.memory(user="ada")
+    await memory.add("Ada has a cat called Miez.")
+    trips.take()
+    await memory.add("Ada has a bird called Hansi.")
+    asked = [name for name in trips.take() if name not in LEARNT]
+    assert len(asked) <= MOST[reopened.store]["add"], spell_counts(asked)
+
+
+async def test_an_erase(reopened: Reopened, trips: RoundTrips) -> None:
+    """An erase takes no more for a message that many compactions have read."""
+    session = await reopened.engine.session(id=reopened.session_id)
+    await session.append([user("I see."), assistant("Good.")])
+    await session.erase(11)
+    trips.take()
+    await session.erase(20)
+    asked = [name for name in trips.take() if name not in LEARNT]
+    assert len(asked) <= MOST[reopened.store]["erase"], spell_counts(asked)
