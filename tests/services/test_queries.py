@@ -236,7 +236,11 @@ async def test_memory_costs_only_the_agent_that_opted_in(trace: Trace, tmp_path:
 
 
 async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
-    """Where nothing is found a turn reads one more row for an append and two for a window; what is found is written then."""
+    """Where nothing is found a turn reads one more row for an append and two for a window; what is found is written then.
+
+    Once a turn its next message brings what it showed, for other handles.
+    """
+    brings = [*APPEND[:-1], "hold_memory_epoch", "write_turn_recall", "COMMIT"]
     head = ["read_version_of_memory"]
     settings = {**NO_RECALL, **MEMORY_OF_ONE}
     async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=settings) as engine:
@@ -247,7 +251,7 @@ async def test_what_memory_costs_a_turn(trace: Trace, tmp_path: Path) -> None:
         for wire in TALK[4:10]:
             trace.take()
             await session.append(wire)
-            assert trace.take()[0] == [*head, *APPEND]
+            assert trace.take()[0] == [*head, *(APPEND if wire["role"] == "user" else brings)]
             await session.window()
             assert trace.take()[0] == [*STATE, *head, "read_session_memory"]
         await session.append({"role": "user", "content": "Remember: the kiln is fired on Wednesdays."})

@@ -138,7 +138,9 @@ class Recollector:
         """
         question = await self._find_question(live)
         if not question and not self._has_delta(kept, head):
-            return TurnRecall(turn)
+            shown = TurnRecall(turn)
+            live.stored_recall = live.stored_recall if self.policy.is_structured else shown  # else every handle finds so
+            return shown
         notes = await self.messages.read_notes(live.record.id, [live.state.turn_seq]) if live.state.turn_seq else []
         space = measure_turn_space(
             live.state,
