@@ -187,14 +187,17 @@ def arm(killer: Killer) -> None:
         of: type[object] = ScriptedModel if name == "reply" else SqliteStore
         setattr(of, name, _around(getattr(of, name), name, killer))
         return
-    run = Database.run
+    for method in ("run", "run_each"):
+        setattr(Database, method, _behind(getattr(Database, method), killer))
 
-    def run_and_reach(self: Database, name: str, **values: Any) -> int:
-        changed = run(self, name, **values)
+
+def _behind(run: Callable[..., Any], killer: Killer) -> Callable[..., Any]:
+    def run_and_reach(self: Database, name: str, *rows: Any, **values: Any) -> Any:
+        changed = run(self, name, *rows, **values)
         killer.reach(f"within:{name}")
         return changed
 
-    Database.run = run_and_reach  # type: ignore[method-assign]  # the test's own point
+    return run_and_reach
 
 
 def _around(call: Callable[..., Awaitable[Any]], name: str, killer: Killer) -> Callable[..., Awaitable[Any]]:
