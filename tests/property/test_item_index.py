@@ -1,4 +1,7 @@
-"""The index over items gives every decision that a look at all pairs of items would give."""
+"""The index over items gives every decision that a look at all pairs of items would give.
+
+No key has more items here than the index finds under one.
+"""
 
 import json
 from dataclasses import replace
@@ -62,7 +65,7 @@ MANY = st.builds(
 @st.composite
 def at_once(draw: st.DrawFn) -> list[Candidate]:
     """What one batch says at one moment, each in a message of its own or several in one."""
-    found = draw(st.lists(MANY, max_size=12))
+    found = draw(st.lists(MANY, max_size=6))
     said_at = minute(draw(st.integers(1, 40)))
     return [
         replace(one, valid_from=said_at, evidence=tuple(quote._replace(said_at=said_at) for quote in one.evidence))
@@ -73,12 +76,12 @@ def at_once(draw: st.DrawFn) -> list[Candidate]:
 @st.composite
 def pairs(draw: st.DrawFn) -> list[Candidate]:
     """Labelled pairs, the older one before the newer one."""
-    found = draw(st.lists(st.sampled_from(PAIRS), min_size=1, max_size=4))
+    found = draw(st.lists(st.sampled_from(PAIRS), min_size=1, max_size=3))
     texts = [text for pair in found for text in (pair["before"], pair["after"])]
     return [draw(st.builds(candidate, st.just(text), seq=st.just(at), kind=KINDS)) for at, text in enumerate(texts, 1)]
 
 
-PASSES = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=12), at_once(), pairs()), max_size=4)
+PASSES = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=6), at_once(), pairs()), max_size=4)
 
 
 class AllPairs(Desk):

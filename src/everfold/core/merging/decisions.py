@@ -22,7 +22,13 @@ from everfold.core.memory.block import list_overflow
 from everfold.core.memory.items import Candidate, Evidence, Item, ItemId, ItemKind, Shelf, Writer, identify
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.merging.item_index import ItemIndex
-from everfold.core.merging.item_subjects import corrects, is_of_one_place, list_replaced_items, says_no_more
+from everfold.core.merging.item_subjects import (
+    corrects,
+    is_of_one_place,
+    list_replaced_items,
+    may_replace,
+    says_no_more,
+)
 from everfold.core.merging.releasing import list_open_threats
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.origins import AUTHORITY, Origin
@@ -174,12 +180,12 @@ class Desk:
         return [item for item in self._index.list_quoting(new) if is_of_one_place(item, new)]
 
     def list_older(self, newer: Item) -> list[Item]:
-        """The rivals of an item, or of them at least those that it may replace."""
-        return [item for item in self._index.list_older(newer) if self.is_rival(item, newer)]
+        """The rivals that an item may replace: those said shortly before it, of all that share a word."""
+        return self._index.list_older(newer, lambda item: self.is_rival(item, newer) and may_replace(newer, item))
 
     def list_later(self, older: Item) -> list[Item]:
-        """The rivals of an item that were said later, or of them at least those that may replace it."""
-        return [item for item in self._index.list_later(older) if self.is_rival(item, older)]
+        """The rivals that may replace an item: those said shortly after it, of all that share a word."""
+        return self._index.list_later(older, lambda item: self.is_rival(item, older) and may_replace(item, older))
 
     def is_rival(self, item: Item, new: Item) -> bool:
         """Whether an item is current, and of the place of a new one, which it stands beside."""

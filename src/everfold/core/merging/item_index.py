@@ -4,18 +4,21 @@ What two items are to each other is decided by rules that compare two of them. A
 square of what memory has; here an item is found by what it must have in common with another one before any rule can say yes:
 an identity, a message that both quote, or a subject key and an order in time (see `item_subjects`). What is found is always
 more than what a rule takes, never less, and comes in the order in which the items came, so every decision is the one that a
-look at all pairs would make. O(log n) to keep an item, and O(items found) to look them up.
+look at all pairs would make. Of the items under one key only the `NEAR_COUNT` nearest in time are found: a word that a
+thousand items share tells no subject. O(log n) to keep an item, and O(items found) to look them up.
 """
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.merging.item_subjects import list_subject_keys, may_replace_at_once
 from everfold.core.primitives.ids import AgentId, SessionId
+from everfold.core.statements.supersession import NEAR_COUNT
 
 _Place = tuple[str, AgentId]
 """The tier, and the agent whose it is; empty for the user tier."""
@@ -64,24 +67,31 @@ class ItemIndex:
         """The active items that quote a message which an item quotes."""
         return self._pick(number for message in _list_messages(item) for number in self._quoting.get(message, ()))
 
-    def list_older(self, newer: Item) -> list[Item]:
-        """The active items of its place that a newer item may replace."""
+    def list_older(self, newer: Item, is_rival: Callable[[Item], bool]) -> list[Item]:
+        """The active items of its place that a newer item may replace, the newest rivals of each key."""
         end = bisect_right if may_replace_at_once(newer) else bisect_left
-        found = (
-            line.number
+        return self._pick(
+            number
             for lines in self._list_lines(newer)
-            for line in lines[: end(lines, newer.last_seen_at, key=_read_said_at)]
+            for number in self._list_rivals(
+                lines, range(end(lines, newer.last_seen_at, key=_read_said_at) - 1, -1, -1), is_rival
+            )
         )
-        return self._pick(found)
 
-    def list_later(self, older: Item) -> list[Item]:
-        """The active items of its place that were said later than an item and may replace it."""
-        found = (
-            line.number
+    def list_later(self, older: Item, is_rival: Callable[[Item], bool]) -> list[Item]:
+        """The active items of its place that were said later than an item and may replace it, the next ones of each key."""
+        return self._pick(
+            number
             for lines in self._list_lines(older)
-            for line in lines[bisect_right(lines, older.last_seen_at, key=_read_said_at) :]
+            for number in self._list_rivals(
+                lines, range(bisect_right(lines, older.last_seen_at, key=_read_said_at), len(lines)), is_rival
+            )
         )
-        return self._pick(found)
+
+    def _list_rivals(self, lines: list[_Line], places: range, is_rival: Callable[[Item], bool]) -> Iterator[int]:
+        """The first few numbers of rivals at some places of a key's lines."""
+        numbers = (lines[place].number for place in places)
+        return islice((number for number in numbers if is_rival(self._items[self._ids[number]])), NEAR_COUNT)
 
     def _list_lines(self, item: Item) -> Iterator[list[_Line]]:
         return (self._lines[key] for key in _list_places(item) if key in self._lines)

@@ -9,7 +9,8 @@ What the rules must guarantee, so that `item_index` finds every item that they m
 older)` names the same items when those of `older` are left out that
 
 - have no key of `list_subject_keys` in common with it; or
-- were said after it, or at the same moment where `may_replace_at_once` says no.
+- were said after it, or at the same moment where `may_replace_at_once` says no; or
+- `may_replace` says no to.
 
 `says_no_more(newer, older)` says yes only where both quote one message. A rule that compares by something else needs a
 key for it. `tests/property/test_item_index.py` holds the rules to this.
@@ -60,9 +61,7 @@ def list_replaced_items(newer: Item, older: Sequence[Item]) -> list[Item]:
     lines: dict[tuple[int, int], Item] = {}
     given: list[ExtractLine] = []
     last = _read_line(newer, newer, 0)
-    rivals = sorted(
-        filter(lambda item: _may_replace(newer, item), older), key=lambda item: (item.last_seen_at, item.id)
-    )
+    rivals = sorted(filter(lambda item: may_replace(newer, item), older), key=lambda item: (item.last_seen_at, item.id))
     for place, item in enumerate(rivals):
         line = _read_line(item, newer, place)
         lines[line.seq, line.start] = item
@@ -140,7 +139,8 @@ def _overlap(newer: Item, older: Item) -> list[bool]:
     ]
 
 
-def _may_replace(newer: Item, older: Item) -> bool:
+def may_replace(newer: Item, older: Item) -> bool:
+    """Whether an item may take the place of another at all: of its tier and agent, no more authority, and said before it."""
     return (
         older.id != newer.id
         and is_of_one_place(newer, older)
