@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from everfold.core.compaction.choosing import plan_compaction
+from everfold.core.compaction.choosing import plan_compaction_stepwise
 from everfold.core.compaction.folding import Fold
 from everfold.core.compaction.held import read_ahead
 from everfold.core.compaction.layout import Layout
@@ -178,7 +178,8 @@ class Compactor:
         with self.committer.stream.tracer.span(COMPACTION_PLAN) as span:
             before, notes = await self._read_next(layout)
             await finish_pausing(read_ahead([line for note in notes for line in note.lines]))
-            plan = plan_compaction(live.state, layout, notes, policy, budget, demand=demand, before=before)
+            steps = plan_compaction_stepwise(live.state, layout, notes, policy, budget, demand=demand, before=before)
+            plan = await finish_pausing(steps)
             span.set_attributes(describe_plan(live.record.id, plan))
         return plan, notes
 
