@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+import everfold
 from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import open_store
@@ -17,6 +18,7 @@ from everfold.core.recall.recalling import RecallKey
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.memory.recall import Recall, Shown, recall, recall_turn
+from everfold.services.memory.recollect import list_shown
 from everfold.testing.kit.builders import (
     ADA,
     BEN,
@@ -288,3 +290,16 @@ async def test_nothing_is_recalled_that_hardly_fits(store: Store, session: Sessi
     await append_wires(store, session.id, user("The mast and the anchor were painted at the quay."))
     block = await recall_turn(store, question, MemoryPolicy(), now=NOW, shown=Shown(session=session))
     assert [one.key.seq for one in block.shown] == [7]
+
+
+async def test_what_an_oversized_message_leaves_out_is_not_shown() -> None:
+    """Of a message that the window shows in part, recall takes only that part for shown."""
+    filler = "The pump of the north lock ran and then it stopped.\n" * 4_000
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(user="ada", agent="guide", limit=8_000)
+        await session.append(user(f"First of all.\n{filler}The vault code is 4711.\n{filler}Last of all."))
+        [_, said] = (await list_shown(engine._store, session._live)).texts
+    assert "First of all." in said
+    assert "Last of all." in said
+    assert "vault" not in said
+    assert len(said) < len(filler)

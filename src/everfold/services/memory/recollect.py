@@ -32,6 +32,7 @@ from everfold.core.recall.snapshots import (
     list_ended_lines,
 )
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
+from everfold.core.windows.parts import show_text
 from everfold.core.windows.suffixes import measure_suffix, measure_suffix_space, measure_turn_space
 from everfold.core.windows.window import quote_asked, shown_seqs
 from everfold.errors import ConflictError
@@ -273,7 +274,7 @@ async def list_shown(store: Store, live: LiveSession, remembered: Sequence[str] 
     layout, state = live.layout, live.state
     messages = await load_shown(store, live)
     digests = await live.load_digests(store, [shown.digest_id for shown in layout.ranges if shown.digest_id])
-    said = [messages[seq].view.text for seq in shown_seqs(state, layout) if not messages[seq].is_erased]
+    said = [show_text(messages[seq]) for seq in shown_seqs(state, layout) if not messages[seq].is_erased]
     asked = (quote_asked(one, messages) for one in layout.asked)
     own = [*(digest.text for digest in digests.values()), layout.standing_text, *asked, *remembered]
     return Shown(
