@@ -14,6 +14,9 @@ from typing import Literal, cast
 
 from everfold.core.compaction.layout import Layout
 
+GoneMessages = Mapping[int, Literal["erased", "retracted"]]
+"""Messages whose words no window may show any more, by number, and why."""
+
 CoverGroup = Literal["fixed", "head", "kept", "folded", "refresh", "erased", "retracted"]
 
 
@@ -172,31 +175,27 @@ def _find_change(covered: Covered, stored_hash: str | None) -> str:
 
 
 def check_forgotten(
-    layout: Layout, reads: Mapping[str, Collection[int]], erased: Collection[int], *, compaction_id: str
+    layout: Layout, reads: Mapping[str, Collection[int]], gone: GoneMessages, *, compaction_id: str
 ) -> list[VerificationProblem]:
     """Where what one compaction put in force still holds, quotes or has read an erased or a retracted message (G2, G10).
 
     Args:
         layout: What the compaction put in force.
         reads: The messages that each of its digests read or may quote, by digest.
-        erased: The erased and the retracted messages of the log.
+        gone: The erased and the retracted messages of the log, and which they are.
         compaction_id: The compaction, for the problems.
     """
-    gone = frozenset(erased)
-    problems = [(held.seq, "it was erased, but is held") for held in layout.held if held.seq in gone]
-    asked = [(held.asked.seq, held.seq) for held in layout.held if held.asked]
-    problems += [(seq, f"it was erased, but is quoted over message {by}") for seq, by in asked if seq in gone]
-    problems += [(line.seq, "it was erased, but is quoted as standing") for line in layout.standing if line.seq in gone]
-    problems += [
-        (line.seq, "it was erased, but waits to be quoted as standing")
-        for line in layout.standing_pool
-        if line.seq in gone
-    ]
+    problems = [(held.seq, "is held") for held in layout.held]
+    problems += [(held.asked.seq, f"is quoted over message {held.seq}") for held in layout.held if held.asked]
+    problems += [(line.seq, "is quoted as standing") for line in layout.standing]
+    problems += [(line.seq, "waits to be quoted as standing") for line in layout.standing_pool]
     for digest_id, seqs in reads.items():
-        problems += [
-            (seq, f"it was erased, but the digest {digest_id!r} has read it") for seq in gone.intersection(seqs)
-        ]
-    return [VerificationProblem(compaction_id=compaction_id, seq=seq, problem=problem) for seq, problem in problems]
+        problems += [(seq, f"the digest {digest_id!r} has read it") for seq in gone.keys() & seqs]
+    return [
+        VerificationProblem(compaction_id=compaction_id, seq=seq, problem=f"it was {gone[seq]}, but {problem}")
+        for seq, problem in problems
+        if seq in gone
+    ]
 
 
 def check_asked(layout: Layout, texts: Mapping[int, str], *, compaction_id: str) -> list[VerificationProblem]:

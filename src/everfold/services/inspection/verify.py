@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from everfold.core.compaction.certificate import (
     Certificate,
+    GoneMessages,
     VerificationProblem,
     check_asked,
     check_certificate,
@@ -46,7 +47,7 @@ async def verify_session(store: Store, record: SessionRecord) -> Verification:
     retracted: set[int] = set()
     problems = [problem async for problem in _check_messages(store, record.id, state.last_seq, erased, retracted)]
     problems += await _check_memory(store, record, erased)
-    gone = erased | retracted
+    gone: GoneMessages = {**dict.fromkeys(retracted, "retracted"), **dict.fromkeys(erased, "erased")}
     certificates: list[Certificate] = []
     next_seq = 1
     async for certificate in _certificates(store, record.id, state.compactions_count):
@@ -150,7 +151,7 @@ async def _check_memory(store: Store, record: SessionRecord, erased: set[int]) -
     ]
 
 
-async def _check_gone(store: Store, certificate: Certificate, gone: set[int]) -> list[VerificationProblem]:
+async def _check_gone(store: Store, certificate: Certificate, gone: GoneMessages) -> list[VerificationProblem]:
     reads: dict[str, list[int]] = {}
     for digest in (await store.read_digests([id_ for id_, _ in certificate.digests])).values():
         reads[digest.id] = [line.seq for line in digest.pool.list_lines()] if digest.pool else list(digest.reads)

@@ -140,7 +140,9 @@ class Recollector:
         question = await self._find_question(live)
         if not question and not self._has_delta(kept, head):
             shown = TurnRecall(turn)
-            live.stored_recall = live.stored_recall if self.policy.is_structured else shown  # else every handle finds so
+            live.stored_recall = (
+                live.stored_recall if self.policy.is_structured else shown
+            )  # else every handle finds so
             return shown
         notes = await self.messages.read_notes(live.record.id, [live.state.turn_seq]) if live.state.turn_seq else []
         space = measure_turn_space(

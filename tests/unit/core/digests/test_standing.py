@@ -143,13 +143,27 @@ def test_an_erased_message_leaves_the_pool() -> None:
     """Of an erased message nothing waits to be quoted, and a check of the layout before the erase names it."""
     layout = layout_of(compose(lines_of(*map(statement, range(60))), cap_tokens=100))
     seq = layout.standing_pool[3].seq
-    (problem,) = check_forgotten(layout, {}, [seq], compaction_id="cmp_1")
-    assert "waits" in problem.problem
+    (problem,) = check_forgotten(layout, {}, {seq: "erased"}, compaction_id="cmp_1")
+    assert "it was erased, but waits" in problem.problem
     erased = erase_from_layout(layout, seq)
     assert seq not in {line.seq for line in (*erased.standing, *erased.standing_pool)}
     assert erased.standing_left_out.count == layout.standing_left_out.count - 1
     assert erased.standing_tokens <= layout.standing_tokens
-    assert check_forgotten(erased, {}, [seq], compaction_id="cmp_1") == []
+    assert check_forgotten(erased, {}, {seq: "erased"}, compaction_id="cmp_1") == []
+
+
+def test_a_problem_says_whether_the_message_was_erased_or_retracted() -> None:
+    """What still quotes, or has read, a message that is gone is named with what became of that message."""
+    layout = layout_of(compose(lines_of(statement(1), statement(2))))
+    quoted, other = (line.seq for line in layout.standing[:2])
+    problems = check_forgotten(
+        layout, {"dig_1": [other]}, {quoted: "retracted", other: "erased"}, compaction_id="cmp_1"
+    )
+    assert {(one.seq, one.problem) for one in problems} == {
+        (quoted, "it was retracted, but is quoted as standing"),
+        (other, "it was erased, but is quoted as standing"),
+        (other, "it was erased, but the digest 'dig_1' has read it"),
+    }
 
 
 async def test_what_earlier_blocks_had_no_room_for_stays_counted() -> None:
