@@ -270,7 +270,7 @@ def open_with_model() -> OpenWithModel:
         given["compaction"] = {"trigger_ratio": 0.8, **given.get("compaction", {})}  # as where a model is configured
         loaded = load_settings(None, given)
         clock, ids, stream = clock or FakeClock(), RandomIds(), Stream()
-        store = await open_store(url)
+        store = await open_store(url, clock=clock)
         caller = ModelCaller(
             model=model,
             store=store,
