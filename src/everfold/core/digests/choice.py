@@ -133,7 +133,7 @@ def begin_choice(
 class Choice:
     """What was taken so far, and what each candidate adds to it.
 
-    What a candidate adds is summed up when its turn comes: most never stand first in their heap after something was taken.
+    What a candidate adds is summed up when its turn comes.
     """
 
     def __init__(self, candidates: Sequence[Candidate], quotas: Quotas, seen: Iterable[str]) -> None:
