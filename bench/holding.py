@@ -32,6 +32,8 @@ THINK_SECS = 0.03
 BUSY_SESSIONS = 200
 BUSY_LIMIT_TOKENS = 8_000
 MODEL_SECS = 2.0
+DUE_RATIO = 0.78
+"""Of the limit: above what a compaction that awaits a model's digest begins at, which is 0.80 of what is usable."""
 NEAR_COUNT = 8
 LEAST_COUNT = 10
 
@@ -218,13 +220,13 @@ async def _run_busy(sessions_count: int) -> list[Row]:
             entries = list(endless_log(5, messages_count=4_000))
             others = [await _fill(engine, number) for number in range(sessions_count)]
             session = await engine.session(user="measured", limit=LIMIT_TOKENS)
-            quiet = await _turns(session, entries[:400], seconds=4.0)
+            quiet, next_index = await _turns(session, entries, seconds=4.0)
             memory_before = _memory_mib()
             started = asyncio.get_running_loop().time()
             for other in others:
                 await other.window()
             waiting = asyncio.create_task(_wait_for(others))
-            busy = await _turns(session, entries[400:], until=waiting)
+            busy, _ = await _turns(session, entries, next_index, until=waiting)
             elapsed = asyncio.get_running_loop().time() - started
             states = await waiting
             done = sum(count for state, count in states.items() if state in {"done", "degraded"})
@@ -250,7 +252,7 @@ async def _fill(engine: Everfold, number: int) -> Session:
     for entry in endless_log(100 + number, messages_count=400):
         await session.append(entry.wire, said_at=entry.said_at)
         state = await session.inspect.state()
-        if state.safe_sum_tokens > session.settings.limit_tokens * 0.65:
+        if state.safe_sum_tokens > session.settings.limit_tokens * DUE_RATIO:
             return session
     raise RuntimeError("the log is too short to fill the session")
 
@@ -258,16 +260,22 @@ async def _fill(engine: Everfold, number: int) -> Session:
 async def _turns(
     session: Session,
     entries: Sequence[LogEntry],
+    first: int = 0,
     *,
     seconds: float = 0.0,
     until: asyncio.Task[Counter[str]] | None = None,
-) -> Times:
+) -> tuple[Times, int]:
+    """The turns from the entry at `first` until time is up, and the entry that comes next.
+
+    The second call goes on where the first one stopped: a result whose call was left out would be refused.
+    """
     times = Times()
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
-    for index, entry in enumerate(entries):
+    for index in range(first, len(entries)):
+        entry = entries[index]
         if until.done() if until is not None else loop.time() > end:
-            break
+            return times, index
         if not is_request_due(entries, index):
             await session.append(entry.wire, said_at=entry.said_at)
             continue
@@ -275,7 +283,7 @@ async def _turns(
             await session.append(entry.wire, said_at=entry.said_at)
             await session.window()
         await asyncio.sleep(0.01)
-    return times
+    return times, len(entries)
 
 
 async def _wait_for(sessions: Sequence[Session]) -> Counter[str]:

@@ -60,7 +60,7 @@ def _make_sources() -> list[FakeSource]:
 
 
 async def _run_gap(rounds_count: int) -> list[Row]:
-    """Windows after a gap, beside the slowest source asked alone in the same round."""
+    """Turns after a gap, which is met in the append, beside the slowest source asked alone in the same round."""
     windows, slowest, quiet = Times(), Times(), Times()
     clock, sources = FakeClock(), _make_sources()
     settings = {"compaction": {**BESIDE, "gap_secs": 600.0, "enabled": False}}
@@ -70,20 +70,20 @@ async def _run_gap(rounds_count: int) -> list[Row]:
             for number in range(rounds_count):
                 for away, times in ((timedelta(minutes=1), quiet), (timedelta(hours=1), windows)):
                     clock.advance(away)
-                    await session.append(user(f"Question {number}: is the boat painted?"))
                     with times.one():
+                        await session.append(user(f"Question {number}: is the boat painted?"))
                         await session.window()
                     await session.append(assistant("It is."))
                 now = clock.now()
                 with slowest.one():
                     await sources[-1].summary("", from_at=now, to_at=now, budget_tokens=100)
     return [
-        Row(figure="window without a gap: median", value=quiet.median_us / 1e3, unit="ms"),
+        Row(figure="turn without a gap: median", value=quiet.median_us / 1e3, unit="ms"),
         Row(figure="slowest of three sources alone: median", value=slowest.median_us / 1e3, unit="ms", digits=1),
-        Row(figure="window after a gap: median", value=windows.median_us / 1e3, unit="ms", digits=1),
-        Row(figure="window after a gap: p95", value=windows.p95_us / 1e3, unit="ms", digits=1),
+        Row(figure="turn after a gap: median", value=windows.median_us / 1e3, unit="ms", digits=1),
+        Row(figure="turn after a gap: p95", value=windows.p95_us / 1e3, unit="ms", digits=1),
         Row(
-            figure="window after a gap to the slowest source",
+            figure="turn after a gap to the slowest source",
             value=windows.median_us / slowest.median_us,
             unit="times",
             most=1.1,
@@ -161,17 +161,17 @@ async def _open(
 
 
 async def _turn(played: Played, number: int) -> None:
-    """A question and its window, timed; then the answer."""
+    """A question, its window and the answer, timed: a cadence begins with the answer."""
     played.submitted.clear()
     processor, started = time.process_time(), time.perf_counter()
     await played.session.append(user(f"Question {number}: is the boat painted?"))
     window = await played.session.window()
+    await played.session.append(assistant("It is."))
     took = time.perf_counter() - started, time.process_time() - processor
     is_firing = played.session.id in played.submitted
     times = played.firing if is_firing else played.showing if window.report.cache_breaks else played.plain
     for one in (times, played.every):
         one.add(*took)
-    await played.session.append(assistant("It is."))
 
 
 async def _run_off(turns_count: int) -> list[Row]:
