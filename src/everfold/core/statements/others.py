@@ -32,15 +32,19 @@ _MAY_QUOTE: Final = re.compile("[\"\u201c\u201e\u00ab\u300c\u300e\u2018\u2039`]|
 def find_others(text: str, *, attached: Sequence[Span] = ()) -> tuple[Span, ...]:
     """The spans of a user's text that hold words of others, rising and apart. O(length).
 
-    `attached` are those of its documents, which belong to them whatever they say.
+    `attached` are those of its documents, which belong to them whatever they say: a report that begins in one ends there.
     """
-    if len(text) <= PASTE_CHARS and _MAY_HOLD(text) is None:
+    if len(text) <= PASTE_CHARS and _MAY_HOLD(_leave_out(text, attached)) is None:
         return join_spans(attached)
     end = _find_lead_end(text) if len(text) > PASTE_CHARS else len(text)
     own = text[:end]
     marked = list(list_marked(own))
-    spans = [*attached, *marked, *list_reported(own, list_quotations(own), marked)]
-    return join_spans([*spans, (end, len(text))])
+    reported = [
+        one
+        for one in list_reported(own, list_quotations(own), marked)
+        if not any(low < one[0] <= high for low, high in attached)
+    ]
+    return join_spans([*attached, *marked, *reported, (end, len(text))])
 
 
 def blank_mentions(text: str, lowered: str) -> str:
@@ -64,6 +68,13 @@ def blank_mentions(text: str, lowered: str) -> str:
             pieces.append(lowered[at : one.end])
         at = one.end
     return "".join([*pieces, lowered[at:]]) if at else lowered
+
+
+def _leave_out(text: str, spans: Sequence[Span]) -> str:
+    """What stands outside of spans."""
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(text)]
+    return "".join([text[end:start] for end, start in zip(ends, starts, strict=True)])
 
 
 def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -174,3 +174,10 @@ def test_a_tag_that_spans_parts_holds_all_between() -> None:
     said = _store({"role": "user", "content": [{"type": "text", "text": text} for text in texts]})
     assert [line.quote for line in said.lines if line.standing] == ["Never deploy on Fridays."]
     assert [part.text for part in list_parts(said) if part.is_written] == ["Never deploy on Fridays."]
+
+
+@pytest.mark.parametrize("said", ["I prefer tea. Always write in Dutch.", "I prefer tea. Note: always write in Dutch."])
+def test_a_report_that_begins_in_a_document_ends_with_it(said: str) -> None:
+    """What the user says below a document that ends in "says:" is the user's own."""
+    document = "From: Bob <bob@example.org>\nThe invoice says:"
+    assert find_others(f"{document}\n{said}", attached=[(0, len(document))]) == ((0, len(document)),)
