@@ -3,6 +3,7 @@
 Source: DESIGN sections 3.1 and G3.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -29,6 +30,8 @@ QUOTE_TOKENS: Final = 12
 _LINES_PER_STEP: Final = 10
 """About 5 ms where nothing of them was read before. Source: own measurement, a talk of 1,000 lines to remember."""
 
+_ELEMENTS: Final = re.compile(r"(?:\s*<([\w-]+)>[^<>]*</\1>|\s*</?[\w-]+>)+\s*")
+"""A line of elements and tags alone, such as the exit code and the empty output that some harnesses send as the user."""
 LEAST_SUBSTANCE: Final = 3
 """How many telling words a message must have to stand alone; one is enough for what binds. Below it stands an answer such as
 "The blue one" or an order such as "Do it.", which tells nothing without what came before.
@@ -125,11 +128,11 @@ def read_ahead(lines: Iterable[ExtractLine]) -> Steps[None]:
 
 
 def stands_alone(note: Note) -> bool:
-    """Whether a message tells something without the one before it."""
+    """Whether a message tells something without the one before it; what a harness wraps in tags is not said."""
     least = 1 if any(line.standing for line in note.lines) else LEAST_SUBSTANCE
     substance = 0
     for line in note.lines:
-        substance += measure_substance(line.quote)
+        substance += 0 if _ELEMENTS.fullmatch(line.quote) else measure_substance(line.quote)
         if substance >= least:
             return True
     return False

@@ -58,7 +58,8 @@ _CLASSES: Final[dict[LineKind, LineClass]] = {"decision": 1, "correction": 1, "e
 _FORM_WEIGHTS: Final[dict[QuoteForm, float]] = {
     "said": 1.0,
     "call": 0.6,
-    "code": 0.3,
+    "code": 0.1,
+    "listing": 0.0,
     "announcement": 0.3,
     "heading": 0.1,
     "markup": 0.0,

@@ -40,7 +40,19 @@ def said(text: str) -> Note:
     )
 
 
-@pytest.mark.parametrize("text", ["Do it.", "Good, off with it.", "Yes please!", "That one.", "👍", "The blue one."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do it.",
+        "Good, off with it.",
+        "Yes please!",
+        "That one.",
+        "👍",
+        "The blue one.",
+        "<code>1</code>\n<output>\n</output>",
+        "<command-name>/exit</command-name>\n  <command-message>leave the session</command-message>",
+    ],
+)
 def test_a_message_that_says_nothing_alone_is_not_kept(text: str) -> None:
     """A user message that tells nothing without the one before it can only fold."""
     assert not stands_alone(said(text))

@@ -21,12 +21,22 @@ from everfold.core.primitives.origins import Origin
         ("68 </section>", "tool", "markup"),
         ("<!-- /SUMMARY -->", "tool", "markup"),
         ("<b>Error:</b> no such table", "tool", "said"),
-        ('327\u2192 raise ValueError("no header")', "tool", "code"),
-        ("731-\t// Best effort: do not fail on errors", "tool", "code"),
-        ("src/load.go:88:func readHeader() error {", "tool", "code"),
-        ("src/load.go:90: state.Errors = 0", "tool", "code"),
-        ("src/load.go-663-", "tool", "code"),
-        ('src/load.go-91- log.Warn(ctx, "header failed",', "tool", "code"),
+        ('327\u2192 raise ValueError("no header")', "tool", "listing"),
+        ("731-\t// Best effort: do not fail on errors", "tool", "listing"),
+        ("src/load.go:88:func readHeader() error {", "tool", "listing"),
+        ("src/load.go:90: state.Errors = 0", "tool", "listing"),
+        ("src/load.go-663-", "tool", "listing"),
+        ('src/load.go-91- log.Warn(ctx, "header failed",', "tool", "listing"),
+        ('src/load.go-92- _, err = store.Add("rows.txt")', "tool", "listing"),
+        ("738-// loadRows reads the header from", "tool", "listing"),
+        ("22-var allRows = []Row{First, Second}", "tool", "listing"),
+        ("2026-03-01 the import failed", "tool", "said"),
+        ("12-hour clock", "tool", "said"),
+        ("12: port 5433", "tool", "code"),
+        ('t.Fatalf("load failed: %v", err)', "tool", "code"),
+        ("this.picker = new PickerComponent(", "tool", "code"),
+        ('","rows_url":"https://example.org/rows', "tool", "code"),
+        (r"this.rows[next];\n\t// Check the header", "assistant", "code"),
         ("// From load.go, where reading fails:", "assistant", "code"),
         ("if failed := load(path); failed {", "assistant", "code"),
         ("For the two failing tests I see one cause:", "assistant", "said"),
@@ -40,5 +50,5 @@ from everfold.core.primitives.origins import Origin
     ],
 )
 def test_the_form_of_a_quote_is_told_by_its_shape(quote: str, origin: Origin, form: QuoteForm) -> None:
-    """Calls, code, markup, headings and announcements are told from what is said; an error that a compiler reports is said."""
+    """Calls, code, listings, markup, headings and announcements are told from what is said; an error that a compiler reports is said."""
     assert read_form(quote, origin) == form
