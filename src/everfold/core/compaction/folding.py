@@ -143,6 +143,7 @@ def fold_stepwise(
     standing = yield from compose_standing_stepwise(
         _standing_lines(plan, layout, notes),
         beside=_list_held_lines(plan, notes),
+        settled=(*layout.standing, *layout.standing_pool),
         cap_tokens=plan.standing_cap_tokens,
         weak_cap_tokens=plan.weak_standing_cap_tokens,
         estimate=estimate_text_tokens,

@@ -74,6 +74,7 @@ def compose_standing_stepwise(
     left_out: LeftOut | None = None,
     as_of: datetime | None = None,
     beside: Sequence[ExtractLine] = (),
+    settled: Sequence[ExtractLine] = (),
 ) -> Steps[StandingInstructions]:
     """Exact quotes of the standing instructions, strongest first; superseded ones left out, a repeat shown once.
 
@@ -88,8 +89,10 @@ def compose_standing_stepwise(
         left_out: What left the pool before; it stays counted.
         as_of: The moment of the compaction.
         beside: Lines of messages that are shown word for word: they supersede others and are not quoted.
+        settled: Those of the lines that were chosen from together before: none of them supersedes another.
     """
-    ranked = yield from _rank(lines, beside, as_of or max((line.said_at for line in lines), default=None))
+    walked = yield from list_current_stepwise([*lines, *beside], settled={(line.seq, line.start) for line in settled})
+    ranked = yield from _rank(lines, walked, as_of or max((line.said_at for line in lines), default=None))
     dropped = (left_out or LeftOut()).plus([line.seq for line in ranked if not measure_substance(line.quote)])
     ranked = [line for line in ranked if measure_substance(line.quote)]
     is_short = estimate("\n".join(_FRAME)) * _FRAME_SHARE > cap_tokens
@@ -171,12 +174,11 @@ class _Block:
 
 
 def _rank(
-    lines: Sequence[ExtractLine], beside: Sequence[ExtractLine], as_of: datetime | None
+    lines: Sequence[ExtractLine], current: Sequence[ExtractLine], as_of: datetime | None
 ) -> Steps[list[ExtractLine]]:
-    """The standing lines that hold, strongest first, newest first within a strength, each text once, the newest."""
+    """Those of the lines that are current and hold, strongest first, newest first within a strength, each text once."""
     offered = {(line.seq, line.start) for line in lines}
-    walked = yield from list_current_stepwise([*lines, *beside])
-    current = [line for line in walked if (line.seq, line.start) in offered]
+    current = [line for line in current if (line.seq, line.start) in offered]
     holding = [line for line in current if line.standing and not (as_of and has_ended(line, as_of))]
     holding.sort(key=lambda line: (line.seq, -line.start))
     unique = {" ".join(line.quote.lower().split()): line for line in holding}

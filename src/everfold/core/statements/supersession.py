@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import compress, pairwise
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.statements.assertions import WIDE
@@ -69,6 +69,10 @@ _Claim = Literal["corrects", "stands", "finishes", "reports"]
 """How a line can replace an older one: by a mark that it does, by a changed rule, by its end, by a new status."""
 
 
+Key: TypeAlias = tuple[int, int]
+"""A line, by its message and where it starts there."""
+
+
 class Superseded(NamedTuple):
     """What a walk over lines found.
 
@@ -77,24 +81,29 @@ class Superseded(NamedTuple):
         pairs_count: How many pairs of lines were compared for it.
     """
 
-    gone: frozenset[tuple[int, int]]
+    gone: frozenset[Key]
     pairs_count: int
 
 
-def list_current_stepwise(lines: Iterable[ExtractLine]) -> Steps[tuple[ExtractLine, ...]]:
+def list_current_stepwise(
+    lines: Iterable[ExtractLine], *, settled: Collection[Key] = frozenset()
+) -> Steps[tuple[ExtractLine, ...]]:
     """The lines without those that a newer one supersedes, in their order. Costs what `find_superseded_stepwise` does."""
     given = tuple(lines)
-    gone = (yield from find_superseded_stepwise(given)).gone
+    gone = (yield from find_superseded_stepwise(given, settled=settled)).gone
     return tuple([line for line in given if _key(line) not in gone]) if gone else given
 
 
-def find_superseded_stepwise(lines: Iterable[ExtractLine]) -> Steps[Superseded]:
+def find_superseded_stepwise(
+    lines: Iterable[ExtractLine], *, settled: Collection[Key] = frozenset()
+) -> Steps[Superseded]:
     """Which of the lines a newer one supersedes.
 
     O(n log n) for the order, else O(n): only a line that can replace another is compared, with `NEAR_COUNT` older ones
-    for each of its words.
+    for each of its words. Lines that are `settled`, by message and start, were left by a walk that all of them were in:
+    they are not compared with each other again.
     """
-    walk = _Walk(sorted(lines, key=_key))
+    walk = _Walk(sorted(lines, key=_key), settled)
     yield from walk.run()
     return Superseded(frozenset(walk.gone), walk.pairs_count)
 
@@ -118,7 +127,7 @@ def list_replaced(newer: ExtractLine, older: Iterable[ExtractLine]) -> tuple[Ext
     return tuple(line for line in before if _key(line) in gone)
 
 
-def _key(line: ExtractLine) -> tuple[int, int]:
+def _key(line: ExtractLine) -> Key:
     return line.seq, line.start
 
 
@@ -157,10 +166,11 @@ class _Walk:
         pairs_count: How many pairs of lines were compared.
     """
 
-    def __init__(self, ordered: Sequence[ExtractLine]) -> None:
-        self.gone: set[tuple[int, int]] = set()
+    def __init__(self, ordered: Sequence[ExtractLine], settled: Collection[Key] = ()) -> None:
+        self.gone: set[Key] = set()
         self.pairs_count = 0
         self._ordered = ordered
+        self._settled = {at for at, line in enumerate(ordered) if _key(line) in settled} if settled else set[int]()
         self._index: dict[str, deque[int]] = {}
         self._retired: set[int] = set()
         self._standing: set[int] = set()
@@ -190,7 +200,7 @@ class _Walk:
             if line.kind in _COMPARED:
                 self._add(at, line, list_keys(line.quote) & asked)
 
-    def run_last(self) -> set[tuple[int, int]]:
+    def run_last(self) -> set[Key]:
         """Find what the last line alone supersedes, by message and start. O(words of all lines)."""
         last = len(self._ordered) - 1
         if claims := _list_claims(self._ordered[last]):
@@ -234,6 +244,8 @@ class _Walk:
 
     def _retire(self, at: int, near: set[int], claims: Sequence[_Claim]) -> None:
         left = near - self._retired
+        if at in self._settled:
+            left -= self._settled
         for claim in claims:
             match claim:
                 case "corrects":

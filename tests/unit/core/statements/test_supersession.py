@@ -165,3 +165,20 @@ def test_lines_that_can_replace_nothing_are_compared_with_nothing() -> None:
     superseded = finish(find_superseded_stepwise(lines))
     assert superseded.pairs_count == 0
     assert not superseded.gone
+
+
+def test_lines_that_a_walk_left_are_compared_with_new_ones_alone() -> None:
+    """What is superseded is the same as when all are compared, for a part of the comparisons."""
+    texts = [f"Never deliver parcel P-{number} before 9am." for number in range(100, 140)]
+    changes = ["Never deliver parcel P-103 before 11am.", "Never deliver parcel P-139 before 10am."]
+    lines = [
+        line
+        for seq, text in enumerate([*texts, *changes], start=1)
+        for line in find_extract_lines(text, seq=seq, origin="user", is_result=False, said_at=_SAID_AT)
+    ]
+    left = list_current(lines[:40])
+    every = finish(find_superseded_stepwise(lines))
+    fewer = finish(find_superseded_stepwise(lines, settled={(line.seq, line.start) for line in left}))
+    assert len(left) == 40
+    assert fewer.gone == every.gone == {(4, 0), (40, 0)}
+    assert 0 < fewer.pairs_count < every.pairs_count / 2
