@@ -215,7 +215,7 @@ def sort_value(tokens: Sequence[str], raw: Sequence[str], before: Sequence[str],
 
 
 def _is_number(token: str) -> bool:
-    return _NUMBER.fullmatch(token) is not None or token in _NUMBER_WORDS
+    return token in _NUMBER_WORDS or (token[:1].isdecimal() and _NUMBER.fullmatch(token) is not None)
 
 
 def _is_title(raw: Sequence[str]) -> bool:
@@ -252,8 +252,7 @@ def _names_time(token: str) -> bool:
         or token in _HABITUAL
         or token in _MONTHS
         or token in _DAY_WORDS
-        or _TIME.fullmatch(token) is not None
-        or _ISO_DATE.fullmatch(token) is not None
+        or (token[:1].isdecimal() and (_TIME.fullmatch(token) or _ISO_DATE.fullmatch(token)) is not None)
     )
 
 
