@@ -1,6 +1,6 @@
 """The index over items gives every decision that a look at all pairs of items would give.
 
-No key has more items here than the index finds under one.
+Where more than `NEAR_COUNT` items have a key, it is the decision over the nearest of them in time.
 """
 
 import json
@@ -16,9 +16,9 @@ from tests.support.sizes import examples
 
 from everfold.core.memory.items import Candidate, Item
 from everfold.core.memory.policy import MemoryPolicy
-from everfold.core.merging import decisions
+from everfold.core.merging import decisions, item_index
 from everfold.core.merging.decisions import Desk
-from everfold.core.merging.item_subjects import is_of_one_place
+from everfold.core.merging.item_subjects import is_of_one_place, list_subject_keys, may_replace
 from everfold.testing.kit.builders import minute
 
 THINGS = st.sampled_from(["locker", "berth", "boat of oak", "server in Oslo", "sister's flat"])
@@ -84,6 +84,9 @@ def pairs(draw: st.DrawFn) -> list[Candidate]:
 PASSES = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=6), at_once(), pairs()), max_size=4)
 
 
+CROWDED = st.lists(st.one_of(st.lists(st.one_of(MANY, FINDINGS), max_size=12), at_once(), pairs()), max_size=4)
+
+
 class AllPairs(Desk):
     """A desk that looks at every item for every other one."""
 
@@ -104,6 +107,28 @@ class AllPairs(Desk):
         return [item for item in self.list_older(older) if item.last_seen_at > older.last_seen_at]
 
 
+class NearPairs(AllPairs):
+    """A desk that looks at every item, and keeps those that are among the nearest of a key that both have."""
+
+    def list_older(self, newer: Item) -> list[Item]:
+        """The last rivals of each key that were said before it."""
+        return self._list_near(newer, [one for one in super().list_older(newer) if may_replace(newer, one)][::-1])
+
+    def list_later(self, older: Item) -> list[Item]:
+        """The first rivals of each key that were said after it."""
+        return self._list_near(older, [one for one in super().list_later(older) if may_replace(one, older)])
+
+    def _list_near(self, item: Item, rivals: list[Item]) -> list[Item]:
+        """Those of the rivals, which are given from the nearest on where their times are equal, that are near by a key."""
+        ordered = sorted(rivals, key=lambda one: abs(one.last_seen_at - item.last_seen_at))
+        near = {
+            one.id
+            for key in list_subject_keys(item.statement)
+            for one in [one for one in ordered if key in list_subject_keys(one.statement)][: item_index.NEAR_COUNT]
+        }
+        return [one for one in self.items.values() if one.id in near]
+
+
 def _run(passes: list[list[Candidate]]) -> tuple[list[object], list[Item]]:
     ledger = Ledger(policy=MemoryPolicy(system="structured", user_char_limit=400))
     merges: list[object] = [
@@ -119,3 +144,13 @@ def test_the_index_decides_as_all_pairs_do(passes: list[list[Candidate]]) -> Non
     indexed = _run(passes)
     with patch.object(decisions, "Desk", AllPairs):
         assert _run(passes) == indexed
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(CROWDED, st.integers(1, 3))
+def test_the_index_decides_as_the_nearest_pairs_do(passes: list[list[Candidate]], near_count: int) -> None:
+    """Of more items with one key than the bound, exactly the nearest in time count, as many for each key."""
+    with patch.object(item_index, "NEAR_COUNT", near_count):
+        indexed = _run(passes)
+        with patch.object(decisions, "Desk", NearPairs):
+            assert _run(passes) == indexed

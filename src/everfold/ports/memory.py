@@ -95,6 +95,16 @@ class ItemStore(Protocol):
         """
         ...
 
+    async def find_like(
+        self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
+    ) -> list[Item]:
+        """Active items that share words with a query, which a new item may have to do with.
+
+        First those that share its rare words, best first, then the newest that share a common one. O(items given),
+        however many items share a common word.
+        """
+        ...
+
 
 class TopicStore(Protocol):
     """Topics and the dreams that write them."""

@@ -1,10 +1,13 @@
 """What memory has erased is gone from the file, byte for byte, and writers of one file take turns."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from everfold.adapters.sqlite.store import SqliteStore
@@ -140,3 +143,40 @@ async def test_writers_of_one_file_take_turns(store: SqliteStore) -> None:
         assert MemoryVersion(revision=turn + 1) in outcomes
     assert len(await other.list_items(ADA, None, limit_count=99)) == 5
     await other.close()
+
+
+async def test_what_is_alike_is_found_at_the_same_cost_among_many(store: SqliteStore) -> None:
+    """Among four times as many items that share their words a look-up takes no more steps of the database machine."""
+    counter = Steps()
+    apsw.connection_hooks.append(counter.watch)
+    try:
+        reader = await SqliteStore.open(store.path)
+    finally:
+        apsw.connection_hooks.remove(counter.watch)
+    costs = []
+    for first in (0, 700):
+        await put(store, *(item(f"itm_{n}", f"Pump {n} of the lock ran.") for n in range(first, 4 * first or 700)))
+        counter.count = 0
+        assert len(await reader.find_like(plan_query("Pump 7919 of the lock ran."), ADA, GUIDE, limit_count=24)) == 24
+        costs.append(counter.count)
+    assert costs[1] == costs[0]
+    await reader.close()
+
+
+class Steps:
+    """Counts the steps that the database machine takes to look up words."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._taken: Counter[str] = Counter()
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """A connection hook."""
+        connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._add, id=self)
+
+    def _add(self, event: dict[str, Any]) -> None:
+        """Statements are kept, and each says how many steps it has taken since it was made."""
+        sql, taken = event["sql"], event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+        if ":word" in sql or ":match" in sql:
+            self.count += taken - self._taken[sql]
+            self._taken[sql] = taken

@@ -53,12 +53,10 @@ class PostgresWords:
 
     def find_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
         """See the protocol."""
-        places = () if place is None else dict.fromkeys((0, place))
-        scopes = [_any_of(f"'{write_item_scope(user_key, place=one)}'" for one in places)] if places else []
         asked = self._ask(query, user_key, "item")
         rows = self._database.rows(
             "search_items",
-            match=" & ".join([_any_of(asked.terms), *scopes]),
+            match=_write_item_match(asked.terms, user_key, place),
             terms="\n".join(asked.terms),
             weights="\n".join(asked.weights),
             candidate_count=max(LEAST_CANDIDATES, limit_count),
@@ -68,14 +66,14 @@ class PostgresWords:
         ranked: list[Row] = [(rows[at][2], score) for at, score in asked.rank(documents)]
         return ranked[:limit_count]
 
+    def find_newest_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+        """See the protocol."""
+        match = _write_item_match(map(_write_term, _key_terms(query, user_key)), user_key, place)
+        return self._database.rows("find_newest_items", match=match, limit_count=limit_count)
+
     def _ask(self, query: SearchQuery, user_key: int, kind: Literal["message", "item"]) -> "_Asked":
         """A query with what the whole index of a user says of its terms."""
-        keyed = SearchQuery(
-            terms=tuple(
-                SearchTerm(words=tuple(key_words(user_key, word) for word in term.words), is_prefix=term.is_prefix)
-                for term in query.terms
-            )
-        )
+        keyed = SearchQuery(terms=_key_terms(query, user_key))
         terms = [_write_term(term) for term in keyed.terms]
         rows = self._database.rows(f"count_{kind}_terms", user_key=user_key, terms="\n".join(terms))
         (documents_count, words_count), *counted = cast("list[tuple[int, int]]", rows)
@@ -93,6 +91,21 @@ class PostgresWords:
 
     def merge_messages(self) -> None:
         """Nothing: what is deleted goes when the server next cleans the table."""
+
+
+def _key_terms(query: SearchQuery, user_key: int) -> tuple[SearchTerm, ...]:
+    """The terms of a query with the user's key in front of each word."""
+    return tuple(
+        SearchTerm(words=tuple(key_words(user_key, word) for word in term.words), is_prefix=term.is_prefix)
+        for term in query.terms
+    )
+
+
+def _write_item_match(terms: Iterable[str], user_key: int, place: int | None) -> str:
+    """What finds the items that hold any of the terms: all of a user's, or those of the user tier and of a place."""
+    places = () if place is None else dict.fromkeys((0, place))
+    scopes = [_any_of(f"'{write_item_scope(user_key, place=one)}'" for one in places)] if places else []
+    return " & ".join([_any_of(terms), *scopes])
 
 
 def _key(row: Row) -> int:

@@ -134,6 +134,9 @@ class WordIndex(Protocol):
             limit_count: How many.
         """
 
+    def find_newest_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+        """The newest active items of a user that match, newest first: rows of content. Arguments as in `find_items`."""
+
     def wipe_items(self, user_key: int) -> None:
         """Take the words of all items of a user out of the index, before the items themselves go."""
 

@@ -6,16 +6,19 @@ from heapq import merge
 from itertools import chain, islice, product
 from typing import cast
 
-from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.matching import key_words, write_item_scope
 from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key
 from everfold.adapters.sql.packing import pack_row, unpack_revisions, unpack_row
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, index_item
 from everfold.core.memory.rows import item_from_bytes, item_to_bytes
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
-from everfold.core.text.searching import SearchQuery, choose_terms
+from everfold.core.text.searching import SearchQuery, choose_terms, part_terms
 from everfold.errors import ConflictError, NotFoundError
 
+LIKE_ENTRIES_COUNT = 500
+"""How many entries of the index `find_like` reads by rank: a word of more items tells no subject. So each costs the same,
+however many similar items there are. Source: own measurement, 1,000 appends of similar notes over 3,000 items."""
 NO_AGENT = -1
 """The place of an agent that nothing was ever stored for."""
 
@@ -216,6 +219,35 @@ def search_items(
         return []
     rows = database.words.find_items(chosen, user_key, place=place, limit_count=limit_count)
     return [(_read_item(content), cast("float", score)) for content, score in rows]
+
+
+def find_like(
+    database: Database, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
+) -> list[Item]:
+    """See `ItemStore.find_like`."""
+    user_key = find_user_key(database, user_id)
+    if user_key is None:
+        return []
+    place = find_place(database, agent_id)
+    rare, common = part_terms(query, _count_entries(database, query, user_key), entries_count=LIKE_ENTRIES_COUNT)
+    rows: list[Row] = []
+    if rare.terms:
+        rows += database.words.find_items(rare, user_key, place=place, limit_count=limit_count)
+    if common.terms and len(rows) < limit_count:
+        rows += database.words.find_newest_items(common, user_key, place=place, limit_count=limit_count)
+    contents = dict.fromkeys(cast("bytes", row[0]) for row in rows)
+    return list(map(_read_item, islice(contents, limit_count)))
+
+
+def _count_entries(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
+    """How many items hold each word of a query, or that they are more than `LIKE_ENTRIES_COUNT`."""
+    words = list(query.words)
+    most_count = LIKE_ENTRIES_COUNT + 1
+    asking: list[dict[str, SqlValue]] = [
+        {"word": key_words(user_key, word), "most_count": most_count} for word in words
+    ]
+    found = database.rows_each("count_item_word_entries", asking)
+    return {word: cast("int", rows[0][0]) for word, rows in zip(words, found, strict=True)}
 
 
 def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: int | None) -> SearchQuery:

@@ -51,6 +51,7 @@ class SqlMemory(Connections):
     find_same = reads(memory_items.find_same)
     find_quoting = reads(memory_items.find_quoting)
     search_items = reads(memory_items.search_items)
+    find_like = reads(memory_items.find_like)
 
     # --- topics
 

@@ -51,6 +51,11 @@ class SqliteWords:
         match = write_item_match(query, user_key, place=place)
         return self._database.rows("search_items", match=match, limit_count=limit_count)
 
+    def find_newest_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+        """See the protocol."""
+        match = write_item_match(query, user_key, place=place)
+        return self._database.rows("find_newest_items", match=match, limit_count=limit_count)
+
     def wipe_items(self, user_key: int) -> None:
         """See the protocol. Row by row, or all at once where writing the index anew is cheaper.
 

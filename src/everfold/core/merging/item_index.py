@@ -4,8 +4,9 @@ What two items are to each other is decided by rules that compare two of them. A
 square of what memory has; here an item is found by what it must have in common with another one before any rule can say yes:
 an identity, a message that both quote, or a subject key and an order in time (see `item_subjects`). What is found is always
 more than what a rule takes, never less, and comes in the order in which the items came, so every decision is the one that a
-look at all pairs would make. Of the items under one key only the `NEAR_COUNT` nearest in time are found: a word that a
-thousand items share tells no subject. O(log n) to keep an item, and O(items found) to look them up.
+look at all pairs would make, up to a bound: of the rivals under one key only the `NEAR_COUNT` nearest in time are found, as
+the rules of `supersession` look at no more lines of a word. A word that more items share tells no subject, and what is not
+found stays beside the new item; nothing is lost by it. O(log n) to keep an item, and O(items found) to look them up.
 """
 
 from bisect import bisect_left, bisect_right, insort

@@ -12,7 +12,7 @@ weighted fields; our measurements in `bench/recall.py` for every weight.
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -255,15 +255,42 @@ def choose_terms(query: SearchQuery, entry_counts: Mapping[str, int], *, row_cou
             costs what its rarest word does, a beginning of words nothing.
         row_count: How many rows the user has, about: it only sets the bound. The rarest term stays whatever it costs.
     """
-    costs = {term: min(entry_counts.get(word, 0) for word in term.words) for term in query.terms}
+    chosen = _take_rarest(query, entry_counts, MIN_POSTINGS + row_count // POSTINGS_SHARE)
+    if not chosen and query.terms:
+        chosen.add(min(query.terms, key=lambda term: _read_cost(term, entry_counts)))
+    return _pick_terms(query, chosen)
+
+
+def part_terms(
+    query: SearchQuery, entry_counts: Mapping[str, int], *, entries_count: int
+) -> tuple[SearchQuery, SearchQuery]:
+    """The rarest terms of a query, which hold no more index entries than given, and the others.
+
+    Args:
+        query: The plan.
+        entry_counts: As in `choose_terms`; a count above `entries_count` need not be exact.
+        entries_count: How many entries a search of the first part reads at most.
+    """
+    chosen = _take_rarest(query, entry_counts, entries_count)
+    return _pick_terms(query, chosen), _pick_terms(query, set(query.terms) - chosen)
+
+
+def _take_rarest(query: SearchQuery, entry_counts: Mapping[str, int], left: int) -> set[SearchTerm]:
     kept: set[SearchTerm] = set()
-    left = MIN_POSTINGS + row_count // POSTINGS_SHARE
-    for term in sorted(query.terms, key=lambda each: costs[each]):
-        left -= costs[term]
-        if kept and left < 0:
+    for term in sorted(query.terms, key=lambda each: _read_cost(each, entry_counts)):
+        left -= _read_cost(term, entry_counts)
+        if left < 0:
             break
         kept.add(term)
-    return SearchQuery(terms=tuple(term for term in query.terms if term in kept))
+    return kept
+
+
+def _read_cost(term: SearchTerm, entry_counts: Mapping[str, int]) -> int:
+    return min(entry_counts.get(word, 0) for word in term.words)
+
+
+def _pick_terms(query: SearchQuery, terms: Collection[SearchTerm]) -> SearchQuery:
+    return SearchQuery(terms=tuple(term for term in query.terms if term in terms))
 
 
 def order_hits(query: SearchQuery, candidates: Iterable[SearchCandidate]) -> list[SearchCandidate]:

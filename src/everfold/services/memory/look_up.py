@@ -21,15 +21,18 @@ _MOST_HOPS: Final = 8
 
 
 async def load_known(store: MemoryStore, candidates: Sequence[Candidate], user_id: UserId, agent_id: AgentId) -> Known:
-    """What a decision about candidates is made over: the block, and the few items that the candidates are about."""
+    """What a decision about candidates is made over: the block, and the few items that the candidates are about.
+
+    O(candidates), whatever memory has.
+    """
     same = await store.find_same(user_id, list_identities(candidates, agent_id)) if candidates else []
     like: dict[ItemId, Item] = {}
     for number, statement in enumerate(dict.fromkeys(clean_candidate(one).statement for one in candidates), 1):
         if number % _STEP_COUNT == 0:
             await asyncio.sleep(0)  # a store in memory never waits
         query = plan_query(statement)
-        found = await store.search_items(query, user_id, agent_id, limit_count=LIKE_COUNT)
-        like |= {item.id: item for item, _ in found}
+        found = await store.find_like(query, user_id, agent_id, limit_count=LIKE_COUNT)
+        like |= {item.id: item for item in found}
     named = [candidate.replaces for candidate in candidates if candidate.replaces is not None]
     for item_id in (*named, *(item.superseded_by for item in same if item.superseded_by is not None)):
         like |= {item.id: item for item in await _follow(store, item_id, user_id, agent_id)}

@@ -29,6 +29,8 @@ from everfold.testing.kit.builders import (
 from everfold.testing.kit.memory_builders import audit, change, dream, erased, evidence, extraction, item, put, topic
 
 NOBODY = UserId("usr_nobody")
+COMMON_COUNT = 600
+"""More items with a word than any store ranks to find what is alike."""
 
 
 def ids(items: Sequence[Item]) -> list[str]:
@@ -300,6 +302,22 @@ class ItemContract:
         assert await find_items(store, "会議") == await find_items(store, "議") == ["itm_6"]
         assert await find_items(store, '"free in winter"') == ["itm_2"]
         assert await find_items(store, "u") == await find_items(store, "") == await find_items(store, "zeppelin") == []
+
+    async def test_items_that_are_alike_are_found_by_rare_words_and_among_many_by_their_age(self, store: Store) -> None:
+        """What shares rare words comes first, the best first; then the newest of those that share a common word."""
+        told = item("itm_told", "The berth of the zeppelin is booked.")
+        noted = replace(item("itm_noted", "The berth of the zeppelin is free in winter."), tier="agent", agent_id=CLERK)
+        many = [item(f"itm_{number}", f"The berth number {number} is free.") for number in range(COMMON_COUNT)]
+        await put(store, told, noted, *many)
+        await put(store, replace(many[-1], revision=2, status="expired"))
+        query, newest = plan_query("The berth of the zeppelin costs much."), [one.id for one in many[-2:-5:-1]]
+        like = ids(await store.find_like(query, ADA, GUIDE, limit_count=4))
+        assert like == ["itm_told", *newest]
+        assert set(ids(await store.find_like(query, ADA, CLERK, limit_count=2))) == {"itm_told", "itm_noted"}
+        assert ids(await store.find_like(plan_query("berth"), ADA, GUIDE, limit_count=3)) == newest
+        assert await store.find_like(plan_query("u"), ADA, GUIDE, limit_count=3) == []
+        assert await store.find_like(query, BEN, GUIDE, limit_count=3) == []
+        assert await store.find_like(query, NOBODY, GUIDE, limit_count=3) == []
 
     async def test_only_active_items_are_found(self, store: Store) -> None:
         """An item that is no longer active is not found, and is again when it is active again."""

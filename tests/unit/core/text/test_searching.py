@@ -9,6 +9,7 @@ from everfold.core.text.searching import (
     choose_terms,
     index_text,
     order_hits,
+    part_terms,
     plan_query,
     rank_documents,
 )
@@ -118,6 +119,17 @@ def test_the_rarest_term_stays_whatever_it_costs() -> None:
     """A question of one common word is still asked."""
     query = plan_query("harbour")
     assert choose_terms(query, {"harbour": 10**9}, row_count=10).terms == query.terms
+
+
+def test_a_query_is_parted_by_the_entries_of_its_terms() -> None:
+    """The rarest terms that together have at most so many entries are one part, the others the other; nothing is lost."""
+    query = plan_query("harbour anchor lighthouse")
+    counts = {"harbour": 501, "anchor": 12, "lighthous": 489}
+    parts = [part_terms(query, counts, entries_count=count) for count in (500, 501, 11, 10_000)]
+    rare = [[term.words[0] for term in one.terms] for one, _ in parts]
+    assert rare == [["anchor"], ["anchor", "lighthous"], [], ["harbour", "anchor", "lighthous"]]
+    assert all(set(one.terms) | set(other.terms) == set(query.terms) for one, other in parts)
+    assert all(set(one.terms).isdisjoint(other.terms) for one, other in parts)
 
 
 def test_a_named_speaker_rises() -> None:

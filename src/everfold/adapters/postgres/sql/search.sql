@@ -86,6 +86,20 @@ DELETE FROM item_words WHERE item_key = :item_key;
 -- name: count_item_word
 SELECT count(*) FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY);
 
+-- name: count_item_word_entries
+SELECT count(*)
+FROM (
+    SELECT item_key FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) LIMIT :most_count
+) AS hit;
+
+-- name: find_newest_items
+SELECT items.content
+FROM item_words
+JOIN items ON items.key = item_words.item_key
+WHERE words @@ CAST(:match AS TSQUERY)
+ORDER BY items.key DESC
+LIMIT :limit_count;
+
 -- name: search_items
 SELECT items.key, item_words.own, items.content
 FROM item_words

@@ -8,6 +8,17 @@ DELETE FROM item_index WHERE rowid = :item_key;
 -- :word has the user's key in front.
 SELECT doc FROM item_index_words WHERE term = :word;
 
+-- name: count_item_word_entries
+-- Stops at :most_count. :word has the user's key in front.
+SELECT count(*) FROM (SELECT rowid FROM item_index WHERE item_index MATCH '"' || :word || '"' LIMIT :most_count);
+
+-- name: find_newest_items
+-- Stops at :limit_count, whatever matches.
+SELECT items.content
+FROM (SELECT rowid AS key FROM item_index WHERE item_index MATCH :match ORDER BY rowid DESC LIMIT :limit_count) AS hit
+JOIN items ON items.key = hit.key
+ORDER BY hit.key DESC;
+
 -- name: search_items
 -- Weighs the words 1, the scope nothing. The best :limit_count, best first, of equal ones the newer; score is positive.
 SELECT items.content, hit.score
