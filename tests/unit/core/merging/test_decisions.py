@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from tests.support.candidates import NOW, Ledger, candidate
+from tests.support.candidates import NOW, POLICY, Ledger, author, candidate, count_ids
 
 from everfold.core.memory.block import list_block, measure_item_lines
 from everfold.core.memory.items import Item
 from everfold.core.memory.policy import MemoryPolicy
-from everfold.core.merging.decisions import MOST_EVIDENCE
+from everfold.core.merging.decisions import MOST_EVIDENCE, Known, plan_merge_stepwise
 from everfold.core.merging.edits import plan_forget
 from everfold.testing.kit.builders import minute
 
@@ -310,3 +310,10 @@ def test_a_model_that_reads_the_same_words_brings_them_into_the_block() -> None:
     ledger.merge(replace(candidate("We painted the fence green.", seq=3), shelf="archive"))
     ledger.merge(candidate("We painted the fence green.", seq=3), written_by="model")
     assert _only(ledger).shelf == "block"
+
+
+def test_a_merge_pauses_after_every_few_candidates() -> None:
+    """A large merge gives way to other work of the event loop after each pair of candidates."""
+    said = [candidate(f"Pump {number} of the lock ran.", seq=number) for number in range(1, 101)]
+    merging = plan_merge_stepwise(said, Known(), policy=POLICY, author=author(), new_ids=count_ids())
+    assert sum(1 for _ in merging) >= len(said)
