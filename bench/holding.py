@@ -22,7 +22,7 @@ from bench.measuring import Times
 from bench.opening import is_request_due, temporary_folder
 from bench.report import Row
 from everfold.engine import Everfold
-from everfold.ports.dispatch import Work
+from everfold.ports.jobs import Job
 from everfold.services.compaction.commit import Committer
 from everfold.session import Session
 
@@ -158,9 +158,9 @@ def _count_wakes(engine: Everfold) -> Counter[str]:
     background = engine._background  # noqa: SLF001 - what a turn left to it cannot be seen from outside
     submit = background.dispatcher.submit
 
-    def counted(name: str, work: Work) -> None:
-        woken["wakes"] += name.startswith("ses_")
-        submit(name, work)
+    def counted(job: Job) -> None:
+        woken["wakes"] += job.kind == "wake"
+        submit(job)
 
     background.dispatcher.submit = counted  # type: ignore[method-assign]
     commit = Committer.commit

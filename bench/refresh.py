@@ -15,7 +15,7 @@ from bench.measuring import Times, hooked
 from bench.opening import temporary_folder
 from bench.report import Row
 from everfold.engine import Everfold
-from everfold.ports.dispatch import Work
+from everfold.ports.jobs import Job
 from everfold.session import Session
 from everfold.testing.kit.builders import assistant, user
 from everfold.testing.kit.fakes import FakeClock, FakeSource
@@ -152,9 +152,9 @@ async def _open(
     submitted: list[str] = []
     submit = dispatcher.submit
 
-    def noted(name: str, work: Work) -> None:
-        submitted.append(name)
-        submit(name, work)
+    def noted(job: Job) -> None:
+        submitted.append(job.name)
+        submit(job)
 
     dispatcher.submit = noted  # type: ignore[method-assign]
     return Played(engine=engine, session=await engine.session(limit=LIMIT_TOKENS), submitted=submitted)

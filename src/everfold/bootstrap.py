@@ -43,6 +43,7 @@ from everfold.services.sessions.handover import Handover
 from everfold.services.telling.stream import Stream, tell_failed_work
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
+from everfold.services.turns.do_job import do_job
 
 if TYPE_CHECKING:
     from everfold.sync_classes import SyncEverfold
@@ -233,6 +234,7 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
         dreams=settings.has_memory,
         fill_vectors=partial(embedding.fill_everybody, store) if embedding and settings.has_memory else None,
     )
+    dispatcher.serve(partial(do_job, background, memories))
     return background
 
 

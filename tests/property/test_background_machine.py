@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Literal, TypeVar, cast
@@ -60,13 +61,15 @@ from everfold.core.windows.rendering import render
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, ModelUnavailableError
-from everfold.ports.dispatch import Work
+from everfold.ports.dispatch import DoJob
+from everfold.ports.jobs import Job
 from everfold.ports.stores import Store
 from everfold.services.compaction.recover import Recovery
 from everfold.services.compaction.work import Worker
 from everfold.services.sessions.live import load_session
 from everfold.services.telling.stream import Stream
 from everfold.services.turns.background import Background
+from everfold.services.turns.do_job import do_job
 from everfold.session import Session
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
 from everfold.testing.kit.builders import assistant, calls, result, talk, user
@@ -133,19 +136,36 @@ class Waking:
     """A dispatcher that remembers what it was given; the machine runs it."""
 
     def __init__(self) -> None:
-        self.work: dict[str, Work] = {}
+        self.work: dict[str, Job] = {}
+        self.running: list[Job] = []
 
-    def submit(self, name: str, work: Work) -> None:
+    def serve(self, do: DoJob) -> None:
+        """Have jobs done so."""
+        self.do = do
+
+    def submit(self, job: Job) -> None:
         """Remember it."""
-        self.work[name] = work
+        self.work[job.name] = job
 
-    async def run(self) -> None:
+    def list_jobs(self) -> list[Job]:
+        """What is remembered, and what is being done."""
+        return [*self.work.values(), *self.running]
+
+    async def run(self, job: Job) -> None:
+        """Do it here."""
+        await self.do(job)
+
+    async def run_all(self) -> None:
         """Do everything that was submitted, and what that submits."""
         for _ in range(MOST_WORK):
             if not self.work:
                 return
             name = next(iter(self.work))
-            await self.work.pop(name)()
+            self.running = [self.work.pop(name)]
+            try:
+                await self.do(self.running[0])
+            finally:
+                self.running = []
         raise AssertionError(f"work is submitted without end: {list(self.work)}")
 
     async def join(self, name: str) -> None:
@@ -253,6 +273,9 @@ class BackgroundMachine(RuleBasedStateMachine):
             write_digest=script.write,
         )
         recovery = Recovery(store=store, clock=self.clock, wake=worker.wake, stream=Stream())
+        background = Background(worker=worker, dispatcher=dispatcher, recovery=recovery)
+        memories = make_memories(store, SETTINGS, clock=self.clock, ids=self.ids, stream=Stream())
+        dispatcher.serve(partial(do_job, background, memories))
         engine = Everfold(
             store,
             clock=self.clock,
@@ -260,8 +283,8 @@ class BackgroundMachine(RuleBasedStateMachine):
             secrets=CountingSecrets(),
             defaults_of=lambda _: SessionSettings(policy=Policy(min_fold_tokens=100)),
             stream=Stream(),
-            background=Background(worker=worker, dispatcher=dispatcher, recovery=recovery),
-            memories=make_memories(store, SETTINGS, clock=self.clock, ids=self.ids, stream=Stream()),
+            background=background,
+            memories=memories,
         )
         return Process(
             store=mortal, engine=engine, worker=worker, recovery=recovery, dispatcher=dispatcher, script=script
@@ -424,7 +447,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         """The dispatcher does what it was given, beside the turns."""
         self.touched.update(self.logs)
         self.process.script.behaviours = behaviours
-        self.run(self.process.dispatcher.run)
+        self.run(self.process.dispatcher.run_all)
         self.process.script.behaviours = []
 
     @precondition(lambda self: self.process.working is None)
@@ -477,7 +500,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         async def recovery() -> None:
             await self.process.recovery.recover()
             if self.process.working is None:
-                await self.process.dispatcher.run()
+                await self.process.dispatcher.run_all()
 
         self.run(recovery)
 
@@ -710,7 +733,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         for _ in range(8):
             self.clock.advance(timedelta(seconds=1000))
             await process.recovery.recover()
-            await process.dispatcher.run()
+            await process.dispatcher.run_all()
         for session_id in self.logs:
             session = await self.session(session_id)
             patient = {one.compaction_id for one in (await session.inspect.state()).awaited if one.is_patient}

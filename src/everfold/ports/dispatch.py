@@ -1,25 +1,40 @@
-"""Dispatch: running work in the background. The work is always in the store; a dispatcher only runs it."""
+"""Dispatch: running jobs in the background. The work is always in the store; a dispatcher only has it done."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Protocol
 
-Work = Callable[[], Awaitable[object]]
+from everfold.ports.jobs import Job
+
+DoJob = Callable[[Job], Awaitable[object]]
+"""Does a job in this process, and waits for its end."""
 
 
 class Dispatcher(Protocol):
-    """Runs work, one piece at a time of each name."""
+    """Has jobs done, one at a time of each name."""
 
-    def submit(self, name: str, work: Work) -> None:
-        """Run work soon. Never blocks.
+    def serve(self, do: DoJob) -> None:
+        """Have jobs done by this from now on; called once, before the first job."""
+        ...
 
-        While work of this name is running, the newest submitted work of the name is kept and runs after it.
+    def submit(self, job: Job) -> None:
+        """Have a job done soon. Never blocks.
+
+        While a job of this name is being done, the newest submitted job of the name is kept and done after it.
         """
         ...
 
+    async def run(self, job: Job) -> None:
+        """Do a job in the caller's place. Raises what the job raises."""
+        ...
+
+    def list_jobs(self) -> Collection[Job]:
+        """The jobs that were submitted in this process and are on their way in it."""
+        ...
+
     async def join(self, name: str | None = None) -> None:
-        """Wait until no work of this name is being done, or none at all; at once when none is."""
+        """Wait until no job of this name is being done, or none at all; at once when none is."""
         ...
 
     async def close(self, *, drain_secs: float) -> int:
-        """Finish what runs, for so long at most, then stop it. Gives how many pieces were stopped unfinished."""
+        """Finish what runs, for so long at most, then stop it. Gives how many jobs were stopped unfinished."""
         ...

@@ -16,6 +16,7 @@ from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Dream
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.errors import StoreUnavailableError
+from everfold.ports.jobs import DreamPair, Job
 from everfold.services.dreams.dream import Dreamer
 from everfold.services.dreams.dream_loop import MOST_AT_ONCE, DreamLoop
 from everfold.testing.kit.builders import ADA, GUIDE, append_wires, incoming, open_session, session_record, user
@@ -68,9 +69,17 @@ def make_loop(
 ) -> DreamLoop:
     """A loop over a dreamer without a model."""
     dreamer = kind(store=store, clock=clock, ids=CountingIds(), policy_of=lambda _agent: STRUCTURED)
-    return DreamLoop(
-        store=store, clock=clock, dreamer=dreamer, dispatcher=InProcessDispatcher(), gap_secs=gap_secs, poll_secs=0.01
+    dispatcher = InProcessDispatcher()
+    loop = DreamLoop(
+        store=store, clock=clock, dreamer=dreamer, dispatcher=dispatcher, gap_secs=gap_secs, poll_secs=0.01
     )
+
+    async def do(job: Job) -> None:
+        assert isinstance(job, DreamPair)
+        await loop.dream(job.user_id, job.agent_id)
+
+    dispatcher.serve(do)
+    return loop
 
 
 async def test_who_is_idle_is_dreamed_for(store: SqliteStore) -> None:

@@ -1,49 +1,69 @@
 """Background work as tasks of the event loop that asked for it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
-from everfold.ports.dispatch import Work
+from everfold.ports.dispatch import DoJob
+from everfold.ports.jobs import Job
 
 OnError = Callable[[str, Exception], None]
 
 
 class InProcessDispatcher:
-    """One task for each name that has work, on the running event loop.
+    """One task for each name that has a job, on the running event loop.
 
     Args:
-        on_error: Told of work that failed; what it was about is still in the store, for the next one who looks.
+        on_error: Told of a job that failed; what it was about is still in the store, for the next one who looks.
     """
 
     def __init__(self, on_error: OnError | None = None) -> None:
         self._on_error = on_error
+        self._do: DoJob | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._next: dict[str, Work] = {}
+        self._next: dict[str, Job] = {}
+        self._current: dict[str, Job] = {}
         self._is_closed = False
 
-    def submit(self, name: str, work: Work) -> None:
+    def serve(self, do: DoJob) -> None:
+        """See the port."""
+        self._do = do
+
+    def submit(self, job: Job) -> None:
         """See the port."""
         if self._is_closed:
             return
-        self._next[name] = work
+        name = job.name
+        self._next[name] = job
         if name not in self._tasks:
-            task = asyncio.get_running_loop().create_task(self._run(name), name=f"everfold {name}")
+            self._current[name] = job
+            task = asyncio.get_running_loop().create_task(self._run_all(name), name=f"everfold {name}")
             self._tasks[name] = task
 
-    async def _run(self, name: str) -> None:
-        try:
-            while (work := self._next.pop(name, None)) is not None:
-                await self._try(name, work)
-        finally:
-            del self._tasks[name]
+    async def run(self, job: Job) -> None:
+        """See the port."""
+        if self._do is None:
+            raise RuntimeError(f"job {job.name} was submitted before the dispatcher was told who does jobs")
+        await self._do(job)
 
-    async def _try(self, name: str, work: Work) -> None:
+    def list_jobs(self) -> Collection[Job]:
+        """See the port."""
+        return self._current.values()
+
+    async def _run_all(self, name: str) -> None:
         try:
-            await work()
+            while (job := self._next.pop(name, None)) is not None:
+                self._current[name] = job
+                await self._try(job)
+        finally:
+            del self._tasks[name], self._current[name]
+
+    async def _try(self, job: Job) -> None:
+        try:
+            await self.run(job)
         except Exception as error:  # noqa: BLE001 - a task's outermost frame: told, and the session goes on
             if self._on_error is not None:
-                self._on_error(name, error)
+                self._on_error(job.name, error)
 
     async def join(self, name: str | None = None) -> None:
         """See the port."""

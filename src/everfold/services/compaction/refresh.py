@@ -42,6 +42,7 @@ from everfold.core.text.frames import FENCE_TOKENS
 from everfold.core.text.tokens import estimate_text_tokens
 from everfold.errors import ConflictError
 from everfold.ports.dispatch import Dispatcher
+from everfold.ports.jobs import RefreshSession
 from everfold.ports.leases import LeaseName
 from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
@@ -130,9 +131,10 @@ class Refresher:
 
     def refresh_soon(self, session_id: SessionId) -> None:
         """Refresh a session beside its turns."""
-        self.dispatcher.submit(f"refresh of {session_id}", partial(self._refresh_later, session_id))
+        self.dispatcher.submit(RefreshSession(session_id=session_id))
 
-    async def _refresh_later(self, session_id: SessionId) -> None:
+    async def refresh_beside(self, session_id: SessionId) -> None:
+        """Refresh a session beside its turns, and leave for them what was stored."""
         live = await load_session(self.store, await self.store.get_session(session_id))
         refreshed = await self.refresh(live, cause="cadence")
         self.handover.leave(live, () if refreshed.seq is None else (live.messages[refreshed.seq],))

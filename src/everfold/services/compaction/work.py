@@ -13,11 +13,9 @@ Source: DESIGN section 3.2.
 """
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 
 from everfold.core.compaction.folding import Fold
 from everfold.core.compaction.planning import Demand
@@ -28,6 +26,7 @@ from everfold.core.log.sessions import SessionRecord
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId
 from everfold.errors import ConflictError, HookError
 from everfold.ports.dispatch import Dispatcher
+from everfold.ports.jobs import AttemptCompaction, Job, WakeSession
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.compaction.attempt import Attempts, Extract, HintFound, WriteDigest, without_moot_digest
@@ -43,6 +42,10 @@ from everfold.services.telling.stream import Stream
 
 MOST_ATTEMPTS_AT_ONCE = 2
 """How many compactions of one session are tried at once in one process: the next one while a slow one is waited for."""
+
+
+def _is_of(job: Job, session_id: SessionId) -> bool:
+    return job.kind == "attempt" and job.session_id == session_id
 
 
 def _always(_: AgentId) -> bool:
@@ -64,7 +67,6 @@ class Worker:
         refresher: Asks the context sources; None where none is configured.
         handover: Takes what is done beside the turns, for the turns; the refresher's own where there is one.
         prepared: Folds that were made ahead.
-        attempting: The compactions that are being tried, by session.
     """
 
     store: Store
@@ -80,7 +82,6 @@ class Worker:
     handover: Handover = field(default_factory=Handover)
     stream: Stream = field(default_factory=Stream)
     prepared: dict[str, tuple[Base, Fold]] = field(default_factory=dict)
-    attempting: defaultdict[SessionId, set[CompactionId]] = field(default_factory=lambda: defaultdict(set))
 
     @property
     def abilities(self) -> Abilities:
@@ -126,9 +127,10 @@ class Worker:
 
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon, beside the turns; what takes a model's time is done beside that."""
-        self.dispatcher.submit(session_id, partial(self._work_session, session_id))
+        self.dispatcher.submit(WakeSession(session_id=session_id))
 
-    async def _work_session(self, session_id: SessionId) -> None:
+    async def work_session(self, session_id: SessionId) -> None:
+        """Work on a session beside its turns, and leave for them what was written."""
         live = await self._load(session_id)
         await self.work(live, is_inline=False)
         self.handover.leave(live)
@@ -198,19 +200,15 @@ class Worker:
 
     def _submit_attempt(self, compaction: Compaction) -> None:
         """Have a compaction tried beside the session's other work, where the session has no more than enough of it."""
-        attempting = self.attempting.get(compaction.session_id, set())
-        if compaction.id not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
-            self.attempting[compaction.session_id].add(compaction.id)
-            self.dispatcher.submit(compaction.id, partial(self._work_on, compaction.session_id, compaction.id))
+        attempt = AttemptCompaction(session_id=compaction.session_id, compaction_id=compaction.id)
+        attempting = [job for job in self.dispatcher.list_jobs() if _is_of(job, compaction.session_id)]
+        if attempt not in attempting and len(attempting) < MOST_ATTEMPTS_AT_ONCE:
+            self.dispatcher.submit(attempt)
 
-    async def _work_on(self, session_id: SessionId, compaction_id: CompactionId) -> None:
-        try:
-            compactor = self.compactor(await self._load(session_id), is_beside_turns=True)
-            await self._attempt(compactor, await self.store.get_compaction(compaction_id))
-        finally:
-            self.attempting[session_id].discard(compaction_id)
-            if not self.attempting[session_id]:
-                del self.attempting[session_id]
+    async def attempt(self, session_id: SessionId, compaction_id: CompactionId) -> None:
+        """Attempt a compaction beside its session's other work, and have the session worked on again."""
+        compactor = self.compactor(await self._load(session_id), is_beside_turns=True)
+        await self._attempt(compactor, await self.store.get_compaction(compaction_id))
         self.wake(session_id)
 
     async def _attempt(self, compactor: Compactor, compaction: Compaction) -> Step:

@@ -10,12 +10,12 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.errors import StoreError
 from everfold.ports.dispatch import Dispatcher
+from everfold.ports.jobs import DreamPair
 from everfold.ports.memory import ExtractionStore
 from everfold.ports.system import Clock
 from everfold.services.dreams.dream import Dreamer
@@ -40,7 +40,6 @@ class DreamLoop:
     gap_secs: float = 300.0
     poll_secs: float = 30.0
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE), init=False, repr=False)
-    _waiting: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False, repr=False)
 
     async def poll(self) -> list[tuple[UserId, AgentId]]:
         """Have every idle pair dreamed for that is not already, and give them."""
@@ -48,10 +47,10 @@ class DreamLoop:
             return []
         idle_before = self.clock.now() - timedelta(seconds=self.gap_secs)
         found = await self.store.list_dreamable(idle_before, MOST_PAIRS)
-        pairs = [pair for pair in found if pair not in self._waiting and not self.dreamer.is_dreaming(*pair)]
-        for pair in pairs:
-            self._waiting.add(pair)
-            self.dispatcher.submit(f"dream {pair[0]} {pair[1]}", partial(self._dream, *pair))
+        waiting = {(job.user_id, job.agent_id) for job in self.dispatcher.list_jobs() if job.kind == "dream"}
+        pairs = [pair for pair in found if pair not in waiting and not self.dreamer.is_dreaming(*pair)]
+        for user_id, agent_id in pairs:
+            self.dispatcher.submit(DreamPair(user_id=user_id, agent_id=agent_id))
         return pairs
 
     async def poll_forever(self) -> None:
@@ -61,9 +60,7 @@ class DreamLoop:
                 await self.poll()
             await asyncio.sleep(self.poll_secs)
 
-    async def _dream(self, user_id: UserId, agent_id: AgentId) -> None:
-        try:
-            async with self._places:
-                await self.dreamer.dream(user_id, agent_id)
-        finally:
-            self._waiting.discard((user_id, agent_id))
+    async def dream(self, user_id: UserId, agent_id: AgentId) -> None:
+        """Dream for a pair once there is a place among those that run at once."""
+        async with self._places:
+            await self.dreamer.dream(user_id, agent_id)

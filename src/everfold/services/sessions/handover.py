@@ -36,6 +36,7 @@ class Handover:
     """What was left of sessions, each for the next turn of its session."""
 
     _left: dict[SessionId, Left] = field(default_factory=dict, init=False)
+    _states: dict[SessionId, SessionState] = field(default_factory=dict, init=False)
 
     def leave(self, live: LiveSession, appended: Sequence[Message] = ()) -> None:
         """Leave what a writer knows of its session, once it has written and before it knows more.
@@ -52,10 +53,19 @@ class Handover:
             self._left.clear()
         self._left[live.record.id] = _leave(live, appended, digests)
 
+    def leave_state(self, session_id: SessionId, state: SessionState) -> None:
+        """Leave a state in which cache breaks were settled, and nothing else differs from the one before it."""
+        if len(self._states) >= MOST_LEFT:
+            self._states.clear()
+        self._states[session_id] = state
+
     def pick_up(self, live: LiveSession) -> None:
         """Let a handle adopt what was left of its session, which is then given to no other one."""
         if (left := self._left.pop(live.record.id, None)) is not None:
             _adopt(live, left)
+        state = self._states.pop(live.record.id, None)
+        if state is not None and state.revision == live.state.revision + 1:
+            live.state = state
 
 
 def _leave(live: LiveSession, appended: Sequence[Message], digests: Mapping[str, Digest]) -> Left:

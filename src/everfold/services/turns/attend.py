@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from everfold.core.compaction.folding import Fold
@@ -13,7 +12,7 @@ from everfold.core.memory.records import MemoryVersion
 from everfold.core.observation.events import MemoryDelayed
 from everfold.core.observation.hooks import MemoryWrite
 from everfold.errors import EverfoldError, StoreError
-from everfold.ports.dispatch import Work
+from everfold.ports.jobs import DreamRange, EmbedUser, ExtractSession, Job
 from everfold.ports.stores import Store
 from everfold.services.memory.extract import Progress, extract_said, store_progress
 from everfold.services.sessions.import_transcript import Imported
@@ -53,8 +52,7 @@ class Attendant:
         )
         await self._extract_soon(live)
         if self.memory.embedding is not None:
-            fill = partial(self.memory.embedding.fill_user, live.record.user_id)
-            await self._do_later(f"vectors of {live.record.user_id}", live, fill)
+            await self._do_later(live, EmbedUser(user_id=live.record.user_id))
         if head is not None and self.memory.stream.plugins.hears(MemoryWrite):
             await self.tell(live, head)
 
@@ -71,27 +69,21 @@ class Attendant:
             self.progress = None  # read again with the next append
             self._report(live, error)
             return
-        await self._do_later(
-            f"extraction of {live.record.id}", live, partial(memory.extractor.extract_due, live.record)
-        )
+        await self._do_later(live, ExtractSession(session_id=live.record.id))
 
     async def take_folds(self, live: LiveSession, folds: Sequence[Fold]) -> None:
         """Have what an overflow has just folded dreamed of at once."""
         if folds:
             first_seq, last_seq = folds[0].certificate.first_seq, folds[-1].certificate.last_seq
-            record = live.record
-            dream = partial(
-                self.memory.dreamer.dream_range, record.user_id, record.agent_id, record.id, first_seq, last_seq
-            )
-            await self._do_later(f"mini-dream of {record.id}", live, dream)
+            await self._do_later(live, DreamRange(session_id=live.record.id, first_seq=first_seq, last_seq=last_seq))
 
-    async def _do_later(self, name: str, live: LiveSession, work: Work) -> None:
+    async def _do_later(self, live: LiveSession, job: Job) -> None:
         """Beside the turns; at once where background work runs inline, and then without harm to the turn."""
         if not self.memory.is_synchronous:
-            self.memory.dispatcher.submit(name, work)
+            self.memory.dispatcher.submit(job)
             return
         try:
-            await work()
+            await self.memory.dispatcher.run(job)
         except EverfoldError as error:
             self._report(live, error)
 

@@ -1,17 +1,15 @@
 """Show: the window of a session, compacted first when that is due."""
 
 from dataclasses import replace
-from functools import partial
 
-from everfold.core.log.state import CacheBreaks
 from everfold.core.windows.window import Window, build_window
-from everfold.errors import ConflictError, InvalidInputError, NotFoundError, OpenStepError
+from everfold.errors import InvalidInputError, NotFoundError, OpenStepError
+from everfold.ports.jobs import SettleBreaks
 from everfold.ports.stores import Store
 from everfold.services.compaction.work import Worker
 from everfold.services.memory.recollect import NOTHING_RECALLED, Recollection, Recollector
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.shown import load_digest_texts, load_shown, note_turn
-from everfold.services.telling.tries import Tries
 from everfold.services.turns.attend import Attendant
 from everfold.services.turns.background import Background
 from everfold.services.turns.fold_due import choose_showing, fold_due
@@ -54,7 +52,7 @@ async def show_window(
         recollection = await recollector.recollect(live, limit_tokens=limit_tokens, own=suffix, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix, recollection=recollection)
     if live.state.cache_breaks and not is_preview:
-        await _report_breaks(store, live, background)
+        await _report_breaks(live, background)
     if folded.has_more:
         background.wake(live.record.id)  # last of all, so that this turn does not wait for it
     return window
@@ -90,30 +88,15 @@ async def _catch_up(live: LiveSession, worker: Worker, attendant: Attendant | No
         await worker.refresher.show_late(live)
 
 
-async def _report_breaks(store: Store, live: LiveSession, background: Background) -> None:
+async def _report_breaks(live: LiveSession, background: Background) -> None:
     """Note that a window has reported the cache breaks so far; stored by the next append, or beside the turns."""
-    reported = live.state.cache_breaks
+    job = SettleBreaks(session_id=live.record.id, reported=live.state.cache_breaks)
     live.state = replace(live.state, cache_breaks=())
-    settling = partial(_settle_cache_breaks, store, live, reported)
     if background.is_synchronous:
-        await settling()
+        await background.dispatcher.run(job)
+        background.worker.handover.pick_up(live)
     else:
-        background.dispatcher.submit(f"breaks of {live.record.id}", settling)
-
-
-async def _settle_cache_breaks(store: Store, live: LiveSession, reported: CacheBreaks) -> None:
-    """Store that a window has reported cache breaks, unless an append has done it meanwhile."""
-    tries = Tries(f"cache breaks of session {live.record.id}", session=live.record.id)
-    while (state := await store.read_state(live.record.id)).cache_breaks[: len(reported)] == reported:
-        await tries.begin()
-        settled = replace(state, revision=state.revision + 1, cache_breaks=state.cache_breaks[len(reported) :])
-        try:
-            await store.write_state(live.record.id, settled, expected_revision=state.revision)
-        except ConflictError:
-            continue
-        if live.state.revision == state.revision:
-            live.state = settled
-        break
+        background.dispatcher.submit(job)
 
 
 async def build_shown(
