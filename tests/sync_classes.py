@@ -22,6 +22,7 @@ CLASSES = {
     "ApiKeys": ("everfold.services.access.api_keys",),
     "Requests": ("everfold.services.access.answer_once",),
     "UsageStore": ("everfold.ports.usage",),
+    "LeaseStore": ("everfold.ports.leases",),
 }
 """Each class that blocks, with the modules that its methods come from."""
 

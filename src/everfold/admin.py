@@ -13,6 +13,7 @@ from everfold.core.primitives.ids import AgentId, CompactionId, SessionId
 from everfold.core.primitives.listing import require_page_size
 from everfold.errors import InvalidInputError
 from everfold.ports.browsing import SessionFigures
+from everfold.ports.leases import LeaseStore
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.ports.usage import UsageStore
@@ -53,6 +54,11 @@ class Admin:
     @property
     def usage(self) -> UsageStore:
         """Where calls of models are recorded: for what calls models beside the engine."""
+        return self.store
+
+    @property
+    def leases(self) -> LeaseStore:
+        """Who does a piece of work now, over all processes of the store: for what answers beside the engine."""
         return self.store
 
     async def get_record(self, session_id: str) -> SessionRecord:

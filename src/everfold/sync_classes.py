@@ -35,6 +35,7 @@ from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
 from everfold.inspection import Inspection
 from everfold.memory import AgentIndex, Because, Memory, TopicIndex
 from everfold.ports.browsing import SessionFigures
+from everfold.ports.leases import LeaseName, LeaseStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.writing import Written
 from everfold.services.access.answer_once import Requests
@@ -797,6 +798,11 @@ class SyncAdmin(Blocking[Admin]):
         """Where calls of models are recorded: for what calls models beside the engine."""
         return SyncUsageStore(self.wrapped.usage, self._portal)
 
+    @property
+    def leases(self) -> "SyncLeaseStore":
+        """Who does a piece of work now, over all processes of the store: for what answers beside the engine."""
+        return SyncLeaseStore(self.wrapped.leases, self._portal)
+
     def get_record(self, session_id: str) -> SessionRecord:
         """Whose the session with this id is, and where it came from.
 
@@ -1456,3 +1462,22 @@ class SyncUsageStore(Blocking[UsageStore]):
             after=after,
             limit_count=limit_count,
         )
+
+
+class SyncLeaseStore(Blocking[LeaseStore]):
+    """`LeaseStore` with methods that block."""
+
+    def claim_lease(self, name: LeaseName, *, holder: str, secs: float) -> bool:
+        """Take a lease if it is free or has expired; whether it was taken.
+
+        A wipe of a user's memory removes the leases of the user's dreams, and a wipe of the user all of them.
+        """
+        return self._call(self.wrapped.claim_lease, name, holder=holder, secs=secs)
+
+    def renew_lease(self, name: LeaseName, *, holder: str, secs: float) -> bool:
+        """Have a lease for so long from now on; False where the holder has it no more."""
+        return self._call(self.wrapped.renew_lease, name, holder=holder, secs=secs)
+
+    def release_lease(self, name: LeaseName, *, holder: str) -> None:
+        """Give a lease back; nothing happens where the holder has it no more."""
+        self._call(self.wrapped.release_lease, name, holder=holder)

@@ -39,9 +39,9 @@ class Talking:
 
 
 @asynccontextmanager
-async def talking(tmp_path: Path, *steps: dict[str, object]) -> AsyncIterator[Talking]:
-    """A server whose agent `guide` answers with these steps."""
-    script = tmp_path / "script.jsonl"
+async def talking(tmp_path: Path, *steps: dict[str, object], name: str = "script") -> AsyncIterator[Talking]:
+    """A server whose agent `guide` answers with these steps, which are in a file of this name."""
+    script = tmp_path / f"{name}.jsonl"
     script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
     settings = {**INLINE, "agents": {"guide": {"model": f"script:{script}", "context_limit": 8000}}}
     async with serve(tmp_path / "served.db", settings) as served, listening(served.app) as url:
@@ -89,6 +89,24 @@ async def test_a_second_answer_at_once_is_refused(tmp_path: Path) -> None:
         assert (refused.status_code, named.status_code) == (409, 409)
         assert refused.json()["code"] == "conflict"
         assert [role for role, _ in await read_log(client, said["session_id"])] == ["user"]
+
+
+async def test_two_servers_give_one_answer_at_once(tmp_path: Path) -> None:
+    """A second server of the same store refuses an answer while the first gives one, and gives it after that."""
+    async with talking(tmp_path, SLOW) as talk, talking(tmp_path, {"text": "Berth seven."}, name="other") as other:
+        async with talk.client() as client, other.client("user:default") as asker:
+            async with asking(client) as stream:
+                session_id = (await stream.until("said"))["session_id"]
+                refused = await asker.post(CHAT, json={"user": "default", "message": "And now?"})
+                named = {"user": "default", "message": "And now?", "session_id": session_id}
+                assert refused.status_code == (await asker.post(CHAT, json=named)).status_code == 409
+                assert (refused.json()["code"], session_id in refused.json()["detail"]) == ("conflict", True)
+                await client.post(f"{CHAT}/stop", json={"session_id": session_id})
+                await stream.until("done")
+            async with asking(asker, message="And now?") as stream:
+                assert (await stream.all())[-1][0] == "done"
+            log = await read_log(client, session_id)
+        assert [role for role, _ in log] == ["user", "assistant", "user", "assistant"]
 
 
 async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The running answers: at most one a session, each stopped when its client disconnects.
+"""The running answers: at most one a session over all servers of a store, each stopped when its client disconnects.
 
 A chat is opened for one answer, and closed with it: what it says is in the log, so nothing is lost between two. Models
 keep their connections by themselves.
@@ -6,17 +6,25 @@ keep their connections by themselves.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from everfold.agents.chat import Chat
 from everfold.agents.chat_events import ChatEvent
 from everfold.agents.open_chat import open_chat
 from everfold.config import Settings
-from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.engine import Everfold
 from everfold.errors import ConflictError, InvalidInputError
+from everfold.ports.leases import LeaseName, LeaseStore
 from everfold.ports.system import Clock, Ids
+from everfold.services.sessions.hold_lease import hold_lease
+
+LEASE_SECS: Final = 20.0
+"""How long the session of a server that dies is held; renewed while the answer runs.
+
+Source: own choice; as long as a person waits before they ask again, and several times a pause of a busy process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +64,18 @@ class Chats:
             BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
         """
         self._require_rest(question.session_id)
-        async with open_chat(
-            engine,
-            settings,
-            agent=question.agent_id,
-            user=question.user_id,
-            model=question.model,
-            clock=clock,
-            ids=ids,
-        ) as chat:
+        async with (
+            open_chat(
+                engine,
+                settings,
+                agent=question.agent_id,
+                user=question.user_id,
+                model=question.model,
+                clock=clock,
+                ids=ids,
+            ) as chat,
+            AsyncExitStack() as held,
+        ):
             if question.session_id not in (None, chat.session.id):
                 await chat.resume(str(question.session_id))
             if question.text is None:
@@ -72,11 +83,12 @@ class Chats:
             self._require_rest(chat.session.id)
             talk = Talk(chat=chat, question=question, first_id=chat.session.id)
             self._talks.append(talk)
+            held.callback(self._talks.remove, talk)
+            await held.enter_async_context(_hold(engine.admin.leases, talk, holder=ids.new_id("ans_")))
             stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
             try:
                 yield talk
             finally:
-                self._talks.remove(talk)
                 stopper.cancel()
 
     def stop(self, session_id: str) -> bool:
@@ -90,13 +102,29 @@ class Chats:
 
     def _require_rest(self, session_id: str | None) -> None:
         if session_id is not None and self._find(session_id) is not None:
-            raise ConflictError(
-                f"session {session_id}: an answer is running; wait for it, or stop it", session=session_id
-            )
+            raise _refuse(session_id)
 
     async def _stop_with_server(self, chat: Chat) -> None:
         await self.stopping.wait()
         chat.stop()
+
+
+@asynccontextmanager
+async def _hold(leases: LeaseStore, talk: "Talk", *, holder: str) -> AsyncIterator[None]:
+    """Have the answer of a session for oneself, so that no other server of the store gives one too.
+
+    Raises:
+        ConflictError: another one does.
+    """
+    name = LeaseName(user_id=talk.question.user_id, work="answer", about=SessionId(talk.first_id))
+    async with hold_lease(leases, name, holder=holder, secs=LEASE_SECS) as is_held:
+        if not is_held:
+            raise _refuse(talk.first_id)
+        yield
+
+
+def _refuse(session_id: str) -> ConflictError:
+    return ConflictError(f"session {session_id}: an answer is running; wait for it, or stop it", session=session_id)
 
 
 async def _require_open(chat: Chat) -> None:
