@@ -88,8 +88,8 @@ pages: $(VENV)/.dev ## Rewrite what the documents show of the code: the settings
 
 lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
 	@$(COMPILE) pyproject.toml --output-file requirements/core.txt
-	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
-	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --group dev --group bench --constraint requirements/dev.txt \
+	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --extra workers --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
+	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --extra workers --group dev --group bench --constraint requirements/dev.txt \
 		--output-file requirements/bench.txt
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from everfold.core.access.users import DEFAULT_NAME
 from everfold.core.compaction.record import Compaction
@@ -24,6 +25,7 @@ from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
 from everfold.services.sessions.open_session import Defaults
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
+from everfold.services.turns.do_job import do_job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,28 @@ class Admin:
     async def check_store(self) -> list[str]:
         """Problems of the store's own files; empty when there are none."""
         return await self.store.check_integrity()
+
+    async def count_jobs(self) -> dict[str, int]:
+        """How many jobs wait for workers (`todo`) and run (`doing`); nothing where work is not left to workers."""
+        return {} if self.background.queue is None else await self.background.queue.count()
+
+    async def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
+        """Do the work that processes of this store leave to workers, until cancelled.
+
+        Args:
+            concurrency: How many jobs are done at once.
+            heartbeat_secs: How often this worker gives a sign of life; the jobs of one that missed three are done again.
+            drain_secs: How long running jobs may take once it is cancelled.
+
+        Raises:
+            InvalidInputError: the engine was opened without `workers.enabled`.
+        """
+        await self.background.work(
+            partial(do_job, self.background, self.memories),
+            concurrency=concurrency,
+            heartbeat_secs=heartbeat_secs,
+            drain_secs=drain_secs,
+        )
 
     async def finish_erasing(self) -> bool:
         """Clear the store's own files of what was erased; False while another reader holds on to it.

@@ -22,6 +22,7 @@ from everfold.core.sources.refreshing import AllowedSource
 from everfold.core.threats.hiding import hide_in_addresses
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
+from everfold.ports.dispatch import Dispatcher, JobQueue
 from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
 from everfold.ports.sources import ContextSource
@@ -95,12 +96,19 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
         tracer=tracer,
     )
     clock, ids, users = clock or SystemClock(), ids or RandomIds(), loaded.user_entries()
-    store = await open_store(_as_url(url) or loaded.store.url, clock=clock)
+    place = _as_url(url) or loaded.store.url
+    if loaded.workers.enabled:
+        _require_queue(place)
+    store = await open_store(place, clock=clock)
+    queue: JobQueue | None = None
     try:
         if loaded.embed.model is not None:
             await store.require_search()
-        engine = make_engine(store, loaded, clock=clock, ids=ids, stream=stream, sources=sources)
+        queue = await _open_queue(place, stream) if loaded.workers.enabled else None
+        engine = make_engine(store, loaded, clock=clock, ids=ids, stream=stream, sources=sources, queue=queue)
     except BaseException:
+        if queue is not None:
+            await queue.close()
         await store.close()
         raise
     try:
@@ -143,11 +151,12 @@ def make_engine(
     stream: Stream | None = None,
     sources: Sequence[ContextSource] = (),
     secrets: Secrets | None = None,
+    queue: JobQueue | None = None,
 ) -> Everfold:
     """The engine over a store that is open; its background work is not started."""
     stream = Stream() if stream is None else stream
-    memories = make_memories(store, settings, clock=clock, ids=ids, stream=stream)
-    background = make_background(memories, settings, sources=sources)
+    memories = make_memories(store, settings, clock=clock, ids=ids, stream=stream, queue=queue)
+    background = make_background(memories, settings, sources=sources, queue=queue)
     return Everfold(
         store,
         clock=clock,
@@ -173,9 +182,11 @@ def take_settings(engine: Everfold, settings: Settings) -> None:
     )
 
 
-def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, stream: Stream) -> Memories:
+def make_memories(
+    store: Store, settings: Settings, *, clock: Clock, ids: Ids, stream: Stream, queue: JobQueue | None = None
+) -> Memories:
     """What an engine does with memory, and what calls its models."""
-    dispatcher = InProcessDispatcher(on_error=partial(tell_failed_work, stream))
+    dispatcher = _make_dispatcher(queue, stream)
     caller = open_caller(settings, store, clock=clock, ids=ids, stream=stream)
 
     def policy_of(agent_id: AgentId) -> MemoryPolicy:
@@ -204,7 +215,39 @@ def make_memories(store: Store, settings: Settings, *, clock: Clock, ids: Ids, s
     return memories
 
 
-def make_background(memories: Memories, settings: Settings, *, sources: Sequence[ContextSource] = ()) -> Background:
+def _make_dispatcher(queue: JobQueue | None, stream: Stream) -> Dispatcher:
+    on_error = partial(tell_failed_work, stream)
+    if queue is None:
+        return InProcessDispatcher(on_error)
+    from everfold.adapters.dispatch.queued import QueueDispatcher
+
+    return QueueDispatcher(queue, on_error)
+
+
+def _require_queue(url: str) -> None:
+    """Refuse before anything is opened.
+
+    Raises:
+        InvalidInputError: the store is not in PostgreSQL, or the extra `workers` is missing.
+    """
+    if not url.startswith("postgresql://"):
+        raise InvalidInputError(
+            f"work is left to workers only in PostgreSQL, and the store is {hide_in_addresses(url)!r}; set store.url to "
+            "`postgresql://USER@HOST/NAME`, or workers.enabled to false"
+        )
+    if find_spec("procrastinate") is None:
+        raise InvalidInputError("workers need the extra `workers`: pip install 'everfold[workers]'")
+
+
+async def _open_queue(url: str, stream: Stream) -> JobQueue:
+    from everfold.adapters.dispatch.queue import open_queue
+
+    return await open_queue(url, on_error=partial(tell_failed_work, stream))
+
+
+def make_background(
+    memories: Memories, settings: Settings, *, sources: Sequence[ContextSource] = (), queue: JobQueue | None = None
+) -> Background:
     """What an engine does beside the turns, in this process."""
     store, clock, dispatcher, embedding = memories.store, memories.clock, memories.dispatcher, memories.embedding
 
@@ -232,6 +275,7 @@ def make_background(memories: Memories, settings: Settings, *, sources: Sequence
             poll_secs=settings.sessions.poll_secs,
         ),
         dreams=settings.has_memory,
+        queue=queue,
         fill_vectors=partial(embedding.fill_everybody, store) if embedding and settings.has_memory else None,
     )
     dispatcher.serve(partial(do_job, background, memories))

@@ -44,6 +44,7 @@ from everfold.sections import (
     SpendSettings,
     StoreSettings,
     UserSettings,
+    WorkersSettings,
 )
 
 CONFIG_FILE = "everfold.toml"
@@ -84,6 +85,7 @@ class Settings(BaseSettings):
     compaction: CompactionSettings = CompactionSettings.model_validate({})
     sessions: SessionsSettings = SessionsSettings.model_validate({})
     recovery: RecoverySettings = RecoverySettings.model_validate({})
+    workers: WorkersSettings = WorkersSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
     memory: MemorySettings = MemorySettings.model_validate({})

@@ -416,6 +416,22 @@ class SourceSettings(BaseModel):
     kind: Literal["calendar", "mailbox", "http", "callable"] = Field(description="The kind of source.")
 
 
+class WorkersSettings(_Section):
+    """Whether background work is left to `everfold worker` processes, and how they do it."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Whether background work is left to workers; else the process of a turn does it. Needs PostgreSQL.",
+    )
+    concurrency: int = Field(8, ge=1, description="How many jobs a worker does at once.")
+    heartbeat_secs: float = Field(
+        10.0,
+        gt=0,
+        description="How often a worker gives a sign of life. After three missed ones its jobs are done again.",
+    )
+    drain_secs: float = Field(30.0, ge=0, description="How long running jobs may take once a worker is told to stop.")
+
+
 class RecoverySettings(_Section):
     """How unfinished and failed compactions are retried."""
 

@@ -869,6 +869,23 @@ class SyncAdmin(Blocking[Admin]):
         """Problems of the store's own files; empty when there are none."""
         return self._call(self.wrapped.check_store)
 
+    def count_jobs(self) -> dict[str, int]:
+        """How many jobs wait for workers (`todo`) and run (`doing`); nothing where work is not left to workers."""
+        return self._call(self.wrapped.count_jobs)
+
+    def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
+        """Do the work that processes of this store leave to workers, until cancelled.
+
+        Args:
+            concurrency: How many jobs are done at once.
+            heartbeat_secs: How often this worker gives a sign of life; the jobs of one that missed three are done again.
+            drain_secs: How long running jobs may take once it is cancelled.
+
+        Raises:
+            InvalidInputError: the engine was opened without `workers.enabled`.
+        """
+        self._call(self.wrapped.work, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
+
     def finish_erasing(self) -> bool:
         """Clear the store's own files of what was erased; False while another reader holds on to it.
 

@@ -36,5 +36,5 @@ def serving() -> Iterator[str]:
 def empty_database(url: str) -> None:
     """Drop everything in a database."""
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS public CASCADE")
+        connection.execute("DROP SCHEMA IF EXISTS public, everfold_jobs CASCADE")
         connection.execute("CREATE SCHEMA public")

@@ -1,13 +1,11 @@
 """Background work as tasks of the event loop that asked for it."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 
-from everfold.ports.dispatch import DoJob
+from everfold.ports.dispatch import DoJob, OnError
 from everfold.ports.jobs import Job
-
-OnError = Callable[[str, Exception], None]
 
 
 class InProcessDispatcher:

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 
 from everfold.core.primitives.ids import SessionId
-from everfold.ports.dispatch import Dispatcher
+from everfold.errors import InvalidInputError
+from everfold.ports.dispatch import Dispatcher, DoJob, JobQueue
 from everfold.services.compaction.recover import Recovery
 from everfold.services.compaction.work import Worker
 from everfold.services.dreams.dream_loop import DreamLoop
@@ -17,6 +18,7 @@ class Background:
 
     Attributes:
         dreams: Any agent has structured memory; otherwise idle users are not looked for.
+        queue: Where jobs wait for workers; None where this process does the work.
     """
 
     worker: Worker
@@ -26,6 +28,7 @@ class Background:
     fill_vectors: Callable[[], Coroutine[object, object, None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
     dreams: bool = True
+    queue: JobQueue | None = None
     _looking: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
     @property
@@ -34,9 +37,24 @@ class Background:
         return self.worker.policy.is_synchronous
 
     def start(self) -> None:
-        """Look for work from now on, except for what callers do when they find it due."""
-        if self.is_synchronous:
-            return
+        """Look for work from now on, except for what callers do when they find it due, and what is left to workers."""
+        if not self.is_synchronous and self.queue is None:
+            self._look()
+
+    async def work(self, do: DoJob, *, concurrency: int, heartbeat_secs: float, drain_secs: float) -> None:
+        """Do what other processes leave to workers, and look for work, until cancelled.
+
+        Raises:
+            InvalidInputError: no work is left to workers here.
+        """
+        if self.queue is None:
+            raise InvalidInputError(
+                "this process has no queue of jobs; open PostgreSQL with `workers.enabled`, so that work is left to workers"
+            )
+        self._look()
+        await self.queue.work(do, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
+
+    def _look(self) -> None:
         loop = asyncio.get_running_loop()
         self._looking.append(loop.create_task(self.recovery.recover_forever(), name="everfold recovery"))
         if self.dreams:
@@ -69,6 +87,8 @@ class Background:
         stopped_count = await self.dispatcher.close(drain_secs=drain_secs)
         if self.worker.refresher is not None:
             await self.worker.refresher.close()
+        if self.queue is not None:
+            await self.queue.close()
         if self.close_models is not None:
             await self.close_models()
         return stopped_count

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from everfold.adapters.dispatch.in_process import InProcessDispatcher, OnError
+from everfold.adapters.dispatch.in_process import InProcessDispatcher
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import StoreUnavailableError
-from everfold.ports.dispatch import DoJob
+from everfold.ports.dispatch import DoJob, OnError
 from everfold.ports.jobs import Job, RefreshSession, SettleBreaks, WakeSession
 
 pytestmark = pytest.mark.anyio

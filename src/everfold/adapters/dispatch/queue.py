@@ -1,0 +1,228 @@
+"""Jobs in PostgreSQL, for the workers of every process: Procrastinate's tables in a schema of their own.
+
+Theory of operation. The tables of Everfold say what is to be done, and leases who does it; a queued job only says where to
+look. A job waits once for each name, jobs of one session run one after the other, and one that has ended is deleted. The
+job of a worker that was killed holds its session until a worker finds that the dead one gives no sign of life, and has it
+done again. A job that is lost all the same is found by recovery, in Everfold's own tables.
+
+Source: docs/adr/0037-workers.md; Procrastinate's documentation of locks, queueing locks and stalled jobs.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from importlib import resources
+from typing import Final
+
+import psycopg
+from procrastinate import App, PsycopgConnector, exceptions
+from procrastinate.jobs import Job as QueuedJob
+from procrastinate.jobs import Status
+from procrastinate.schema import SchemaManager
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import PoolTimeout
+
+from everfold.core.threats.hiding import hide_in_addresses
+from everfold.errors import StoreError, StoreUnavailableError
+from everfold.ports.dispatch import DoJob, OnError
+from everfold.ports.jobs import (
+    AttemptCompaction,
+    DreamPair,
+    DreamRange,
+    EmbedUser,
+    ExtractSession,
+    Job,
+    RefreshSession,
+    WakeSession,
+)
+
+SCHEMA: Final = "everfold_jobs"
+"""Where the tables of the queue are."""
+
+QUEUED: Final = (WakeSession, AttemptCompaction, RefreshSession, ExtractSession, DreamPair, DreamRange)
+"""The jobs that are left to workers. What an append or a window sets off each time, vectors and settled cache breaks, is
+done by the process of the turn."""
+
+_MIGRATING_KEY: Final = 0x45564A51
+"""The lock under which the tables are made: `EVJQ`."""
+
+MOST_CONNECTIONS: Final = 4
+"""How many connections one process has at most besides the one that listens. Source: own choice; a job takes one for a
+moment at its beginning and its end."""
+
+_MIGRATIONS: Final = "procrastinate.sql.migrations"
+_DONE_TABLE: Final = "CREATE TABLE IF NOT EXISTS everfold_migrations (name TEXT PRIMARY KEY)"
+"""Which of Procrastinate's migrations the tables have."""
+
+
+class JobQueue:
+    """The queue of one database. Get one from `open_queue`.
+
+    Args:
+        app: Procrastinate's, open.
+        path: The database's name, without what is secret.
+        on_error: Told of a job that failed; what it was about is still in the store.
+    """
+
+    def __init__(self, app: App, path: str, on_error: OnError) -> None:
+        self._app = app
+        self._path = path
+        self._on_error = on_error
+        self._do: DoJob | None = None
+        for kind in QUEUED:
+            self._register(kind)
+
+    def _register(self, kind: type[Job]) -> None:
+        async def run(**values: object) -> None:
+            await self._try(kind(**values))  # type: ignore[arg-type]  # as they were deferred
+
+        self._app.task(name=_name_task(kind))(run)
+
+    async def _try(self, job: Job) -> None:
+        if self._do is None:
+            raise RuntimeError("a job was fetched before the queue was told who does jobs")
+        try:
+            await self._do(job)
+        except Exception as error:  # noqa: BLE001 - a task's outermost frame: told, and found again by recovery
+            self._on_error(job.name, error)
+
+    async def defer(self, job: Job) -> None:
+        """Leave a job to the workers, unless one of its name waits already.
+
+        Raises:
+            StoreUnavailableError: the database does not serve.
+        """
+        values = {name: value for name, value in asdict(job).items() if name != "kind"}
+        deferrer = self._app.configure_task(_name_task(type(job)), lock=_find_lock(job), queueing_lock=job.name)
+        with self._translated(), suppress(exceptions.AlreadyEnqueued):
+            await deferrer.defer_async(**values)
+
+    async def work(self, do: DoJob, *, concurrency: int, heartbeat_secs: float, drain_secs: float) -> None:
+        """Do jobs until cancelled; what runs then is finished, for so long at most.
+
+        A worker is taken for dead after it has given no sign of life three times, and its jobs are done again. Where the
+        database does not serve, it is tried again after as long as a heartbeat.
+        """
+        self._do = do
+        rescuing = asyncio.create_task(self._rescue_forever(heartbeat_secs), name="everfold rescue")
+        try:
+            while True:
+                with suppress(StoreError), self._translated():  # a lost database ends a worker, and comes back
+                    await self._app.run_worker_async(
+                        concurrency=concurrency,
+                        install_signal_handlers=False,
+                        delete_jobs="always",
+                        update_heartbeat_interval=heartbeat_secs,
+                        stalled_worker_timeout=3 * heartbeat_secs,
+                        shutdown_graceful_timeout=drain_secs,
+                    )
+                await asyncio.sleep(heartbeat_secs)
+        finally:
+            rescuing.cancel()
+            await asyncio.wait([rescuing])
+
+    async def _rescue_forever(self, heartbeat_secs: float) -> None:
+        while True:
+            with suppress(StoreError):  # asked again the next time
+                await self.rescue(silent_secs=3 * heartbeat_secs)
+            await asyncio.sleep(heartbeat_secs)
+
+    async def rescue(self, *, silent_secs: float) -> int:
+        """Have the jobs of dead workers done again, which lets go of their sessions. Gives how many there were.
+
+        Raises:
+            StoreUnavailableError: the database does not serve.
+        """
+        manager = self._app.job_manager
+        with self._translated():
+            stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=silent_secs))
+            for job in stalled:
+                await self._retry(job)
+        return len(stalled)
+
+    async def _retry(self, job: QueuedJob) -> None:
+        """Have a job wait again; one of its name that waits already does its work as well."""
+        manager = self._app.job_manager
+        try:
+            await manager.retry_job(job)
+        except exceptions.UniqueViolation:
+            await manager.finish_job(job, status=Status.FAILED, delete_job=True)
+
+    async def count(self) -> dict[str, int]:
+        """How many jobs there are, by what becomes of them: `todo`, `doing`.
+
+        Raises:
+            StoreUnavailableError: the database does not serve.
+        """
+        with self._translated():
+            queues = await self._app.job_manager.list_queues_async()
+        return {state: sum(queue[state] for queue in queues) for state in ("todo", "doing")}
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._app.close_async()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Within it, what the driver and the queue raise becomes our error."""
+        try:
+            yield
+        except (exceptions.ConnectorException, psycopg.Error, PoolTimeout) as error:
+            raise _unavailable(self._path, error) from error
+
+
+async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
+    """The queue of a database, whose tables are made where they are missing.
+
+    Raises:
+        StoreUnavailableError: the database does not serve.
+    """
+    path = hide_in_addresses(url)
+    try:
+        await asyncio.to_thread(_migrate, url)
+        connector = PsycopgConnector(
+            conninfo=url, kwargs={"options": _add_options(url)}, min_size=1, max_size=MOST_CONNECTIONS
+        )
+        app = App(connector=connector)
+        await app.open_async()
+    except (exceptions.ConnectorException, psycopg.Error, PoolTimeout) as error:
+        raise _unavailable(path, error) from error
+    return JobQueue(app, path, on_error)
+
+
+def _unavailable(path: str, error: Exception) -> StoreUnavailableError:
+    told = str(error.__cause__ or error).partition("\n")[0]
+    return StoreUnavailableError(f"the job queue in {path} does not serve ({told}); is the server running?", path=path)
+
+
+def _add_options(url: str) -> str:
+    given = conninfo_to_dict(url).get("options")
+    return f"-c search_path={SCHEMA} {given or ''}".strip()
+
+
+def _name_task(kind: type[Job]) -> str:
+    return f"everfold.{kind.__name__}"
+
+
+def _find_lock(job: Job) -> str:
+    """What jobs run one after the other for: the session, or else the job's own name."""
+    return job.name if isinstance(job, DreamPair | EmbedUser) else job.session_id
+
+
+def _migrate(url: str) -> None:
+    """Make the tables, or bring those of an earlier Procrastinate up to date; one process at a time."""
+    files = resources.files(_MIGRATIONS).iterdir()
+    known = sorted(file.name for file in files if file.name.endswith(".sql"))
+    with psycopg.connect(url, options=_add_options(url)) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING_KEY,))
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        connection.execute(_DONE_TABLE)
+        done = {str(name) for (name,) in connection.execute("SELECT name FROM everfold_migrations").fetchall()}
+        missing = [name for name in known if name not in done]
+        if not done:
+            connection.execute(SchemaManager.get_schema())
+        for name in missing if done else ():
+            connection.execute(resources.files(_MIGRATIONS).joinpath(name).read_text("utf-8"))
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO everfold_migrations VALUES (%s)", [(name,) for name in missing])

@@ -1,0 +1,216 @@
+"""The queue in PostgreSQL: what waits waits once, a session's jobs go one after the other, and no dead worker holds one."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import psycopg
+import pytest
+from tests.support.waiting import SECS, until
+
+from everfold.adapters.dispatch.queue import QUEUED, SCHEMA, JobQueue, open_queue
+from everfold.adapters.dispatch.queued import QueueDispatcher
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
+from everfold.errors import StoreUnavailableError
+from everfold.ports.dispatch import DoJob
+from everfold.ports.jobs import (
+    AttemptCompaction,
+    DreamPair,
+    DreamRange,
+    EmbedUser,
+    ExtractSession,
+    Job,
+    RefreshSession,
+    SettleBreaks,
+    WakeSession,
+)
+
+pytestmark = pytest.mark.anyio
+ONE, TWO, ADA = SessionId("ses_1"), SessionId("ses_2"), UserId("usr_ada")
+EVERY: list[Job] = [
+    WakeSession(session_id=ONE),
+    AttemptCompaction(session_id=ONE, compaction_id=CompactionId("evt_1")),
+    RefreshSession(session_id=ONE),
+    ExtractSession(session_id=ONE),
+    DreamPair(user_id=ADA, agent_id=AgentId("guide")),
+    DreamRange(session_id=ONE, first_seq=3, last_seq=9),
+]
+HEARTBEAT_SECS = 0.2
+
+
+@pytest.fixture
+async def queue(database_url: str) -> AsyncIterator[JobQueue]:
+    """The queue of an empty database."""
+    opened = await open_queue(database_url, on_error=raise_it)
+    yield opened
+    await opened.close()
+
+
+def raise_it(name: str, error: Exception) -> None:
+    """No job is expected to fail."""
+    raise AssertionError(f"{name} failed") from error
+
+
+@asynccontextmanager
+async def working(queue: JobQueue, do: DoJob) -> AsyncIterator[None]:
+    """A worker that does four jobs at once."""
+    task = asyncio.create_task(queue.work(do, concurrency=4, heartbeat_secs=HEARTBEAT_SECS, drain_secs=SECS))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def wait_until_empty(queue: JobQueue) -> None:
+    """Wait until no job waits or runs."""
+    async with asyncio.timeout(SECS):
+        while any((await queue.count()).values()):  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0.01)
+
+
+async def test_every_kind_arrives_as_it_was(queue: JobQueue) -> None:
+    """A worker is given jobs that are equal to those that were deferred, and one that was deferred twice once."""
+    done: list[Job] = []
+
+    async def do(job: Job) -> None:
+        done.append(job)
+
+    assert {type(job) for job in EVERY} == set(QUEUED)
+    for job in (*EVERY, *EVERY):
+        await queue.defer(job)
+    assert await queue.count() == {"todo": len(EVERY), "doing": 0}
+    async with working(queue, do):
+        await wait_until_empty(queue)
+    assert Counter(done) == Counter(EVERY)
+
+
+async def test_jobs_of_one_session_run_one_after_the_other(queue: JobQueue) -> None:
+    """No two jobs of a session run at once, and those of another session do not wait for them."""
+    gate, running = asyncio.Event(), Counter[str]()
+    seen: list[int] = []
+
+    async def do(job: Job) -> None:
+        assert isinstance(job, WakeSession | RefreshSession | ExtractSession)
+        running[job.session_id] += 1
+        seen.append(running[job.session_id])
+        if running[TWO]:
+            gate.set()
+        await gate.wait()
+        running[job.session_id] -= 1
+
+    for job in (WakeSession(session_id=ONE), RefreshSession(session_id=ONE), ExtractSession(session_id=ONE)):
+        await queue.defer(job)
+    await queue.defer(WakeSession(session_id=TWO))
+    async with working(queue, do):
+        await wait_until_empty(queue)
+    assert seen == [1] * 4
+
+
+async def test_a_job_that_is_deferred_while_it_runs_runs_again(queue: JobQueue) -> None:
+    """What becomes due while a session is worked on is not lost."""
+    begun, gate = asyncio.Semaphore(0), asyncio.Event()
+    job = WakeSession(session_id=ONE)
+
+    async def do(_: Job) -> None:
+        begun.release()
+        await gate.wait()
+
+    async with working(queue, do):
+        await queue.defer(job)
+        await begun.acquire()
+        await queue.defer(job)
+        await queue.defer(job)
+        assert await queue.count() == {"todo": 1, "doing": 1}
+        gate.set()
+        await begun.acquire()
+        await wait_until_empty(queue)
+    assert begun.locked()
+
+
+@pytest.mark.parametrize("waits_again", [False, True])
+async def test_a_dead_worker_holds_no_session(
+    queue: JobQueue, database_url: str, server_url: str, *, waits_again: bool
+) -> None:
+    """The job of a worker without a sign of life is done again by another, once, whether or not its name waits already."""
+    dead = await open_queue(database_url, on_error=lambda *_: None)
+    begun, done = asyncio.Event(), list[Job]()
+    job = WakeSession(session_id=ONE)
+
+    async def hang(_: Job) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def do(one: Job) -> None:
+        done.append(one)
+
+    await queue.defer(job)
+    dying = asyncio.create_task(dead.work(hang, concurrency=1, heartbeat_secs=SECS, drain_secs=0))
+    await begun.wait()
+    if waits_again:
+        await queue.defer(job)
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f"UPDATE {SCHEMA}.procrastinate_workers SET last_heartbeat = now() - interval '1 hour'")
+    async with working(queue, do):
+        await until(lambda: done)
+        await wait_until_empty(queue)
+    assert done == [job]
+    dying.cancel()
+    with suppress(asyncio.CancelledError):
+        await dying
+    await dead.close()
+
+
+async def test_a_job_that_fails_is_told_and_lets_go(database_url: str) -> None:
+    """An error ends its job only: it is told by the job's name, and later jobs of the session are done."""
+    told: list[str] = []
+    queue = await open_queue(database_url, on_error=lambda name, _: told.append(name))
+
+    async def do(job: Job) -> None:
+        if isinstance(job, RefreshSession):
+            raise StoreUnavailableError("the disk is full")
+
+    for job in (RefreshSession(session_id=ONE), WakeSession(session_id=ONE)):
+        await queue.defer(job)
+    async with working(queue, do):
+        await wait_until_empty(queue)
+    assert told == [RefreshSession(session_id=ONE).name]
+    await queue.close()
+
+
+async def test_several_open_it_at_once(database_url: str) -> None:
+    """One of them makes the tables, and the others find them."""
+    queues = await asyncio.gather(*(open_queue(database_url, on_error=raise_it) for _ in range(4)))
+    await queues[0].defer(WakeSession(session_id=ONE))
+    assert [(await queue.count())["todo"] for queue in queues] == [1] * 4
+    for queue in queues:
+        await queue.close()
+
+
+async def test_a_server_that_is_not_there_is_named() -> None:
+    """The error says what to look at, without the password."""
+    with pytest.raises(StoreUnavailableError, match="is the server running") as raised:
+        await open_queue("postgresql://ada:geheim@127.0.0.1:9/shop", on_error=raise_it)
+    assert "geheim" not in str(raised.value)
+
+
+async def test_what_a_turn_sets_off_is_done_at_once(queue: JobQueue) -> None:
+    """Vectors and settled cache breaks are done by the process of the turn; other jobs are left to workers."""
+    done: list[Job] = []
+
+    async def do(job: Job) -> None:
+        done.append(job)
+
+    dispatcher = QueueDispatcher(queue, raise_it)
+    dispatcher.serve(do)
+    here: list[Job] = [EmbedUser(user_id=ADA), SettleBreaks(session_id=ONE, reported=(("prompt", 9),))]
+    for job in (*here, *EVERY):
+        dispatcher.submit(job)
+    await dispatcher.join()
+    assert done == here
+    assert (await queue.count())["todo"] == len(EVERY)
+    await dispatcher.run(EVERY[0])
+    assert done == [*here, EVERY[0]]
+    assert await dispatcher.close(drain_secs=1) == 0
