@@ -77,7 +77,7 @@ def test_the_commands_are_those_that_were_promised() -> None:
     """The command line has the commands of the documentation, no more and no fewer."""
     promised = (
         "agents api-keys audit cancel chat compact compactions config demo dream dreams erase export hands import mcp memory note quarantine refresh replay retry search serve sessions show "
-        "sources store topics users verify wipe"
+        "sources store topics users verify wipe worker"
     )
     assert promised.split() == sorted(GROUP.commands)
     assert sorted(BY_NAME["users"].commands) == ["add", "show"]

@@ -70,8 +70,25 @@ def serving(
         secret: A key of an admin; of a new store the one that it makes.
         command: The code that is run instead of `everfold`.
     """
+    with starting(config, forks, *_list_options(database), secret=secret, command=command) as process:
+        yield process
+
+
+@contextmanager
+def starting(
+    config: Path, forks: Forks, *arguments: str, secret: str = "", command: str = COMMAND
+) -> Iterator[Process]:
+    """A command that serves, over the settings of a file; killed at the end, where it still runs.
+
+    Args:
+        config: Its settings.
+        forks: What has loaded the server already.
+        arguments: The command's name and its options.
+        secret: A key of an admin; of a new store the one that it makes.
+        command: The code that is run instead of `everfold`.
+    """
     folder, environment = config.parent, {**os.environ, "PYTHONPATH": str(config.parent), "PYTHONWARNINGS": "ignore"}
-    options = _list_options(config, database)
+    options = ("--config", str(config), *arguments)
     with forks.talking(command, *options, folder=folder, environment=environment, with_errors=True) as program:
         yield _wait_until_ready(program, secret)
 
@@ -80,7 +97,7 @@ def serving(
 def serving_alone(config: Path, database: Path, script: str) -> Iterator[Process]:
     """A server as `serving` gives it, in a process that loads everything itself and runs a script instead of `everfold`."""
     popen = subprocess.Popen(
-        [sys.executable, script, *_list_options(config, database)],
+        [sys.executable, script, "--config", str(config), *_list_options(database)],
         cwd=config.parent,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(config.parent), *sys.path]), "PYTHONWARNINGS": "ignore"},
         stdout=subprocess.PIPE,
@@ -96,8 +113,8 @@ def serving_alone(config: Path, database: Path, script: str) -> Iterator[Process
             popen.stdout.close()
 
 
-def _list_options(config: Path, database: Path) -> tuple[str, ...]:
-    return ("--config", str(config), "serve", "--db", str(database), "--port", "0")
+def _list_options(database: Path) -> tuple[str, ...]:
+    return ("serve", "--db", str(database), "--port", "0")
 
 
 def _wait_until_ready(popen: "subprocess.Popen[str] | Program", secret: str) -> Process:

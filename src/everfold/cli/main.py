@@ -23,6 +23,10 @@ MODULES: Final = {
         "Chat with an agent. The conversation continues where it stopped, and every message is stored at once.",
     ),
     "serve": ("commands.serve", "Serve the control API and the dashboard until it is stopped."),
+    "worker": (
+        "commands.worker",
+        "Do the background work of a PostgreSQL store until it is stopped: compactions, refreshes, extractions, dreams.",
+    ),
     "mcp": (
         "commands.mcp",
         "Serve a user's memory and past conversations as tools to an MCP client, until it ends.",

@@ -1,6 +1,8 @@
 """The app: routes over one engine, behind the middleware."""
 
-from fastapi import FastAPI
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
 from everfold.server.access import find_rule
@@ -14,12 +16,13 @@ from everfold.server.runtime import Runtime
 _SUMMARY = "Context and memory for long-running agents: what was said, what is known of it, and what became of it."
 
 
-def make_app(runtime: Runtime, *, hosts: Hosts | None = None) -> FastAPI:
+def make_app(runtime: Runtime, *, hosts: Hosts | None = None, routers: Sequence[APIRouter] = ROUTERS) -> FastAPI:
     """The app over an engine that is open.
 
     Args:
         runtime: What is served.
         hosts: What may stand in `Host`; None where it is checked in front.
+        routers: What is answered.
 
     Raises:
         RuntimeError: a route has no rule of access.
@@ -35,7 +38,7 @@ def make_app(runtime: Runtime, *, hosts: Hosts | None = None) -> FastAPI:
     )
     app.state.runtime = runtime
     add_problems(app)
-    for router in ROUTERS:
+    for router in routers:
         for route in router.routes:
             if isinstance(route, APIRoute):
                 route.openapi_extra = {**(route.openapi_extra or {}), "x-access": find_rule(route)}

@@ -79,6 +79,7 @@ class Metrics:
             "For how long the oldest compaction has waited.",
             registry=registry,
         )
+        self._jobs = Gauge("everfold_jobs", "Jobs that were left to workers.", ("state",), registry=registry)
         self._users = Gauge("everfold_users", "Users in the store.", registry=registry)
         self._sessions = Gauge("everfold_sessions", "Sessions in the store.", registry=registry)
         self._spent = Gauge("everfold_spent_today_usd", "What models cost since midnight UTC.", registry=registry)
@@ -121,6 +122,8 @@ class Metrics:
             self._events.labels(state).set(waiting.get(state, 0))
         self._events.labels("degraded").set(counts.degraded_count)
         self._oldest.set(counts.oldest_secs(clock.now()))
+        for state, jobs_count in (await engine.admin.count_jobs()).items():
+            self._jobs.labels(state).set(jobs_count)
         self._users.set(counts.users_count)
         self._sessions.set(counts.sessions_count)
         self._spent.set(sum_usd(await engine.admin.spent_today()))

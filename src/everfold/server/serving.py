@@ -2,17 +2,19 @@
 
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, cast
 
 import uvicorn
+from fastapi import APIRouter
 
 from everfold.adapters.models.pydantic_ai import load_prices
 from everfold.server.app import make_app
 from everfold.server.connections import BoundedConnection, Bounds
 from everfold.server.garbage import FullCollections
 from everfold.server.hosts import choose_hosts, is_loopback
+from everfold.server.routes import ROUTERS
 from everfold.server.runtime import Runtime
 from everfold.server.stopping import StoppableServer
 
@@ -25,7 +27,14 @@ Source: the keep-alive timeouts that nginx (60 s) and AWS load balancers (60 s) 
 _logger = logging.getLogger("everfold.server")
 
 
-async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+async def serve(
+    runtime: Runtime,
+    *,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+    routers: Sequence[APIRouter] = ROUTERS,
+) -> None:
     """Answer requests until the process is told to stop; what is on its way then is finished first.
 
     Args:
@@ -33,6 +42,7 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
         host: The address to listen on.
         port: The port; 0 takes a free one.
         on_ready: Told the address once requests are answered.
+        routers: What is answered.
     """
     settings = runtime.settings.server
     if not is_loopback(host) and not runtime.is_https:
@@ -43,7 +53,7 @@ async def serve(runtime: Runtime, *, host: str, port: int, on_ready: Callable[[s
         )
     connection = partial(BoundedConnection, bounds=Bounds(settings=settings, ids=runtime.ids))
     config = uvicorn.Config(
-        make_app(runtime, hosts=choose_hosts(settings, host)),
+        make_app(runtime, hosts=choose_hosts(settings, host), routers=routers),
         host=host,
         port=port,
         http=cast("type[BoundedConnection]", connection),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from everfold.cli.commands.worker import WITH_WORKERS
 from everfold.cli.opening.engine import run_async, store_url
 from everfold.cli.opening.invocation import invocation_of
 from everfold.cli.opening.options import Db, Json
@@ -21,6 +22,9 @@ def run(
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Instead of `server.host`.")] = None,
     port: Annotated[int | None, typer.Option(metavar="N", min=0, max=65_535, help="Instead of `server.port`.")] = None,
     *,
+    no_work: Annotated[
+        bool, typer.Option("--no-work", help="Leave background work to `everfold worker`; needs PostgreSQL.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Serve the control API and the dashboard until it is stopped.
@@ -33,6 +37,7 @@ def run(
     - `everfold serve`
     - `everfold --config shop.toml serve --host 0.0.0.0 --port 8080`
     - `everfold serve --port 0 --json`
+    - `everfold serve --no-work`
     """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise InvalidInputError("serving needs the extra `server`: pip install 'everfold[cli,server]'")
@@ -42,7 +47,9 @@ def run(
     invocation = invocation_of(context)
 
     async def act() -> None:
-        async with open_runtime(store_url(invocation, db), config=invocation.config) as runtime:
+        url = store_url(invocation, db)
+        overrides = WITH_WORKERS if no_work else None
+        async with open_runtime(url, settings=overrides, config=invocation.config) as runtime:
             first = await runtime.engine.admin.api_keys.ensure_first()
             settings = runtime.settings.server
             await serve(

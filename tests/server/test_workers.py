@@ -1,0 +1,124 @@
+"""A server that leaves its work to workers, all as processes of their own over one PostgreSQL."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+import pytest
+from bench.material.logs import endless_log
+from tests.forks import Forks
+from tests.server.processes import SECS, Process, starting
+
+pytestmark = pytest.mark.anyio
+WIRES: Final = [entry.wire for entry in endless_log(5, messages_count=240)]
+SETTINGS: Final = """\
+[store]
+url = "{url}"
+
+[model]
+name = "script:{script}"
+context_limit = 8000
+
+[compaction]
+lease_secs = 2.0
+
+[recovery]
+every_secs = 0.5
+grace_secs = 0.5
+
+[workers]
+heartbeat_secs = 0.3
+"""
+SERVE: Final = ("serve", "--no-work", "--port", "0")
+
+
+def configure(folder: Path, url: str, name: str, step: Mapping[str, object]) -> Path:
+    """The settings of a process whose model does this at each call."""
+    script = folder / f"{name}.jsonl"
+    script.write_text(json.dumps(step) + "\n", "utf-8")
+    config = folder / f"{name}.toml"
+    config.write_text(SETTINGS.format(url=url, script=script), "utf-8")
+    return config
+
+
+class Talk:
+    """A conversation over HTTP."""
+
+    def __init__(self, client: httpx2.AsyncClient, session_id: str) -> None:
+        self.client, self.session_id = client, session_id
+        self.wires = list(WIRES)
+
+    async def get(self, path: str) -> Any:
+        """What is at a path of the session."""
+        answer = await self.client.get(f"/api/sessions/{self.session_id}/{path}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def say(self) -> None:
+        """One message, and the window after it."""
+        body = {"messages": [self.wires.pop(0)]}
+        answer = await self.client.post(f"/api/sessions/{self.session_id}/messages", json=body)
+        assert answer.status_code == 201, answer.text
+        answer = await self.client.post(f"/api/sessions/{self.session_id}/window", json={})
+        assert answer.status_code == 200, answer.text
+
+    async def compactions(self) -> list[dict[str, Any]]:
+        """Every compaction that is no revision, oldest first."""
+        page = await self.get("compactions?order=oldest&limit=100")
+        return [one for one in page["compactions"] if one["first_seq"] <= one["last_seq"]]
+
+    async def until(self, *states: str) -> list[dict[str, Any]]:
+        """Wait until there are compactions, and all are in these states."""
+        async with asyncio.timeout(SECS):
+            while not (found := await self.compactions()) or any(  # noqa: ASYNC110 - nothing tells of it
+                one["state"] not in states for one in found
+            ):
+                await asyncio.sleep(0.05)
+        return found
+
+    async def count_jobs(self, state: str) -> int:
+        """How many jobs the server's own metrics say there are."""
+        text = (await self.client.get("/metrics")).text
+        return int(float(re.findall(rf'^everfold_jobs{{state="{state}"}} (\S+)$', text, re.MULTILINE)[0]))
+
+
+@asynccontextmanager
+async def talking(server: Process) -> AsyncIterator[Talk]:
+    """A new conversation with a server."""
+    async with server.client() as client:
+        made = await client.post("/api/sessions", json={"user": "default", "agent": "guide"})
+        assert made.status_code == 201, made.text
+        yield Talk(client, made.json()["id"])
+
+
+async def test_a_worker_goes_on_where_another_was_killed(
+    tmp_path: Path, database_url: str, command_forks: Forks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a server leaves to workers is done by them; of one that is killed within a job another takes over, once."""
+    monkeypatch.delenv("EVERFOLD_COMPACTION__SYNCHRONOUS")
+    writes = configure(tmp_path, database_url, "writes", {"digest": "echo"})
+    hangs = configure(tmp_path, database_url, "hangs", {"digest": "echo", "secs": SECS})
+    with starting(writes, command_forks, *SERVE) as server:
+        async with talking(server) as talk:
+            while not await talk.count_jobs("todo"):
+                await talk.say()
+            assert await talk.compactions() == []  # nothing is done by the server
+            with starting(hangs, command_forks, "worker") as dying:
+                [held] = await talk.until("running")
+                with starting(writes, command_forks, "worker") as living:
+                    dying.kill()
+                    [done] = await talk.until("done")
+                    assert (done["id"], done["digest_kind"], done["attempts"]) == (held["id"], "abstractive", 2)
+                    while talk.wires:
+                        await talk.say()
+                    _, *others = await talk.until("done")
+                    assert len(others) > 2
+                    assert all(one["attempts"] <= 1 for one in others)  # none was begun beside its first attempt
+                    assert living.stop() == 0
+            assert (await talk.get("verify"))["problems"] == []
+            assert await talk.count_jobs("doing") == 0
