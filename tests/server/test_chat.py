@@ -39,11 +39,17 @@ class Talking:
 
 
 @asynccontextmanager
-async def talking(tmp_path: Path, *steps: dict[str, object], name: str = "script") -> AsyncIterator[Talking]:
+async def talking(
+    tmp_path: Path, *steps: dict[str, object], name: str = "script", rotates: bool = False
+) -> AsyncIterator[Talking]:
     """A server whose agent `guide` answers with these steps, which are in a file of this name."""
     script = tmp_path / f"{name}.jsonl"
     script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
-    settings = {**INLINE, "agents": {"guide": {"model": f"script:{script}", "context_limit": 8000}}}
+    settings = {
+        **INLINE,
+        "sessions": {"rotate_on_compaction": rotates},
+        "agents": {"guide": {"model": f"script:{script}", "context_limit": 8000}},
+    }
     async with serve(tmp_path / "served.db", settings) as served, listening(served.app) as url:
         yield Talking(served=served, url=url)
 
@@ -107,6 +113,25 @@ async def test_two_servers_give_one_answer_at_once(tmp_path: Path) -> None:
                 assert (await stream.all())[-1][0] == "done"
             log = await read_log(client, session_id)
         assert [role for role, _ in log] == ["user", "assistant", "user", "assistant"]
+
+
+async def test_an_answer_that_moves_to_a_new_session_holds_it(tmp_path: Path) -> None:
+    """Where a session rotates within an answer, another server refuses one in the session that is current then."""
+    pages = "The tariff of the harbour has many pages, and this is one of them. " * 120
+    async with (
+        talking(tmp_path, SLOW, rotates=True) as talk,
+        talking(tmp_path, {"text": "Berth seven."}, name="other", rotates=True) as other,
+        talk.client() as client,
+        other.client("user:default") as asker,
+    ):
+        sessions: list[str] = []
+        while len(set(sessions)) < 2:
+            async with asking(client, message=pages) as stream:
+                sessions.append((await stream.until("text_delta"))["session_id"])
+                refused = await asker.post(CHAT, json={"user": "default", "message": "And now?"})
+                assert refused.status_code == 409
+                await client.post(f"{CHAT}/stop", json={"session_id": sessions[-1]})
+                await stream.until("done")
 
 
 async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:

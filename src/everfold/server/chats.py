@@ -5,10 +5,10 @@ keep their connections by themselves.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from everfold.agents.chat import Chat
 from everfold.agents.chat_events import ChatEvent
@@ -81,10 +81,12 @@ class Chats:
             if question.text is None:
                 await _require_open(chat)
             self._require_rest(chat.session.id)
-            talk = Talk(chat=chat, question=question, first_id=chat.session.id)
+            leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
+            talk = Talk(chat=chat, question=question, first_id=chat.session.id, leases=leases)
             self._talks.append(talk)
             held.callback(self._talks.remove, talk)
-            await held.enter_async_context(_hold(engine.admin.leases, talk, holder=ids.new_id("ans_")))
+            if not await leases.claim(talk.first_id):
+                raise _refuse(talk.first_id)
             stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
             try:
                 yield talk
@@ -109,18 +111,19 @@ class Chats:
         chat.stop()
 
 
-@asynccontextmanager
-async def _hold(leases: LeaseStore, talk: "Talk", *, holder: str) -> AsyncIterator[None]:
-    """Have the answer of a session for oneself, so that no other server of the store gives one too.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leases:
+    """The sessions that an answer has for itself, so that no other server of the store gives one in them too."""
 
-    Raises:
-        ConflictError: another one does.
-    """
-    name = LeaseName(user_id=talk.question.user_id, work="answer", about=SessionId(talk.first_id))
-    async with hold_lease(leases, name, holder=holder, secs=LEASE_SECS) as is_held:
-        if not is_held:
-            raise _refuse(talk.first_id)
-        yield
+    store: LeaseStore
+    user_id: UserId
+    holder: str
+    held: AsyncExitStack
+
+    async def claim(self, session_id: str) -> bool:
+        """Have a session until the answer ends; False where another server answers in it."""
+        name = LeaseName(user_id=self.user_id, work="answer", about=SessionId(session_id))
+        return await self.held.enter_async_context(hold_lease(self.store, name, holder=self.holder, secs=LEASE_SECS))
 
 
 def _refuse(session_id: str) -> ConflictError:
@@ -142,8 +145,18 @@ class Talk:
     chat: Chat
     question: Question
     first_id: str
+    leases: "Leases"
 
-    def answer(self) -> AsyncIterator[ChatEvent]:
-        """What happens until the answer is there. Raises as `Chat.send`."""
-        text = self.question.text
-        return self.chat.answer() if text is None else self.chat.send(text)
+    async def answer(self) -> AsyncIterator[ChatEvent]:
+        """What happens until the answer is there. Raises as `Chat.send`.
+
+        A session that rotates within the answer is held under its new id as well.
+        """
+        text, session_id = self.question.text, self.first_id
+        given = self.chat.answer() if text is None else self.chat.send(text)
+        async with aclosing(cast("AsyncGenerator[ChatEvent]", given)) as events:
+            async for event in events:
+                if self.chat.session.id != session_id:
+                    session_id = self.chat.session.id
+                    await self.leases.claim(session_id)
+                yield event
