@@ -163,6 +163,33 @@ async def test_a_dead_worker_holds_no_session(
     await dead.close()
 
 
+@pytest.mark.parametrize("ends_in_time", [True, False])
+async def test_a_worker_that_is_stopped_finishes_its_job(queue: JobQueue, *, ends_in_time: bool) -> None:
+    """A running job comes to its end within the time, and is stopped after it; no other job is begun, and none is held."""
+    begun, gate, ended = asyncio.Event(), asyncio.Event(), list[bool]()
+
+    async def do(_: Job) -> None:
+        begun.set()
+        try:
+            await gate.wait()
+        finally:
+            ended.append(gate.is_set())
+
+    await queue.defer(WakeSession(session_id=ONE))
+    secs = SECS if ends_in_time else 0.0
+    task = asyncio.create_task(queue.work(do, concurrency=4, heartbeat_secs=HEARTBEAT_SECS, drain_secs=secs))
+    await begun.wait()
+    await queue.defer(RefreshSession(session_id=ONE))
+    task.cancel()
+    if ends_in_time:
+        await asyncio.sleep(0)
+        gate.set()
+    with suppress(asyncio.CancelledError):
+        await task
+    assert ended == [ends_in_time]
+    assert await queue.count() == {"todo": 1, "doing": 0}
+
+
 async def test_a_job_that_fails_is_told_and_lets_go(database_url: str) -> None:
     """An error ends its job only: it is told by the job's name, and later jobs of the session are done."""
     told: list[str] = []
