@@ -21,6 +21,8 @@ from procrastinate.jobs import Job as QueuedJob
 from procrastinate.jobs import Status
 from procrastinate.schema import SchemaManager
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import InsufficientPrivilege
+from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
 from everfold.core.threats.hiding import hide_in_addresses
@@ -52,7 +54,7 @@ MOST_CONNECTIONS: Final = 4
 moment at its beginning and its end."""
 
 _MIGRATIONS: Final = "procrastinate.sql.migrations"
-_DONE_TABLE: Final = "CREATE TABLE IF NOT EXISTS everfold_migrations (name TEXT PRIMARY KEY)"
+_DONE_TABLE: Final = "CREATE TABLE everfold_migrations (name TEXT PRIMARY KEY)"
 """Which of Procrastinate's migrations the tables have."""
 
 
@@ -192,8 +194,14 @@ async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
 
 
 def _unavailable(path: str, error: Exception) -> StoreUnavailableError:
-    told = str(error.__cause__ or error).partition("\n")[0]
-    return StoreUnavailableError(f"the job queue in {path} does not serve ({told}); is the server running?", path=path)
+    cause = error.__cause__ or error
+    told = str(cause).partition("\n")[0]
+    hint = (
+        f"may the role use the schema {SCHEMA}?"
+        if isinstance(cause, InsufficientPrivilege)
+        else "is the server running?"
+    )
+    return StoreUnavailableError(f"the job queue in {path} does not serve ({told}); {hint}", path=path)
 
 
 def _add_options(url: str) -> str:
@@ -211,18 +219,28 @@ def _find_lock(job: Job) -> str:
 
 
 def _migrate(url: str) -> None:
-    """Make the tables, or bring those of an earlier Procrastinate up to date; one process at a time."""
+    """Make the tables, or bring those of an earlier Procrastinate up to date; one process at a time.
+
+    Where they are current nothing is created, so that a role without the right to do so can use them.
+    """
     files = resources.files(_MIGRATIONS).iterdir()
     known = sorted(file.name for file in files if file.name.endswith(".sql"))
     with psycopg.connect(url, options=_add_options(url)) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING_KEY,))
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        connection.execute(_DONE_TABLE)
-        done = {str(name) for (name,) in connection.execute("SELECT name FROM everfold_migrations").fetchall()}
+        done = _list_done(connection)
         missing = [name for name in known if name not in done]
         if not done:
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            connection.execute(_DONE_TABLE)
             connection.execute(SchemaManager.get_schema())
         for name in missing if done else ():
             connection.execute(resources.files(_MIGRATIONS).joinpath(name).read_text("utf-8"))
         with connection.cursor() as cursor:
             cursor.executemany("INSERT INTO everfold_migrations VALUES (%s)", [(name,) for name in missing])
+
+
+def _list_done(connection: psycopg.Connection[TupleRow]) -> set[str]:
+    """The migrations that the tables have; none where there are no tables."""
+    if connection.execute("SELECT to_regclass('everfold_migrations')").fetchall() == [(None,)]:
+        return set()
+    return {str(name) for (name,) in connection.execute("SELECT name FROM everfold_migrations").fetchall()}

@@ -216,6 +216,38 @@ async def test_several_open_it_at_once(database_url: str) -> None:
         await queue.close()
 
 
+GRANTS = f"""
+GRANT USAGE ON SCHEMA {SCHEMA} TO jobber;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO jobber;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO jobber;
+"""
+
+
+async def test_a_role_with_few_rights_can_use_it(queue: JobQueue, database_url: str, server_url: str) -> None:
+    """A role that may create nothing defers and does jobs once it has its rights; before that the error names the schema."""
+    done: list[Job] = []
+
+    async def do(job: Job) -> None:
+        done.append(job)
+
+    url = database_url.replace("postgres:@", "jobber:@")
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE jobber LOGIN")
+        try:
+            with pytest.raises(StoreUnavailableError, match=f"may the role use the schema {SCHEMA}"):
+                await open_queue(url, on_error=raise_it)
+            connection.execute(GRANTS)
+            restricted = await open_queue(url, on_error=raise_it)
+            await restricted.defer(EVERY[0])
+            async with working(restricted, do):
+                await wait_until_empty(queue)
+            await restricted.close()
+        finally:
+            connection.execute("DROP OWNED BY jobber")
+            connection.execute("DROP ROLE jobber")
+    assert done == [EVERY[0]]
+
+
 async def test_a_server_that_is_not_there_is_named() -> None:
     """The error says what to look at, without the password."""
     with pytest.raises(StoreUnavailableError, match="is the server running") as raised:
