@@ -97,8 +97,11 @@ class JobQueue:
         """
         values = {name: value for name, value in asdict(job).items() if name != "kind"}
         deferrer = self._app.configure_task(_name_task(type(job)), lock=_find_lock(job), queueing_lock=job.name)
+        manager = self._app.job_manager
         with self._translated(), suppress(exceptions.AlreadyEnqueued):
-            await deferrer.defer_async(**values)
+            # Asked first, since a refusal is an error in the server's log, and windows defer what is due again and again.
+            if not list(await manager.list_jobs_async(queueing_lock=job.name, status="todo")):
+                await deferrer.defer_async(**values)
 
     async def work(self, do: DoJob, *, concurrency: int, heartbeat_secs: float, drain_secs: float) -> None:
         """Do jobs until cancelled; what runs then is finished, for so long at most.
