@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from bench.material.logs import endless_log
-from tests.support.waiting import SECS
+from tests.support.waiting import SECS, until
 
 import everfold
 from everfold.adapters.dispatch.queue import SCHEMA
@@ -21,6 +21,7 @@ from everfold.errors import InvalidInputError
 from everfold.ports.jobs import AttemptCompaction, WakeSession
 from everfold.services.turns.do_job import do_job
 from everfold.session import Session
+from everfold.testing.kit.fakes import FakeSource
 
 WIRES = [entry.wire for entry in endless_log(5, messages_count=40)]
 HEARTBEAT_SECS = 0.2
@@ -122,6 +123,50 @@ async def test_two_workers_do_nothing_twice(database_url: str, settings: Overrid
         done = [one for session in sessions for one in await session.inspect.compactions() if not one.revises]
         assert claimed == Counter(one.id for one in done)
         assert all([(await session.verify()).is_sound for session in sessions])
+
+
+async def test_a_refresh_is_asked_for_by_a_worker(database_url: str, settings: Overrides) -> None:
+    """After so many exchanges the sources of the worker are asked, not those of the process of the turns, which shows it."""
+    source, other = FakeSource(), FakeSource()
+    given = {**settings, "compaction": {"synchronous": False, "continuous_interval": 2}}
+    async with (
+        everfold.open(database_url, settings=given, sources=[other]) as serving,
+        everfold.open(database_url, settings=given, sources=[source]) as worker,
+        working(worker),
+    ):
+        session = await serving.session()
+        for number in range(3):
+            await session.append({"role": "user", "content": f"Question {number}?"})
+            await session.append({"role": "assistant", "content": "Yes."})
+            await session.window()
+        await until(lambda: source.asked)
+        async with asyncio.timeout(SECS):
+            while "Two parcels came." not in str((await session.window()).render("openai")):  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0.02)
+        assert (len(source.asked), other.asked) == (1, [])
+
+
+async def test_a_dream_is_dreamed_by_a_worker(database_url: str) -> None:
+    """A user who is away is dreamed for once, though two workers look for them."""
+    given = {
+        "memory": {"system": "structured"},
+        "sessions": {"gap_secs": 0.1, "poll_secs": 0.1},
+        "compaction": {"synchronous": False},
+        "workers": {"enabled": True},
+    }
+    async with (
+        everfold.open(database_url, settings=given) as serving,
+        everfold.open(database_url, settings=given) as first,
+        everfold.open(database_url, settings=given) as second,
+    ):
+        session = await serving.session(user="ada")
+        await session.append({"role": "user", "content": "Remember: berth seven costs twelve euros."})
+        async with working(first, second):
+            memory = await serving.memory(user="ada")
+            async with asyncio.timeout(SECS):
+                while not (dreams := await memory.dreams()):  # noqa: ASYNC110 - nothing tells of it
+                    await asyncio.sleep(0.02)
+        assert [one.state for one in dreams] == ["applied"]
 
 
 async def test_an_engine_without_a_queue_is_no_worker(database_url: str) -> None:
