@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,11 @@ import pytest
 from bench.material.logs import endless_log
 from tests.forks import Forks
 from tests.server.processes import SECS, Process, starting
+
+from everfold.adapters.dispatch.queue import JobQueue
+from everfold.ports.dispatch import DoJob
+from everfold.server.opening import open_runtime
+from everfold.server.working import work
 
 pytestmark = pytest.mark.anyio
 WIRES: Final = [entry.wire for entry in endless_log(5, messages_count=240)]
@@ -122,3 +128,27 @@ async def test_a_worker_goes_on_where_another_was_killed(
                     assert living.stop() == 0
             assert (await talk.get("verify"))["problems"] == []
             assert await talk.count_jobs("doing") == 0
+
+
+@pytest.mark.parametrize("given", [None, 5])
+async def test_the_settings_reach_a_worker(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, given: int | None
+) -> None:
+    """A worker works as the settings say, but for the concurrency that its command names, until SIGTERM."""
+    seen: list[dict[str, object]] = []
+
+    async def note(_: JobQueue, do: DoJob, **options: object) -> None:
+        del do
+        seen.append(options)
+
+    monkeypatch.setattr(JobQueue, "work", note)
+    options = {"concurrency": 3, "heartbeat_secs": 0.7, "drain_secs": 1.5}
+    async with open_runtime(database_url, settings={"workers": {"enabled": True, **options}}) as runtime:
+        await work(
+            runtime,
+            host="127.0.0.1",
+            port=0,
+            concurrency=given,
+            on_ready=lambda _: signal.raise_signal(signal.SIGTERM),
+        )
+    assert seen == [{**options, "concurrency": given or 3}]

@@ -245,7 +245,9 @@ def test_every_key_has_a_case() -> None:
     elsewhere |= {"agents.memory_system", "agents.context_limit", "agents.compaction", "sources.kind"}
     elsewhere |= {key for key in list_settings() if key.startswith("hands.")} | set(IN_AGENTS.split())
     elsewhere |= {key for key in list_settings() if key.startswith("embed.")} | set(IN_MEMORY_SETTINGS.split())
-    elsewhere |= {key for key in list_settings() if key.startswith("server.")}  # in the tests of the server
+    elsewhere |= {
+        key for key in list_settings() if key.startswith(("server.", "workers."))
+    }  # in the tests of the server
     cases = set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere
     assert cases == set(list_settings())
 
