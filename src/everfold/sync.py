@@ -98,6 +98,15 @@ class Blocking(Generic[T]):
             yield waiting
 
 
+def unwrap(blocking: Blocking[T]) -> tuple[T, BlockingPortal]:
+    """The object of the async face behind a blocking one, and the portal to the thread on which it is used.
+
+    Raises:
+        ConflictError: the engine is not open.
+    """
+    return blocking._require_open()  # noqa: SLF001 - what it keeps for this module
+
+
 class Opening(Blocking[T]):
     """An object that is there from `open()` to `close()`, or within `with`, on a thread of its own.
 

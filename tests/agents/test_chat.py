@@ -40,9 +40,10 @@ from everfold.agents.chat_events import (
 )
 from everfold.agents.models import AgentModel
 from everfold.agents.opening import open_agents
-from everfold.agents.speaking import INTERRUPTED_MARK, Draft, finish_draft
+from everfold.agents.speaking import Draft, finish_draft
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
+from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.log.messages import Message
 from everfold.errors import ConflictError, InvalidInputError, ModelReplyError, ModelUnavailableError, OverBudgetError
 from everfold.session import Session

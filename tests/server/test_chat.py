@@ -13,7 +13,7 @@ import pytest
 from tests.server.conftest import INLINE, Served, serve
 from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
 
-from everfold.agents.speaking import INTERRUPTED_MARK
+from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.observation.events import Recovered
 
 pytestmark = pytest.mark.anyio

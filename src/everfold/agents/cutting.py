@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from everfold.agents.chat_events import Cut
-from everfold.agents.speaking import INTERRUPTED_KEY, INTERRUPTED_MARK
+from everfold.core.log.interruption import INTERRUPTED_KEY, INTERRUPTED_MARK
 from everfold.core.log.messages import Message
 from everfold.session import Session
 

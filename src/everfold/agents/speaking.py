@@ -20,14 +20,10 @@ from pydantic_ai.tools import ToolDefinition
 from everfold.adapters.models.faults import FAULTS
 from everfold.agents.models import AgentModel, find_response_cost
 from everfold.agents.requests import ANTHROPIC, request_messages
+from everfold.core.log.interruption import write_interrupted
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.windows.window import Window
 from everfold.errors import ModelReplyError
-
-INTERRUPTED_KEY: Final = "interrupted"
-"""The member of a stored message that says why it is not whole. No provider is sent it."""
-INTERRUPTED_MARK: Final = "[interrupted: the answer ends here]"
-"""What the model reads at the end of an answer that broke off."""
 
 _OUTCOMES: Final[dict[str | None, str]] = {"length": "length", "content_filter": "refusal", "tool_call": "tool_call"}
 _LENGTH: Final = "the answer reached the most that the model may say at once"
@@ -76,8 +72,7 @@ class Draft:
     def to_wire(self) -> JsonObject:
         """The message that is stored, in OpenAI's form."""
         if self.interruption:
-            text = f"{self.text}\n\n{INTERRUPTED_MARK}" if self.text.strip() else INTERRUPTED_MARK
-            return {"role": "assistant", "content": text, INTERRUPTED_KEY: self.interruption}
+            return write_interrupted(self.text, reason=self.interruption)
         if not self.calls:
             return {"role": "assistant", "content": self.text}
         calls: list[JsonValue] = [

@@ -1,0 +1,233 @@
+"""A door: one conversation as a framework hands it over, and as its model is asked.
+
+Theory of operation. A framework calls its model in a loop of its own, with a list of messages that it keeps itself. At
+each call its module here does three things with the door of the conversation: `take` stores the messages that the log
+has not yet, `ask` gives the request that stands for the whole log, and `reply` stores what the model said; `break_off`
+stores what it said before it was stopped. Each message has a client id, so that the same list may come again and again,
+from another process too, and is stored once. The ids of the last list are remembered: of a message that was there
+before, nothing but its id is read.
+
+A framework runs where it likes: on the engine's event loop, on another one, or on a plain thread. What is done with a door
+is one async function, which `call` runs from any event loop and `block` from any thread without one. Both need a handle
+of `everfold.open_sync` when they are not on the engine's own loop.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeVar
+
+import anyio
+from anyio.from_thread import BlockingPortal
+
+from everfold.core.log.interruption import write_interrupted
+from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.windows.rendering import Provider
+from everfold.core.windows.window import Window
+from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
+from everfold.errors import InvalidInputError
+from everfold.services.sessions.read import MOST_READ
+from everfold.session import Session
+from everfold.sync import Blocking, unwrap
+from everfold.sync_classes import SyncEverfold, SyncSession
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST_DOORS: Final = 256
+"""So many conversations are kept at hand; another one is opened again when it goes on."""
+
+
+class Given(NamedTuple):
+    """A message of a framework.
+
+    Attributes:
+        id: Its client id: the same for as long as the framework keeps the message, and of no other message.
+        write: Gives it as the messages of the log that it stands for, in a wire form; called once, when it is new.
+    """
+
+    id: str
+    write: Callable[[], Sequence[Mapping[str, object]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a model is asked.
+
+    Attributes:
+        window: Where the request comes from.
+        body: The request in the provider's form: `messages`, with `system` (Anthropic) and `tools` where there are any.
+    """
+
+    window: Window
+    body: JsonObject
+
+
+class Reach:
+    """The way to an engine's event loop, from wherever a framework runs."""
+
+    def __init__(self, portal: BlockingPortal | None) -> None:
+        self._portal = portal
+
+    async def call(self, act: Callable[[], Coroutine[Any, Any, R]]) -> R:
+        """Run an async function where the engine runs, from an event loop."""
+        if self._portal is None:
+            return await act()
+        return await asyncio.wrap_future(self._portal.start_task_soon(act))
+
+    def block(self, act: Callable[[], Coroutine[Any, Any, R]]) -> R:
+        """Run an async function where the engine runs, from a thread without an event loop.
+
+        Raises:
+            InvalidInputError: the engine runs on an event loop of the program.
+        """
+        if self._portal is None:
+            raise InvalidInputError(
+                "a call that blocks needs an engine on a thread of its own: open it with everfold.open_sync, or call the "
+                "framework's async methods"
+            )
+        given: R = self._portal.call(act)
+        return given
+
+
+class Door(Reach):
+    """One conversation. `take`, `ask`, `reply` and `break_off` run where the engine runs: see `call` and `block`.
+
+    Args:
+        session: Of `everfold.open` or `everfold.open_sync`.
+        portal: The way to the engine's thread, where the session itself does not have it.
+    """
+
+    def __init__(self, session: Session | SyncSession, *, portal: BlockingPortal | None = None) -> None:
+        self.session, own = _unwrap(session)
+        super().__init__(portal or own)
+        self._lock = anyio.Lock()
+        self._known_ids: frozenset[str] = frozenset()
+        self._held: tuple[str | None, Sequence[JsonValue] | None] = (None, None)
+
+    async def take(self, messages: Iterable[Given]) -> list[int]:
+        """Store those of a framework's messages that are not in the log, and give their sequence numbers.
+
+        Costs a look at each id; what was in the last list is not read again.
+
+        Raises:
+            InvalidInputError: a message is none, or a result belongs to no call; nothing was stored.
+        """
+        given = list(messages)
+        async with self._lock:
+            unknown = [message for message in given if message.id not in self._known_ids]
+            seqs = await self._append(await self._leave_stored(unknown)) if unknown else []
+            self._known_ids = frozenset(message.id for message in given)
+        return seqs
+
+    async def _leave_stored(self, given: Sequence[Given]) -> list[Given]:
+        """Those messages whose ids the log does not have."""
+        stored: set[str] = set()
+        for at in range(0, len(given), MOST_READ):
+            stored |= (await self.session.lookup([message.id for message in given[at : at + MOST_READ]])).keys()
+        return [message for message in given if message.id not in stored]
+
+    async def _append(self, given: Sequence[Given]) -> list[int]:
+        named = [(id_, wire) for message in given for id_, wire in _name_each(message)]
+        if not named:
+            return []
+        wires: list[Any] = [wire for _, wire in named]
+        return await self.session.append(wires, client_ids=[id_ for id_, _ in named])
+
+    async def ask(
+        self,
+        *,
+        form: Provider,
+        system: str | None = None,
+        tools: Sequence[JsonValue] | None = None,
+        suffix: str | None = None,
+    ) -> Asked:
+        """The request that stands for the whole log, compacted first when that is due.
+
+        Args:
+            form: The provider's form.
+            system: The system prompt; None for the one that the session holds.
+            tools: Tool schemas, in either provider's form; None for those that the session holds.
+            suffix: Text for the end of this request only.
+
+        Raises:
+            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+            OpenStepError: the model is asked while calls of its last reply wait for their results.
+        """
+        async with self._lock:
+            if self._held != (system, tools):
+                await self.session.configure(system=system, tools=tools)
+                self._held = (system, tools)
+            window = await self.session.window(suffix=suffix, require_complete=True)
+        return Asked(window=window, body=window.render(form))
+
+    async def reply(self, asked: Asked, message: Given, *, counted_tokens: int = 0) -> list[int]:
+        """Store what the model said, and give its sequence numbers.
+
+        Args:
+            asked: What it was asked.
+            message: The reply. Where the framework keeps it, its id is the one that it has in later lists.
+            counted_tokens: What the provider counted for the request, cached tokens included; 0 where it did not.
+        """
+        async with self._lock:
+            seqs = await self._append(await self._leave_stored([message]))
+            self._known_ids |= {message.id}
+            await self.session.observe_usage(asked.window, counted_tokens=counted_tokens)
+        return seqs
+
+    async def break_off(self, text: str, *, reason: str) -> None:
+        """Store what the model said before it was stopped; nothing where it had said nothing. No cancellation stops it.
+
+        Calls that it had begun are left out: they were never made.
+
+        Args:
+            text: Its text so far.
+            reason: Why it ends there, in words.
+        """
+        if not text.strip():
+            return
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                await self.session.append(write_interrupted(text, reason=reason))
+
+
+class Doors(Reach):
+    """The doors of the conversations of one user with one agent, each found by its session key."""
+
+    def __init__(
+        self,
+        engine: Everfold | SyncEverfold,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+    ) -> None:
+        self._engine, portal = _unwrap(engine)
+        super().__init__(portal)
+        self._user, self._agent, self._limit = user, agent, limit
+        self._doors: OrderedDict[str, Door] = OrderedDict()
+
+    async def find(self, key: str) -> Door:
+        """The door of the conversation with this session key, which is opened where it is not at hand."""
+        door = self._doors.get(key)
+        if door is None:
+            session = await self._engine.session(
+                user=self._user, agent=self._agent, key=key, limit=self._limit, create=False
+            )
+            door = self._doors.setdefault(key, Door(session, portal=self._portal))
+        self._doors.move_to_end(key)
+        while len(self._doors) > MOST_DOORS:
+            self._doors.popitem(last=False)
+        return door
+
+
+def _unwrap(handle: T | Blocking[T]) -> tuple[T, BlockingPortal | None]:
+    """The object of the async face, and the way to its thread where it has one of its own."""
+    return unwrap(handle) if isinstance(handle, Blocking) else (handle, None)
+
+
+def _name_each(message: Given) -> list[tuple[str, Mapping[str, object]]]:
+    """The messages of the log that a framework's message stands for, with their client ids."""
+    wires = message.write()
+    return [(message.id if index == 1 else f"{message.id}/{index}", wire) for index, wire in enumerate(wires, 1)]

@@ -1,0 +1,147 @@
+"""A door stores a framework's messages once each, gives the request that stands for the log, and is reached from anywhere."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+import everfold
+from everfold.core.log.interruption import INTERRUPTED_MARK
+from everfold.engine import Everfold
+from everfold.errors import InvalidInputError, OpenStepError
+from everfold.integrations.door import Door, Doors, Given
+from everfold.session import Session
+from everfold.testing import check_openai_request
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Everfold]:
+    """An engine without a file."""
+    async with everfold.open("memory://") as engine:
+        yield engine
+
+
+@pytest.fixture
+async def session(engine: Everfold) -> Session:
+    """An empty session."""
+    return await engine.session(key="thread")
+
+
+def say(id_: str, text: str, role: str = "user") -> Given:
+    """A message of a framework."""
+    return Given(id_, lambda: [{"role": role, "content": text}])
+
+
+def fail(id_: str) -> Given:
+    """A message that must not be read."""
+
+    def write() -> list[dict[str, object]]:
+        pytest.fail(f"{id_} was read again")
+
+    return Given(id_, write)
+
+
+async def read_texts(session: Session) -> list[str]:
+    """The texts of a log."""
+    return [message.view.text for message in await session.messages()]
+
+
+async def test_a_list_that_comes_again_is_stored_once(session: Session) -> None:
+    """Of a list that grew, only what is new is read and stored."""
+    door = Door(session)
+    assert await door.take([say("a", "One."), say("b", "Two.", "assistant")]) == [1, 2]
+    assert await door.take([fail("a"), fail("b"), say("c", "Three.")]) == [3]
+    assert await read_texts(session) == ["One.", "Two.", "Three."]
+
+
+async def test_another_door_stores_nothing_twice(engine: Everfold, session: Session) -> None:
+    """After a restart the whole list comes to a new door, and what the log has is not read again."""
+    await Door(session).take([say("a", "One."), say("b", "Two.", "assistant")])
+    again = Door(await engine.session(key="thread"))
+    assert await again.take([fail("a"), fail("b"), say("c", "Three.")]) == [3]
+
+
+async def test_a_message_that_stands_for_several(session: Session) -> None:
+    """A framework's message that holds two results is stored as two messages, once."""
+    calls = [{"id": f"call_{n}", "type": "function", "function": {"name": "add", "arguments": "{}"}} for n in (1, 2)]
+    step = Given("b", lambda: [{"role": "assistant", "content": None, "tool_calls": calls}])
+    results = Given("c", lambda: [{"role": "tool", "tool_call_id": call["id"], "content": "3"} for call in calls])
+    door = Door(session)
+    await door.take([say("a", "Add."), step])
+    with pytest.raises(OpenStepError):
+        await door.ask(form="openai")
+    assert await door.take([fail("a"), fail("b"), results]) == [3, 4]
+    assert await Door(session).take([fail("a"), fail("b"), fail("c")]) == []
+    assert check_openai_request((await door.ask(form="openai")).body) == []
+
+
+async def test_a_request_holds_the_prompt_and_the_tools(session: Session) -> None:
+    """System prompt and tools are those of the newest call; the same again is no cache break."""
+    door = Door(session)
+    tool = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}
+    await door.take([say("a", "One.")])
+    asked = await door.ask(form="openai", system="Be short.", tools=[tool])
+    assert asked.body["tools"] == [tool]
+    assert asked.body["messages"][0] == {"role": "system", "content": "Be short."}  # type: ignore[index,call-overload]
+    again = await door.ask(form="openai", system="Be short.", tools=[dict(tool)])
+    assert again.window.report.cache_breaks == ()
+
+
+async def test_a_reply_that_comes_back_in_the_list_is_stored_once(session: Session) -> None:
+    """What `reply` stored is known when the framework lists it."""
+    door = Door(session)
+    await door.take([say("a", "One.")])
+    await door.reply(await door.ask(form="openai"), say("b", "Two.", "assistant"), counted_tokens=50)
+    await door.take([fail("a"), fail("b"), say("c", "Three.")])
+    assert await read_texts(session) == ["One.", "Two.", "Three."]
+
+
+async def test_a_reply_that_was_stopped_keeps_its_text(session: Session) -> None:
+    """What was said before a stop is stored with its mark, also while the task is being cancelled; nothing said is not."""
+    door = Door(session)
+    await door.take([say("a", "One.")])
+
+    async def stop() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await door.break_off("Tw", reason="the run was cancelled")
+            await door.break_off("", reason="the run was cancelled")
+
+    task = asyncio.create_task(stop())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await read_texts(session) == ["One.", f"Tw\n\n{INTERRUPTED_MARK}"]
+
+
+async def test_a_blocking_engine_is_reached_from_an_event_loop_and_from_a_thread() -> None:
+    """With `open_sync`, the same door serves async code of any loop and code that blocks."""
+    with everfold.open_sync("memory://") as engine:
+        doors = Doors(engine)
+        door = await doors.call(lambda: doors.find("thread"))
+        await door.call(lambda: door.take([say("a", "One.")]))
+        await asyncio.to_thread(door.block, lambda: door.take([say("b", "Two.")]))
+        assert len(engine.session(key="thread").messages()) == 2
+
+
+async def test_blocking_on_an_engine_of_an_event_loop_is_refused(session: Session) -> None:
+    """A thread that waited for the loop that it stands on would wait for ever."""
+    door = Door(session)
+    with pytest.raises(InvalidInputError, match="open_sync"):
+        door.block(lambda: door.take([]))
+
+
+async def test_conversations_that_are_long_ago_are_let_go(engine: Everfold, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more doors are kept than there may be, and one that was let go is opened again at its log."""
+    monkeypatch.setattr("everfold.integrations.door.MOST_DOORS", 2)
+    doors = Doors(engine)
+    first = await doors.find("one")
+    await first.take([say("a", "One.")])
+    assert await doors.find("one") is first
+    await doors.find("two")
+    await doors.find("three")
+    again = await doors.find("one")
+    assert again is not first
+    assert await again.take([fail("a")]) == []
