@@ -11,7 +11,7 @@ MIRRORS = [
     ("cli", "cli"),
     ("testing", "unit/testing"),
 ]
-ELSEWHERE = {("testing", "contract"): "contract"}
+ELSEWHERE = {("testing", "contract"): "contract", ("testing", "doors"): "integrations"}
 
 
 def list_rooms(folder: Path, pattern: str) -> set[str]:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from everfold.testing.judges.anthropic_rules import check_anthropic_pairing, list_anthropic_violations
 from everfold.testing.judges.openai_rules import check_openai_pairing, list_openai_violations
+from everfold.testing.judges.responses_rules import list_responses_violations
 
 RequestKind: TypeAlias = Literal["openai", "anthropic"]
 
@@ -20,6 +21,11 @@ def check_openai_request(request: Mapping[str, object]) -> list[str]:
     silent: unknown members of messages and parts are violations, call arguments must parse as JSON.
     """
     return list(list_openai_violations(request))
+
+
+def check_responses_request(request: Mapping[str, object]) -> list[str]:
+    """List what OpenAI's Responses endpoint would refuse in `request`, of its `input`; an empty list means valid."""
+    return list(list_responses_violations(request))
 
 
 def check_anthropic_request(request: Mapping[str, object], *, interleaved_thinking: bool = False) -> list[str]:

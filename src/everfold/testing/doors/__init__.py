@@ -1,0 +1,1 @@
+"""The run that every door passes, whatever framework is behind it."""
