@@ -13,7 +13,10 @@ COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 # Three workers for two cores: a third of the time is waiting for browsers, servers and time limits.
 TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
-LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt requirements/weak.txt
+# The frameworks whose doors are tested, as their extras are called.
+DOORS := langchain
+LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt requirements/weak.txt \
+	$(DOORS:%=requirements/door-%.txt)
 
 # Compiled modules are kept in .venv, where they are in nobody's way: the tests start a hundred programs, and each
 # would compile half of what it imports anew.
@@ -22,7 +25,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak lock upgrade format api pages pictures browser mailserver clean
+.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors lock upgrade format api pages pictures browser mailserver clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +76,15 @@ weak: $(VENV)/.dev ## Replay real conversations with a small real model writing 
 	@VIRTUAL_ENV=$(abspath bench/.venv-weak) $(UV) pip sync --quiet --require-hashes requirements/weak.txt
 	@$(BIN)/python -m bench.weak_model
 
+doors: $(VENV)/.uv ## Test the door of each framework, in an environment of its own
+	@set -e; for door in $(DOORS); do \
+		echo "doors: $$door"; \
+		test -x .venv-door-$$door/bin/python || $(PYTHON) -m venv .venv-door-$$door; \
+		VIRTUAL_ENV=$(abspath .)/.venv-door-$$door $(UV) pip sync --quiet --require-hashes requirements/door-$$door.txt; \
+		PYTHONPATH=src .venv-door-$$door/bin/python -m pytest --confcutdir tests/doors -W default \
+			tests/doors/test_$$(echo $$door | tr - _).py; \
+	done
+
 format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -94,6 +106,9 @@ lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps t
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
 	@$(COMPILE) --no-deps requirements/weak.in --output-file requirements/weak.txt
+	@set -e; for door in $(DOORS); do \
+		$(COMPILE) pyproject.toml --extra $$door requirements/door-$$door.in --output-file requirements/door-$$door.txt; \
+	done
 	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' $(LOCKS)
 
 upgrade: $(VENV)/.uv ## Rewrite requirements/ with the newest versions that fit
@@ -115,7 +130,7 @@ mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is 
 		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends dovecot-imapd openssl >/dev/null; fi
 
 clean: ## Remove the environment and everything that was generated
-	@rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.uv: requirements/uv.txt

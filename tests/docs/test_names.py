@@ -109,6 +109,9 @@ def find_unknown_modules(code: str) -> Iterator[str]:
             except ModuleNotFoundError:
                 module, _, name = module.rpartition(".")
                 names.insert(0, name)
+            except errors.InvalidInputError:  # it is there, and the framework that it is for is not
+                found = None
+                break
         for name in names:
             if not _has(found, name):
                 yield path

@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 from everfold.core.text.tokens import estimate_text_tokens
 
 MARK: Final = re.compile(r"MARK-\w+")
-HELD_SECS: Final = 30
+HELD_SECS: Final = 2
 """So long a held answer waits at most."""
 _SAID: Final = re.compile(r"^MARK-\w+ .*", re.MULTILINE)
 """What the user said, at the beginning of a line: what is recalled of it elsewhere does not begin one."""

@@ -1,0 +1,207 @@
+"""LangChain: `create_agent(..., middleware=[EverfoldMiddleware(engine)])`.
+
+The agent's state comes whole at each call of the model. Its messages have ids that stay, so that those that are new are
+stored, and the model is asked with the window of the thread's session instead. When a turn begins, the messages of the turns
+before it are removed from the state: checkpoints hold one turn and stop growing.
+
+Source: LangChain 1.x, middleware of agents; LangGraph 1.x, checkpoints.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Final
+from uuid import uuid4
+
+from everfold.core.primitives.json_values import JsonValue
+from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
+from everfold.errors import InvalidInputError
+from everfold.integrations.door import Asked, Door, Doors, Given
+from everfold.sync_classes import SyncEverfold
+
+if find_spec("langchain") is None:
+    raise InvalidInputError(
+        "the middleware of LangChain needs the extra `langchain`: pip install 'everfold[langchain]'"
+    )
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+_STOPPED: Final = "the run was stopped"
+
+
+class EverfoldMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Gives each thread of an agent the window of its session, and stores what is said in it.
+
+    Runs need a thread id (`config={"configurable": {"thread_id": ...}}`), which is the session key. `invoke` and `stream`
+    need an engine of `everfold.open_sync`; `ainvoke` and `astream` take either.
+
+    Args:
+        engine: Open, for as long as the agent is used.
+        user: Who speaks with the agent.
+        agent: The assistant.
+        limit: The model's context limit in tokens; the engine's when left out.
+    """
+
+    def __init__(
+        self,
+        engine: Everfold | SyncEverfold,
+        *,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._doors = Doors(engine, user=user, agent=agent, limit=limit)
+        self._tools: tuple[list[int], list[JsonValue]] = ([], [])
+
+    def before_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        """Store what is new, and remove the turns before this one from the state."""
+        del runtime
+        key, messages = _find_key(), state["messages"]
+        self._doors.block(lambda: self._take(key, messages))
+        return _trim(messages)
+
+    async def abefore_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        """As `before_agent`."""
+        del runtime
+        key, messages = _find_key(), state["messages"]
+        await self._doors.call(lambda: self._take(key, messages))
+        return _trim(messages)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Ask the model with the window, and store what it said."""
+        key = _find_key()
+        door, asked = self._doors.block(lambda: self._ask(key, request))
+        heard = _Heard()
+        try:
+            answer = handler(_rewrite(request, asked, heard))
+        except BaseException:
+            self._doors.block(lambda: door.break_off(heard.text, reason=_STOPPED))
+            raise
+        self._doors.block(lambda: _reply(door, asked, answer))
+        return answer
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """As `wrap_model_call`."""
+        key = _find_key()
+        door, asked = await self._doors.call(lambda: self._ask(key, request))
+        heard = _Heard()
+        try:
+            answer = await handler(_rewrite(request, asked, heard))
+        except BaseException:
+            await self._doors.call(lambda: door.break_off(heard.text, reason=_STOPPED))
+            raise
+        await self._doors.call(lambda: _reply(door, asked, answer))
+        return answer
+
+    async def _take(self, key: str, messages: Sequence[AnyMessage]) -> Door:
+        door = await self._doors.find(key)
+        await door.take(map(give, messages))
+        return door
+
+    async def _ask(self, key: str, request: ModelRequest[Any]) -> tuple[Door, Asked]:
+        door = await self._take(key, request.messages)
+        tools = self._read_tools(request.tools)
+        return door, await door.ask(form="openai", system=request.system_prompt or "", tools=tools)
+
+    def _read_tools(self, tools: Sequence[Any]) -> list[JsonValue]:
+        """The schemas of the tools; those of the last call again while the tools are the same objects."""
+        ids, schemas = self._tools
+        if ids != [id(tool) for tool in tools]:
+            schemas = [convert_to_openai_tool(tool) for tool in tools]
+            self._tools = ([id(tool) for tool in tools], schemas)
+        return schemas
+
+
+class _Heard(BaseCallbackHandler):
+    """Listens to what a model says while it is streamed."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def on_llm_new_token(self, token: Any, **_options: Any) -> None:
+        self._pieces.append(token if isinstance(token, str) else "")
+
+
+def _find_key() -> str:
+    """The id of the thread of this run.
+
+    Raises:
+        InvalidInputError: it has none.
+    """
+    key = get_config().get("configurable", {}).get("thread_id")
+    if not key:
+        raise InvalidInputError(
+            "the run has no thread id, so that its conversation cannot be told from others; give "
+            'config={"configurable": {"thread_id": "..."}}'
+        )
+    return str(key)
+
+
+def _trim(messages: Sequence[AnyMessage]) -> dict[str, Any] | None:
+    """What leaves the newest turn in the state; None where there is no other."""
+    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
+    while newest and isinstance(messages[newest - 1], HumanMessage):
+        newest -= 1
+    return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *messages[newest:]]} if newest else None
+
+
+def _rewrite(request: ModelRequest[Any], asked: Asked, heard: _Heard) -> ModelRequest[Any]:
+    """The request with the window's messages, to a model that is listened to."""
+    messages = convert_to_messages(asked.body["messages"])  # type: ignore[arg-type]
+    system = messages.pop(0) if isinstance(messages[0], SystemMessage) else None
+    callbacks = request.model.callbacks
+    others = callbacks if isinstance(callbacks, list) else []
+    listened = callbacks.copy() if callbacks and not others else [*others, heard]
+    if not isinstance(listened, list):
+        listened.add_handler(heard)
+    model = request.model.model_copy(update={"callbacks": listened})
+    return request.override(messages=messages, system_message=system, model=model)
+
+
+async def _reply(door: Door, asked: Asked, answer: Any) -> None:
+    """Store a model's reply."""
+    response = getattr(answer, "model_response", answer)
+    messages: Iterable[BaseMessage] = [response] if isinstance(response, BaseMessage) else response.result
+    for message in messages:
+        usage = message.usage_metadata if isinstance(message, AIMessage) else None
+        await door.reply(asked, give(message), counted_tokens=usage["input_tokens"] if usage else 0)
+
+
+def give(message: BaseMessage) -> Given:
+    """A message under its id; one without gets it here, and keeps it in the state."""
+    message.id = message.id or str(uuid4())
+    return Given(message.id, lambda: [_write(message)])
+
+
+def _write(message: BaseMessage) -> Mapping[str, object]:
+    """A message in OpenAI's form, with the calls whose arguments are no JSON."""
+    wire = convert_to_openai_messages(message)
+    if isinstance(message, AIMessage) and message.invalid_tool_calls:
+        invalid = [
+            {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": call["args"] or ""}}
+            for call in message.invalid_tool_calls
+        ]
+        wire = {**wire, "tool_calls": [*wire.get("tool_calls", ()), *invalid]}
+    return wire

@@ -1,0 +1,170 @@
+"""The middleware of LangChain passes the conformance run, async and sync, and keeps checkpoints small."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langchain", reason="needs LangChain; `make doors` installs it")
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+
+import everfold
+from everfold.errors import InvalidInputError
+from everfold.integrations.langchain import EverfoldMiddleware, give
+from everfold.testing.doors.conformance import AGENT, LIMIT, USER, OpenAgent, explode, look_up, run_conformance
+from everfold.testing.kit.scripted_provider import ScriptedProvider
+
+SAVERS: dict[str, InMemorySaver] = {}
+"""The checkpoints of each store, which outlive a restart as those of a database do."""
+
+
+def make_agent(engine: Any, store: str, url: str) -> Any:
+    """An agent of LangChain with the middleware."""
+    saver = SAVERS.setdefault(store, InMemorySaver())
+    return create_agent(
+        ChatOpenAI(model="scripted", base_url=url, api_key="none", max_retries=4, stream_usage=True),
+        [look_up, explode],
+        system_prompt="Say what you know.",
+        middleware=[EverfoldMiddleware(engine, user=USER, agent=AGENT, limit=LIMIT)],
+        checkpointer=saver,
+    )
+
+
+def ask(text: str, thread: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The input and the configuration of a run."""
+    config = {"configurable": {"thread_id": thread}, "recursion_limit": 200}
+    return {"messages": [{"role": "user", "content": text}]}, config
+
+
+class AsyncAgent:
+    """Runs turns with the async methods of the graph."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+
+    async def say(self, text: str, *, thread: str, is_streamed: bool) -> str:
+        """One turn."""
+        given, config = ask(text, thread)
+        if not is_streamed:
+            return str((await self._agent.ainvoke(given, config))["messages"][-1].content)
+        pieces = [piece async for piece, _ in self._agent.astream(given, config, stream_mode="messages")]
+        return "".join(piece.content for piece in pieces if piece.type == "AIMessageChunk")
+
+    async def stop(self, text: str, *, thread: str) -> None:
+        """One turn, cancelled at its first piece."""
+        given, config = ask(text, thread)
+        begun = asyncio.Event()
+
+        async def run() -> None:
+            async for piece, _ in self._agent.astream(given, config, stream_mode="messages"):
+                if piece.content:
+                    begun.set()
+
+        turn = asyncio.create_task(run())
+        await begun.wait()
+        turn.cancel()
+        await asyncio.gather(turn, return_exceptions=True)
+
+
+class SyncAgent:
+    """Runs turns with the blocking methods of the graph, each on a thread."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+
+    async def say(self, text: str, *, thread: str, is_streamed: bool) -> str:
+        """One turn."""
+        return await asyncio.to_thread(self._say, text, thread, is_streamed)
+
+    def _say(self, text: str, thread: str, is_streamed: bool) -> str:  # noqa: FBT001 - as the agent is told
+        given, config = ask(text, thread)
+        if not is_streamed:
+            return str(self._agent.invoke(given, config)["messages"][-1].content)
+        pieces = [piece for piece, _ in self._agent.stream(given, config, stream_mode="messages")]
+        return "".join(piece.content for piece in pieces if piece.type == "AIMessageChunk")
+
+    async def stop(self, text: str, *, thread: str) -> None:
+        """One turn, left at its first piece; the graph lets the call of the model end first."""
+
+        def run() -> None:
+            given, config = ask(text, thread)
+            for piece, _ in self._agent.stream(given, config, stream_mode="messages"):
+                if piece.content:
+                    return
+
+        await asyncio.to_thread(run)
+
+
+@asynccontextmanager
+async def open_async(store: str, url: str) -> AsyncIterator[AsyncAgent]:
+    """The agent on the engine's own event loop."""
+    async with everfold.open(store) as engine:
+        yield AsyncAgent(make_agent(engine, store, url))
+
+
+@asynccontextmanager
+async def open_beside(store: str, url: str) -> AsyncIterator[AsyncAgent]:
+    """The agent on another event loop than the engine's."""
+    with everfold.open_sync(store) as engine:
+        yield AsyncAgent(make_agent(engine, store, url))
+
+
+@asynccontextmanager
+async def open_blocking(store: str, url: str) -> AsyncIterator[SyncAgent]:
+    """The agent without an event loop."""
+    with everfold.open_sync(store) as engine:
+        yield SyncAgent(make_agent(engine, store, url))
+
+
+OPENERS: list[OpenAgent] = [open_async, open_beside, open_blocking]
+
+
+@pytest.mark.parametrize("open_agent", OPENERS)
+async def test_passes_the_conformance_run(tmp_path: Path, open_agent: OpenAgent) -> None:
+    """An agent passes the run that every door passes, with its async methods and with those that block."""
+    await run_conformance(open_agent, everfold.open, tmp_path)
+
+
+async def test_checkpoints_stop_growing(tmp_path: Path) -> None:
+    """The state of a thread holds the newest turn, however many there were; the log holds all of them."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            agent = make_agent(engine, str(tmp_path), provider.url)
+            for number in range(1, 6):
+                given, config = ask(f"MARK-{number} [tools 2] Say it.", "long")
+                await agent.ainvoke(given, config)
+                assert len((await agent.aget_state(config)).values["messages"]) == 5
+            session = await engine.session(user=USER, agent=AGENT, key="long")
+            assert len(await session.messages()) == 25
+
+
+async def test_asks_for_a_thread_id() -> None:
+    """A run without a thread id is refused with what to give."""
+    async with everfold.open("memory://") as engine:
+        agent = create_agent(ChatOpenAI(model="scripted", api_key="none"), middleware=[EverfoldMiddleware(engine)])
+        with pytest.raises(InvalidInputError, match="thread_id"):
+            await agent.ainvoke({"messages": [{"role": "user", "content": "Hello."}]})
+
+
+async def test_blocking_methods_ask_for_a_blocking_engine() -> None:
+    """`invoke` on the engine's own event loop would wait for itself, and is refused."""
+    async with everfold.open("memory://") as engine:
+        agent = create_agent(ChatOpenAI(model="scripted", api_key="none"), middleware=[EverfoldMiddleware(engine)])
+        with pytest.raises(InvalidInputError, match="open_sync"):
+            agent.invoke(*ask("Hello.", "long"))
+
+
+def test_arguments_that_are_no_json_are_kept() -> None:
+    """A call that the framework could not read is stored with its arguments as they came."""
+    call = {"type": "invalid_tool_call", "id": "call_1", "name": "look_up", "args": "{", "error": None}
+    (wire,) = give(AIMessage(content="", invalid_tool_calls=[call])).write()
+    assert wire["tool_calls"] == [
+        {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{"}}
+    ]
