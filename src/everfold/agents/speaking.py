@@ -18,8 +18,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from everfold.adapters.models.faults import FAULTS
+from everfold.adapters.models.window_messages import ANTHROPIC, request_messages
 from everfold.agents.models import AgentModel, find_response_cost
-from everfold.agents.requests import ANTHROPIC, request_messages
 from everfold.core.log.interruption import write_interrupted
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.windows.window import Window

@@ -1,0 +1,241 @@
+"""Pydantic AI: `Agent(..., capabilities=[EverfoldCapability(session)])`.
+
+Each run of an agent has an id, and its messages stand in the run's list in their order: together they name a message. Before
+each request to the model, what is new in that list is stored, and the request is made of the session's window instead.
+The final answer is stored when the model has given it, because no request follows that would bring it; what a
+stopped run had said is read from its messages when the run has ended.
+
+Source: Pydantic AI 2, capabilities; `everfold.adapters.models.window_messages` for the window's messages.
+"""
+
+import base64
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+from everfold.core.primitives.json_values import JsonValue
+from everfold.core.windows.rendering import Provider
+from everfold.errors import InvalidInputError
+from everfold.integrations.door import Asked, Door, Given
+from everfold.session import Session
+from everfold.sync_classes import SyncSession
+
+if find_spec("pydantic_ai") is None:
+    raise InvalidInputError(
+        "the capability of Pydantic AI needs the extra `pydantic-ai`: pip install 'everfold[pydantic-ai]'"
+    )
+
+from pydantic_ai import AgentRunResult, RunContext
+from pydantic_ai.capabilities import AbstractCapability, WrapModelRequestHandler, WrapRunHandler
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    ImageUrl,
+    ModelMessage,
+    ModelResponse,
+    SystemPromptPart,
+    TextContent,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+
+from everfold.adapters.models.window_messages import ANTHROPIC, request_messages
+
+_STOPPED = "the run was stopped"
+Wire = Mapping[str, object]
+
+
+@dataclass
+class EverfoldCapability(AbstractCapability[Any]):
+    """Gives an agent's model the window of a session, and stores what is said.
+
+    Runs need no `message_history`; one that is given is stored as far as its messages name their runs.
+
+    Args:
+        session: Of `everfold.open`, on the event loop of the runs, or of `everfold.open_sync` for any.
+    """
+
+    session: Session | SyncSession = field(repr=False)
+    _door: Door | None = field(default=None, repr=False)
+    _messages: Sequence[ModelMessage] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Open the door of the session, which all runs share."""
+        self._door = self._door or Door(self.session)
+
+    async def for_run(self, ctx: RunContext[Any]) -> "EverfoldCapability":
+        """A copy for one run, which remembers its list of messages; the door stays the same."""
+        del ctx
+        return replace(self, _messages=())
+
+    @property
+    def door(self) -> Door:
+        """The door of the session."""
+        return self._door or Door(self.session)
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        """Store the last results of a run, or as much as a stopped one had said."""
+        del ctx  # its messages are those from before the run
+        try:
+            result = await handler()
+        except BaseException:
+            if text := _read_stopped(self._messages):
+                await self.door.call(lambda: self.door.break_off(text, reason=_STOPPED))
+            raise
+        await self.door.call(lambda: self.door.take(_give_each(result.all_messages())))
+        return result
+
+    async def wrap_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: WrapModelRequestHandler
+    ) -> ModelResponse:
+        """Ask the model with the window, and store its reply."""
+        self._messages = ctx.messages
+        given, system = _give_each(ctx.messages), request_context.model.system
+        parameters = request_context.model_request_parameters
+        prompt, tools = _read_prompt(ctx.messages, parameters), _read_tools(parameters)
+        asked = await self.door.call(lambda: self._ask(given, system, prompt, tools))
+        reply_id = _name(ctx.run_id, sum(message.run_id == ctx.run_id for message in ctx.messages))
+        response = await handler(
+            replace(
+                request_context,
+                messages=request_messages(asked.window, system=system),
+                model_request_parameters=replace(parameters, instruction_parts=None),
+            )
+        )
+        reply = Given(reply_id, partial(_write, response))
+        tokens = response.usage.input_tokens
+        await self.door.call(lambda: self.door.reply(asked, reply, counted_tokens=tokens))
+        return response
+
+    async def _ask(self, given: Sequence[Given], system: str, prompt: str, tools: Sequence[JsonValue]) -> Asked:
+        await self.door.take(given)
+        form: Provider = "anthropic" if system == ANTHROPIC else "openai"
+        return await self.door.ask(form=form, system=prompt, tools=tools)
+
+
+def _give_each(messages: Sequence[ModelMessage]) -> list[Given]:
+    """The messages that name their runs, under ids that stay; those of a reply that was stopped are left out."""
+    counts: Counter[str] = Counter()
+    given: list[Given] = []
+    for message in messages:
+        if message.run_id is None:
+            continue
+        if not (isinstance(message, ModelResponse) and message.state != "complete"):
+            given.append(Given(_name(message.run_id, counts[message.run_id]), partial(_write, message)))
+        counts[message.run_id] += 1
+    return given
+
+
+def _name(run_id: str | None, number: int) -> str:
+    """The id of a message of a run."""
+    return f"{run_id}/{number}"
+
+
+def _read_stopped(messages: Sequence[ModelMessage]) -> str:
+    """What the reply had said with which a run was stopped; empty where it was stopped elsewhere."""
+    last = messages[-1] if messages else None
+    if not isinstance(last, ModelResponse) or last.state == "complete":
+        return ""
+    return "".join(part.content for part in last.parts if isinstance(part, TextPart))
+
+
+def _read_prompt(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> str:
+    """The system prompt of a request: the system parts of the messages, each once, and the instructions."""
+    parts = [part for message in messages for part in message.parts if isinstance(part, SystemPromptPart)]
+    texts = dict.fromkeys(part.content for part in parts)
+    instructions = [part.content for part in parameters.instruction_parts or ()]
+    return "\n\n".join([*texts, *instructions])
+
+
+def _read_tools(parameters: ModelRequestParameters) -> list[JsonValue]:
+    """The schemas of the tools of a request, those of its output too."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description or "",
+                "parameters": tool.parameters_json_schema,
+            },
+        }
+        for tool in (*parameters.function_tools, *parameters.output_tools)
+    ]
+
+
+def _write(message: ModelMessage) -> list[Wire]:
+    """A message as those of the log; the system parts are the session's prompt."""
+    if isinstance(message, ModelResponse):
+        wire = _write_response(message)
+        return [wire] if wire["content"] or "tool_calls" in wire else []
+    return [wire for part in message.parts for wire in _write_part(part)]
+
+
+def _write_part(part: Any) -> Iterator[Wire]:
+    """A part of a request: a result of a call, or words of the user."""
+    match part:
+        case SystemPromptPart():
+            return
+        case UserPromptPart(content=str(text)):
+            yield {"role": "user", "content": text}
+        case UserPromptPart(content=content):
+            yield {"role": "user", "content": [_write_content(item) for item in content if item != CachePoint()]}
+        case _ if getattr(part, "tool_name", None):
+            text = part.model_response() if part.part_kind == "retry-prompt" else part.model_response_str()
+            yield {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
+        case _ if hasattr(part, "model_response"):
+            yield {"role": "user", "content": part.model_response()}
+
+
+def _write_content(item: Any) -> JsonValue:
+    """A part of what a user gave."""
+    match item:
+        case str() | TextContent():
+            return {"type": "text", "text": item if isinstance(item, str) else item.content}
+        case ImageUrl(url=url):
+            return {"type": "image_url", "image_url": {"url": url}}
+        case BinaryContent(data=data, media_type=kind) if kind.startswith("image/"):
+            url = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+            return {"type": "image_url", "image_url": {"url": url}}
+        case _:
+            return {"type": "text", "text": f"[content of type {getattr(item, 'kind', type(item).__name__)}]"}
+
+
+def _write_response(response: ModelResponse) -> dict[str, Any]:
+    """A reply in OpenAI's form, or in Anthropic's where it holds thinking that is signed."""
+    if any(isinstance(part, ThinkingPart) and part.provider_name == ANTHROPIC for part in response.parts):
+        return {"role": "assistant", "content": [*map(_write_block, filter(_is_block, response.parts))]}
+    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
+    wire: dict[str, Any] = {"role": "assistant", "content": "".join(texts) or None}
+    if calls := [part for part in response.parts if isinstance(part, ToolCallPart)]:
+        wire["tool_calls"] = [
+            {
+                "id": call.tool_call_id,
+                "type": "function",
+                "function": {"name": call.tool_name, "arguments": call.args_as_json_str()},
+            }
+            for call in calls
+        ]
+    return wire
+
+
+def _is_block(part: object) -> bool:
+    return isinstance(part, TextPart | ToolCallPart | ThinkingPart)
+
+
+def _write_block(part: Any) -> JsonValue:
+    """A part of a reply as Anthropic's content block."""
+    match part:
+        case ToolCallPart():
+            return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args_as_dict()}
+        case ThinkingPart(id="redacted_thinking"):
+            return {"type": "redacted_thinking", "data": part.signature or ""}
+        case ThinkingPart():
+            return {"type": "thinking", "thinking": part.content, "signature": part.signature or ""}
+        case _:
+            return {"type": "text", "text": part.content}

@@ -1,0 +1,107 @@
+"""The capability of Pydantic AI passes the conformance run, and names the messages of a run so that none comes twice."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pydantic_ai", reason="needs Pydantic AI; `make doors` installs it")
+
+from openai import AsyncOpenAI
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+import everfold
+from everfold.integrations.pydantic_ai import EverfoldCapability
+from everfold.testing.doors.conformance import AGENT, LIMIT, USER, OpenAgent, explode, look_up, run_conformance
+from everfold.testing.kit.scripted_provider import ScriptedProvider, write_answer
+
+
+def make_agent(session: Any, url: str, **options: Any) -> Any:
+    """An agent with the capability over a session."""
+    client = AsyncOpenAI(base_url=url, api_key="none", max_retries=4)
+    return Agent(
+        OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client)),
+        instructions="Say what you know.",
+        tools=[look_up, explode],
+        capabilities=[EverfoldCapability(session)],
+        **options,
+    )
+
+
+class Speaker:
+    """Runs the turns of each thread with an agent of its own."""
+
+    def __init__(self, engine: Any, url: str) -> None:
+        self._engine, self._url = engine, url
+        self._agents: dict[str, Any] = {}
+
+    async def _find(self, thread: str) -> Any:
+        if thread not in self._agents:
+            session = self._engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = await session if asyncio.iscoroutine(session) else session
+            self._agents[thread] = make_agent(session, self._url)
+        return self._agents[thread]
+
+    async def say(self, text: str, *, thread: str, is_streamed: bool) -> str:
+        """One turn."""
+        agent = await self._find(thread)
+        if not is_streamed:
+            return str((await agent.run(text)).output)
+        async with agent.run_stream(text) as result:
+            return "".join([piece async for piece in result.stream_text(delta=True, debounce_by=None)])
+
+    async def stop(self, text: str, *, thread: str) -> None:
+        """One turn, cancelled at its first piece."""
+        agent, begun = await self._find(thread), asyncio.Event()
+
+        async def run() -> None:
+            async with agent.run_stream(text) as result:
+                async for _ in result.stream_text(delta=True, debounce_by=None):
+                    begun.set()
+
+        turn = asyncio.create_task(run())
+        await begun.wait()
+        turn.cancel()
+        await asyncio.gather(turn, return_exceptions=True)
+
+
+@asynccontextmanager
+async def open_here(store: str, url: str) -> AsyncIterator[Speaker]:
+    """Agents on the engine's own event loop."""
+    async with everfold.open(store) as engine:
+        yield Speaker(engine, url)
+
+
+@asynccontextmanager
+async def open_beside(store: str, url: str) -> AsyncIterator[Speaker]:
+    """Agents on another event loop than the engine's."""
+    with everfold.open_sync(store) as engine:
+        yield Speaker(engine, url)
+
+
+OPENERS: list[OpenAgent] = [open_here, open_beside]
+
+
+@pytest.mark.parametrize("open_agent", OPENERS)
+async def test_passes_the_conformance_run(tmp_path: Path, open_agent: OpenAgent) -> None:
+    """An agent passes the run that every door passes, wherever the engine runs."""
+    await run_conformance(open_agent, everfold.open, tmp_path)
+
+
+async def test_a_history_that_is_given_is_not_stored_twice() -> None:
+    """A program that goes on giving `message_history` stores nothing twice, and the system prompt stays one."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            session = await engine.session(limit=LIMIT)
+            agent = make_agent(session, provider.url, system_prompt="Be short.")
+            first = await agent.run("MARK-1 Say it.")
+            await agent.run("MARK-2 Say it.", message_history=first.all_messages())
+            texts = [message.view.text for message in await session.messages()]
+    assert texts == ["MARK-1 Say it.", write_answer("MARK-1"), "MARK-2 Say it.", write_answer("MARK-2")]
+    systems = [message["content"] for message in provider.asked[-1].body["messages"] if message["role"] == "system"]
+    assert systems == ["Be short.\n\nSay what you know."]
