@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-LOCKS = ["core", "dev", "bench", "uv", "peers", "door-langchain", "door-pydantic-ai"]
+LOCKS = ["core", "dev", "bench", "uv", "peers", "door-langchain", "door-openai-agents", "door-pydantic-ai"]
 
 
 def _read_pins(project: Path, lock: str) -> dict[str, str]:
