@@ -7,9 +7,10 @@ import pytest
 
 import everfold
 from everfold.core.log.interruption import INTERRUPTED_MARK
+from everfold.core.primitives.json_values import JsonValue
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError, OpenStepError
-from everfold.integrations.door import Door, Doors, Given
+from everfold.integrations.door import Converted, Door, Doors, Given
 from everfold.session import Session
 from everfold.testing import check_openai_request
 
@@ -145,3 +146,19 @@ async def test_conversations_that_are_long_ago_are_let_go(engine: Everfold, monk
     again = await doors.find("one")
     assert again is not first
     assert await again.take([fail("a")]) == []
+
+
+def test_what_a_request_has_in_common_with_the_last_is_not_converted_again() -> None:
+    """Only what differs from the last request is made anew, whether it grew, was cut or changed in its middle."""
+    seen: list[object] = []
+
+    def convert(messages: list[JsonValue]) -> list[str]:
+        seen.extend(messages)
+        return [f"<{message}>" for message in messages]
+
+    converted = Converted(convert)
+    requests: list[list[JsonValue]] = [["a", "b"], ["a", "b", "c"], ["a", "x", "c"], ["a"], []]
+    assert [converted.convert(request) for request in requests] == [
+        [f"<{it}>" for it in request] for request in requests
+    ]
+    assert seen == ["a", "b", "c", "x", "c"]

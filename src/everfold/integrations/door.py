@@ -16,7 +16,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import anyio
 from anyio.from_thread import BlockingPortal
@@ -34,6 +34,8 @@ from everfold.sync_classes import SyncEverfold, SyncSession
 
 T = TypeVar("T")
 R = TypeVar("R")
+Convert: TypeAlias = Callable[[list[JsonValue]], Sequence[T]]
+"""Gives an object of a framework for each of these messages."""
 
 MOST_DOORS: Final = 256
 """So many conversations are kept at hand; another one is opened again when it goes on."""
@@ -58,10 +60,12 @@ class Asked:
     Attributes:
         window: Where the request comes from.
         body: The request in the provider's form: `messages`, with `system` (Anthropic) and `tools` where there are any.
+        messages: Its messages, as the door converts them.
     """
 
     window: Window
     body: JsonObject
+    messages: list[Any]
 
 
 class Reach:
@@ -91,17 +95,49 @@ class Reach:
         return given
 
 
+class Converted(Generic[T]):
+    """The messages of one request after another as a framework's objects.
+
+    A request begins as the one before it, but after a compaction. What is the same there is not made again, which takes most
+    of the time that a door costs in a long window.
+
+    Args:
+        convert: Gives an object for each message.
+    """
+
+    def __init__(self, convert: Convert[T]) -> None:
+        self._convert = convert
+        self._last: tuple[list[JsonValue], list[T]] = ([], [])
+
+    def convert(self, messages: list[JsonValue]) -> list[T]:
+        """The messages of a request, in a list of its own; the objects are those of the last request as far as it goes."""
+        known, made = self._last
+        pairs = zip(known, messages, strict=False)
+        count = next((at for at, (old, new) in enumerate(pairs) if old != new), min(len(known), len(messages)))
+        made = [*made[:count], *self._convert(messages[count:])]
+        self._last = (messages, made)
+        return list(made)
+
+
 class Door(Reach):
     """One conversation. `take`, `ask`, `reply` and `break_off` run where the engine runs: see `call` and `block`.
 
     Args:
         session: Of `everfold.open` or `everfold.open_sync`.
         portal: The way to the engine's thread, where the session itself does not have it.
+        convert: Gives the framework's object for each message of a request; left out, they stay as they are.
     """
 
-    def __init__(self, session: Session | SyncSession, *, portal: BlockingPortal | None = None) -> None:
+    def __init__(
+        self,
+        session: Session | SyncSession,
+        *,
+        portal: BlockingPortal | None = None,
+        convert: Convert[Any] | None = None,
+    ) -> None:
         self.session, own = _unwrap(session)
         super().__init__(portal or own)
+        self._converted = Converted(convert or list)
         self._lock = anyio.Lock()
         self._known_ids: frozenset[str] = frozenset()
         self._held: tuple[str | None, Sequence[JsonValue] | None] = (None, None)
@@ -160,7 +196,10 @@ class Door(Reach):
                 await self.session.configure(system=system, tools=tools)
                 self._held = (system, tools)
             window = await self.session.window(suffix=suffix, require_complete=True)
-        return Asked(window=window, body=window.render(form))
+        body = window.render(form)
+        return Asked(
+            window=window, body=body, messages=self._converted.convert(cast("list[JsonValue]", body["messages"]))
+        )
 
     async def reply(self, asked: Asked, message: Given, *, counted_tokens: int = 0) -> list[int]:
         """Store what the model said, and give its sequence numbers.
@@ -202,9 +241,11 @@ class Doors(Reach):
         user: str = DEFAULT_USER,
         agent: str = DEFAULT_AGENT,
         limit: int | None = None,
+        convert: Convert[Any] | None = None,
     ) -> None:
         self._engine, portal = _unwrap(engine)
         super().__init__(portal)
+        self._convert = convert
         self._user, self._agent, self._limit = user, agent, limit
         self._doors: OrderedDict[str, Door] = OrderedDict()
 
@@ -215,7 +256,7 @@ class Doors(Reach):
             session = await self._engine.session(
                 user=self._user, agent=self._agent, key=key, limit=self._limit, create=False
             )
-            door = self._doors.setdefault(key, Door(session, portal=self._portal))
+            door = self._doors.setdefault(key, Door(session, portal=self._portal, convert=self._convert))
         self._doors.move_to_end(key)
         while len(self._doors) > MOST_DOORS:
             self._doors.popitem(last=False)

@@ -64,7 +64,7 @@ class EverfoldMiddleware(AgentMiddleware[Any, Any, Any]):
         limit: int | None = None,
     ) -> None:
         super().__init__()
-        self._doors = Doors(engine, user=user, agent=agent, limit=limit)
+        self._doors = Doors(engine, user=user, agent=agent, limit=limit, convert=convert_to_messages)
         self._tools: tuple[list[int], list[JsonValue]] = ([], [])
 
     def before_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
@@ -133,6 +133,9 @@ class EverfoldMiddleware(AgentMiddleware[Any, Any, Any]):
 class _Heard(BaseCallbackHandler):
     """Listens to what a model says while it is streamed."""
 
+    run_inline = True
+    """Before anything else is told of a piece, so that what was seen is heard."""
+
     def __init__(self) -> None:
         self._pieces: list[str] = []
 
@@ -169,7 +172,7 @@ def _trim(messages: Sequence[AnyMessage]) -> dict[str, Any] | None:
 
 def _rewrite(request: ModelRequest[Any], asked: Asked, heard: _Heard) -> ModelRequest[Any]:
     """The request with the window's messages, to a model that is listened to."""
-    messages = convert_to_messages(asked.body["messages"])  # type: ignore[arg-type]
+    messages = asked.messages
     system = messages.pop(0) if isinstance(messages[0], SystemMessage) else None
     callbacks = request.model.callbacks
     others = callbacks if isinstance(callbacks, list) else []

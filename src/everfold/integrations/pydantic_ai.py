@@ -19,7 +19,7 @@ from typing import Any
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.rendering import Provider
 from everfold.errors import InvalidInputError
-from everfold.integrations.door import Asked, Door, Given
+from everfold.integrations.door import Asked, Converted, Door, Given
 from everfold.session import Session
 from everfold.sync_classes import SyncSession
 
@@ -45,7 +45,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 
-from everfold.adapters.models.window_messages import ANTHROPIC, request_messages
+from everfold.adapters.models.window_messages import ANTHROPIC, MessageReader, Part, find_provider, gather_messages
 
 _STOPPED = "the run was stopped"
 Wire = Mapping[str, object]
@@ -64,6 +64,8 @@ class EverfoldCapability(AbstractCapability[Any]):
     session: Session | SyncSession = field(repr=False)
     _door: Door | None = field(default=None, repr=False)
     _messages: Sequence[ModelMessage] = field(default=(), repr=False)
+
+    _converted: dict[Provider, Converted[list[Part]]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Open the door of the session, which all runs share."""
@@ -96,15 +98,15 @@ class EverfoldCapability(AbstractCapability[Any]):
     ) -> ModelResponse:
         """Ask the model with the window, and store its reply."""
         self._messages = ctx.messages
-        given, system = _give_each(ctx.messages), request_context.model.system
+        given, provider = _give_each(ctx.messages), find_provider(request_context.model.system)
         parameters = request_context.model_request_parameters
         prompt, tools = _read_prompt(ctx.messages, parameters), _read_tools(parameters)
-        asked = await self.door.call(lambda: self._ask(given, system, prompt, tools))
+        asked = await self.door.call(lambda: self._ask(given, provider, prompt, tools))
         reply_id = _name(ctx.run_id, sum(message.run_id == ctx.run_id for message in ctx.messages))
         response = await handler(
             replace(
                 request_context,
-                messages=request_messages(asked.window, system=system),
+                messages=self._convert(asked, provider),
                 model_request_parameters=replace(parameters, instruction_parts=None),
             )
         )
@@ -113,10 +115,15 @@ class EverfoldCapability(AbstractCapability[Any]):
         await self.door.call(lambda: self.door.reply(asked, reply, counted_tokens=tokens))
         return response
 
-    async def _ask(self, given: Sequence[Given], system: str, prompt: str, tools: Sequence[JsonValue]) -> Asked:
+    async def _ask(self, given: Sequence[Given], provider: Provider, prompt: str, tools: Sequence[JsonValue]) -> Asked:
         await self.door.take(given)
-        form: Provider = "anthropic" if system == ANTHROPIC else "openai"
-        return await self.door.ask(form=form, system=prompt, tools=tools)
+        return await self.door.ask(form=provider, system=prompt, tools=tools)
+
+    def _convert(self, asked: Asked, provider: Provider) -> list[ModelMessage]:
+        """The request's messages as the framework's."""
+        if provider not in self._converted:
+            self._converted[provider] = Converted(MessageReader(provider).read)
+        return gather_messages(asked.body, self._converted[provider].convert(asked.messages))
 
 
 def _give_each(messages: Sequence[ModelMessage]) -> list[Given]:

@@ -8,9 +8,10 @@ Source: the message types of Pydantic AI 2; DESIGN section 3.6.
 """
 
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Final
+from itertools import chain
+from typing import Final, TypeAlias
 
 from pydantic_ai.messages import (
     BinaryContent,
@@ -39,15 +40,41 @@ ANTHROPIC: Final = "anthropic"
 """How Pydantic AI names the provider whose form differs."""
 
 
+Part: TypeAlias = ModelRequestPart | ModelResponsePart
+
+
 def request_messages(window: Window, *, system: str) -> list[ModelMessage]:
     """The messages of a window's request, for a model of a system as Pydantic AI names it."""
-    provider: Provider = "anthropic" if system == ANTHROPIC else "openai"
+    provider = find_provider(system)
     request = window.render(provider)
-    parts = _read_anthropic(request) if provider == "anthropic" else _read_openai(request)
-    return _gather(parts)
+    return gather_messages(request, MessageReader(provider).read(request.get("messages")))
 
 
-def _gather(parts: Iterator[ModelRequestPart | ModelResponsePart]) -> list[ModelMessage]:
+def find_provider(system: str) -> Provider:
+    """The form that a system as Pydantic AI names it takes."""
+    return "anthropic" if system == ANTHROPIC else "openai"
+
+
+class MessageReader:
+    """Reads the messages of requests in a provider's form, in their order; remembers what the called tools are named."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._is_anthropic = provider == "anthropic"
+        self._names: dict[str, str] = {}
+
+    def read(self, messages: JsonValue) -> list[list[Part]]:
+        """The parts that each of these messages becomes."""
+        read = _read_anthropic if self._is_anthropic else _read_openai
+        return [list(read(message, self._names)) for message in _objects(messages)]
+
+
+def gather_messages(request: JsonObject, parts: Iterable[Sequence[Part]]) -> list[ModelMessage]:
+    """The messages that the parts of a request's messages make, after its system prompt where that stands apart."""
+    prompts = [SystemPromptPart(content=_read_text([block])) for block in _objects(request.get("system"))]
+    return _gather(chain(prompts, chain.from_iterable(parts)))
+
+
+def _gather(parts: Iterable[Part]) -> list[ModelMessage]:
     """Neighbouring parts of one side as one message."""
     messages: list[ModelMessage] = []
     for part in parts:
@@ -65,19 +92,17 @@ def _gather(parts: Iterator[ModelRequestPart | ModelResponsePart]) -> list[Model
     return messages
 
 
-def _read_openai(request: JsonObject) -> Iterator[ModelRequestPart | ModelResponsePart]:
-    names: dict[str, str] = {}
-    for message in _objects(request.get("messages")):
-        match message:
-            case {"role": "user", "content": content}:
-                yield UserPromptPart(content=_user_content(content))
-            case {"role": "tool", "tool_call_id": str(call_id), "content": content}:
-                name = names.get(call_id, "unnamed")
-                yield ToolReturnPart(tool_name=name, content=_read_text(content), tool_call_id=call_id)
-            case {"role": "assistant"}:
-                yield from _openai_answer(message, names)
-            case _:
-                yield SystemPromptPart(content=_read_text(message.get("content")))
+def _read_openai(message: JsonObject, names: dict[str, str]) -> Iterator[Part]:
+    match message:
+        case {"role": "user", "content": content}:
+            yield UserPromptPart(content=_user_content(content))
+        case {"role": "tool", "tool_call_id": str(call_id), "content": content}:
+            name = names.get(call_id, "unnamed")
+            yield ToolReturnPart(tool_name=name, content=_read_text(content), tool_call_id=call_id)
+        case {"role": "assistant"}:
+            yield from _openai_answer(message, names)
+        case _:
+            yield SystemPromptPart(content=_read_text(message.get("content")))
 
 
 def _openai_answer(message: JsonObject, names: dict[str, str]) -> Iterator[ModelResponsePart]:
@@ -90,16 +115,12 @@ def _openai_answer(message: JsonObject, names: dict[str, str]) -> Iterator[Model
                 yield ToolCallPart(tool_name=name, args=arguments, tool_call_id=call_id)
 
 
-def _read_anthropic(request: JsonObject) -> Iterator[ModelRequestPart | ModelResponsePart]:
-    names: dict[str, str] = {}
-    for block in _objects(request.get("system")):
-        yield SystemPromptPart(content=_read_text([block]))
-    for message in _objects(request.get("messages")):
-        for block in _objects(message.get("content")):
-            if message.get("role") == "assistant":
-                yield from _anthropic_answer(block, names)
-            else:
-                yield from _anthropic_prompt(block, names)
+def _read_anthropic(message: JsonObject, names: dict[str, str]) -> Iterator[Part]:
+    for block in _objects(message.get("content")):
+        if message.get("role") == "assistant":
+            yield from _anthropic_answer(block, names)
+        else:
+            yield from _anthropic_prompt(block, names)
 
 
 def _anthropic_answer(block: JsonObject, names: dict[str, str]) -> Iterator[ModelResponsePart]:
