@@ -107,6 +107,14 @@ class MemoryRecordContract:
         assert await store.list_topics(ADA, CLERK) == [*reversed(shared), clerks]
         assert await store.list_topics(UserId("usr_nobody"), None) == []
 
+    async def test_topics_of_one_name_keep_their_order(self, store: Store) -> None:
+        """They come in the order in which memory first had them, whichever was changed last."""
+        first, second = topic("top_b"), topic("top_a")
+        await put(store, replace(first, status="superseded"))
+        again = rewritten(first, "Berths are let by the week.")
+        await put(store, second, again)
+        assert await store.list_topics(ADA, None) == [again, second]
+
     async def test_topic_revisions_stay(self, store: Store) -> None:
         """All revisions of the topics with a name are listed, oldest first, of whom they are for and of no other."""
         first, second = topic("top_1"), topic("top_2", tier="agent")
