@@ -15,6 +15,8 @@ from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_unt
 
 from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.observation.events import Recovered
+from everfold.core.primitives.ids import SessionId, UserId
+from everfold.ports.leases import LeaseName
 
 pytestmark = pytest.mark.anyio
 
@@ -36,6 +38,12 @@ class Talking:
         headers = {"Authorization": f"Bearer {secret}"}
         async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE_SECS) as client:
             yield client
+
+
+@pytest.fixture
+def short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that is refused is refused soon."""
+    monkeypatch.setattr("everfold.server.chats.LEASE_SECS", 0.6)
 
 
 @asynccontextmanager
@@ -97,6 +105,7 @@ async def test_a_second_answer_at_once_is_refused(tmp_path: Path) -> None:
         assert [role for role, _ in await read_log(client, said["session_id"])] == ["user"]
 
 
+@pytest.mark.usefixtures("short_leases")
 async def test_two_servers_give_one_answer_at_once(tmp_path: Path) -> None:
     """A second server of the same store refuses an answer while the first gives one, and gives it after that."""
     async with talking(tmp_path, SLOW) as talk, talking(tmp_path, {"text": "Berth seven."}, name="other") as other:
@@ -115,6 +124,19 @@ async def test_two_servers_give_one_answer_at_once(tmp_path: Path) -> None:
         assert [role for role, _ in log] == ["user", "assistant", "user", "assistant"]
 
 
+async def test_what_a_dead_server_has_left_is_waited_for(tmp_path: Path) -> None:
+    """An answer that nobody gives any more, but whose lease has not run out, holds up the next one and does not refuse it."""
+    async with talking(tmp_path, {"text": "Berth seven."}) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            session_id = (await stream.until("said"))["session_id"]
+            await stream.until("done")
+        name = LeaseName(user_id=UserId("default"), work="answer", about=SessionId(session_id))
+        assert await talk.served.runtime.engine.admin.leases.claim_lease(name, holder="ans_gone", secs=1.0)
+        async with asking(client, message="And now?") as stream:
+            assert (await stream.all())[-1][0] == "done"
+
+
+@pytest.mark.usefixtures("short_leases")
 async def test_an_answer_that_moves_to_a_new_session_holds_it(tmp_path: Path) -> None:
     """Where a session rotates within an answer, another server refuses one in the session that is current then."""
     pages = "The tariff of the harbour has many pages, and this is one of them. " * 120

@@ -10,6 +10,8 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+import anyio
+
 from everfold.agents.chat import Chat
 from everfold.agents.chat_events import ChatEvent
 from everfold.agents.open_chat import open_chat
@@ -21,10 +23,12 @@ from everfold.ports.leases import LeaseName, LeaseStore
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.hold_lease import hold_lease
 
-LEASE_SECS: Final = 20.0
+LEASE_SECS: Final = 5.0
 """How long the session of a server that dies is held; renewed while the answer runs.
 
-Source: own choice; as long as a person waits before they ask again, and several times a pause of a busy process."""
+Source: own choice; a person waits so long after a restart, and it is several times a pause of a busy process."""
+LOOK_SECS: Final = 0.2
+"""Between two looks whether such a session is free."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +89,7 @@ class Chats:
             talk = Talk(chat=chat, question=question, first_id=chat.session.id, leases=leases)
             self._talks.append(talk)
             held.callback(self._talks.remove, talk)
-            if not await leases.claim(talk.first_id):
-                raise _refuse(talk.first_id)
+            await leases.wait_for(talk.first_id)
             stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
             try:
                 yield talk
@@ -119,6 +122,18 @@ class Leases:
     user_id: UserId
     holder: str
     held: AsyncExitStack
+
+    async def wait_for(self, session_id: str) -> None:
+        """Have a session until the answer ends. What a dead server has left is waited for: a living one renews it.
+
+        Raises:
+            ConflictError: another server answers in it.
+        """
+        runs_out_at = anyio.current_time() + LEASE_SECS
+        while not await self.claim(session_id):
+            if anyio.current_time() > runs_out_at:
+                raise _refuse(session_id)
+            await anyio.sleep(LOOK_SECS)
 
     async def claim(self, session_id: str) -> bool:
         """Have a session until the answer ends; False where another server answers in it."""

@@ -5,7 +5,7 @@ look. A job waits once for each name, jobs of one session run one after the othe
 job of a worker that was killed holds its session until a worker finds that the dead one gives no sign of life, and has it
 done again. A job that is lost all the same is found by recovery, in Everfold's own tables.
 
-Source: docs/adr/0037-workers.md; Procrastinate's documentation of locks, queueing locks and stalled jobs.
+Source: docs/adr/0036-workers.md; Procrastinate's documentation of locks, queueing locks and stalled jobs.
 """
 
 import asyncio

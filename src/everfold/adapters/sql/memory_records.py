@@ -58,6 +58,7 @@ def list_topics(database: Database, user_id: UserId, agent_id: AgentId | None) -
     if user_key is None:
         return []
     rows = database.rows("list_topics", user_key=user_key, place=find_place(database, agent_id))
+    rows.sort(key=lambda row: cast("int", row[1]))
     topics = (topic_from_bytes(cast("bytes", row[0])) for row in rows)
     return sorted(topics, key=lambda topic: (topic.tier != "user", topic.name, topic.agent_id))
 

@@ -104,9 +104,8 @@ SELECT key, revision, content FROM topics WHERE key = :topic_key;
 DELETE FROM topic_revisions WHERE topic_key = :topic_key;
 
 -- name: list_topics
-SELECT content FROM topics
-WHERE user_key = :user_key AND status = 'active' AND (CAST(:place AS BIGINT) IS NULL OR place IN (0, :place))
-ORDER BY key;
+SELECT content, key FROM topics
+WHERE user_key = :user_key AND status = 'active' AND (CAST(:place AS BIGINT) IS NULL OR place IN (0, :place));
 
 -- name: read_all_topics
 SELECT key, content FROM topics WHERE user_key = :user_key ORDER BY key;

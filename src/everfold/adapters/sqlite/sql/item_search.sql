@@ -10,7 +10,7 @@ SELECT doc FROM item_index_words WHERE term = :word;
 
 -- name: count_item_word_entries
 -- Stops at :most_count. :word has the user's key in front.
-SELECT count(*) FROM (SELECT rowid FROM item_index WHERE item_index MATCH '"' || :word || '"' LIMIT :most_count);
+SELECT count(*) FROM (SELECT rowid FROM item_index WHERE item_index MATCH '"' || :word || '"' LIMIT :most_count) AS hit;
 
 -- name: find_newest_items
 -- Stops at :limit_count, whatever matches.
