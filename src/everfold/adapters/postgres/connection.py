@@ -75,8 +75,15 @@ class Database:
         self.words = PostgresWords(self)
         self.places = Places(self)
         self.keys = OwnerKeys()
+        self.commit: int | None = None
+        self._transaction_id: int | None = None
         self._locked: set[int] = set()
         connection.adapters.register_dumper(int, Int8Dumper)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the way to the server is gone."""
+        return self.connection.closed
 
     def rows(self, name: str, **values: SqlValue) -> list[Row]:
         """All rows of a named query."""
@@ -128,14 +135,21 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing: commits at the end, rolls back on any error."""
+        """All or nothing: commits at the end, rolls back on any error.
+
+        From before the commit is sent until it is answered `commit` holds the transaction's id, by which another
+        connection learns how it ended. None where the transaction wrote nothing.
+        """
         self._locked.clear()
+        self._transaction_id, self.commit = None, None
         try:
             with self.connection.transaction():
                 yield
+                self.commit = self._transaction_id or self._find_transaction()
         except BaseException:
             self.keys.forget()
             raise
+        self.commit = None
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -174,8 +188,19 @@ class Database:
     def lock_user(self, user_key: int) -> None:
         """Wait until no other transaction that has locked this user is open; held until this one ends."""
         if user_key not in self._locked:
-            self.rows("lock_user", user_key=user_key)
+            [(transaction_id, _)] = cast("list[tuple[int, None]]", self.rows("lock_user", user_key=user_key))
+            self._transaction_id = transaction_id
             self._locked.add(user_key)
+
+    def _find_transaction(self) -> int | None:
+        """The id of the open transaction; None where it has written nothing."""
+        [(transaction_id,)] = cast("list[tuple[int | None]]", self.rows("find_transaction"))
+        return transaction_id
+
+    def read_transaction_status(self, transaction_id: int) -> str | None:
+        """How a transaction ended: "committed", "aborted" or "in progress"; None where the server does not know any more."""
+        row = self.row("read_transaction_status", transaction_id=transaction_id)
+        return None if row is None else cast("str | None", row[0])
 
     def mark_erased(self) -> None:
         """Nothing: which of the server's files hold what was erased is the server's to say."""

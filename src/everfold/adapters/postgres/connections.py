@@ -2,18 +2,18 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager
 from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from everfold.adapters.postgres.connection import OPTIONS, Connection, Database, migrate, reading, translated
+from everfold.adapters.postgres.repeating import commit, repeat
 from everfold.adapters.sql.connections import Connections
 from everfold.adapters.sql.places import Places
 from everfold.errors import InvalidInputError, StoreUnavailableError
@@ -24,11 +24,6 @@ T = TypeVar("T")
 
 MOST_CONNECTIONS = 8
 """How many connections one process has at most. Source: own choice; 12 processes within PostgreSQL's default of 100."""
-
-MOST_TRIES = 3
-"""How often a write is tried that the server ends for another one's sake. Nothing of it is stored then.
-
-Source: own choice; PostgreSQL's documentation of serialization failures, which are to be tried again."""
 
 CONNECT_SECS = 5.0
 """How long a connection is waited for. Source: docs/adr/0002; as long as a person waits before they ask."""
@@ -84,35 +79,36 @@ class PostgresConnections(Connections):
             raise StoreUnavailableError(f"{self.path} was closed; open it again", path=self.path)
 
         def run() -> T:
-            try:
-                with self._pool.connection() as connection:
-                    return work(self._databases[connection])
-            except PoolTimeout as error:
-                text = f"{self.path}: no connection within {CONNECT_SECS:g} seconds ({error}); is the server running?"
-                raise StoreUnavailableError(text, path=self.path) from error
+            with translated(self.path):
+                return repeat(self._take, work, path=self.path)
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+
+    @contextmanager
+    def _take(self) -> Iterator[Database]:
+        """A connection of the pool, which replaces it if it was lost."""
+        try:
+            taken = self._pool.getconn()
+        except PoolTimeout as error:
+            text = f"{self.path}: no connection within {CONNECT_SECS:g} seconds ({error}); is the server running?"
+            raise StoreUnavailableError(text, path=self.path) from error
+        try:
+            yield self._databases[taken]
+        finally:
+            self._pool.putconn(taken)
 
     async def _write(
         self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
     ) -> T:
         written = find_watched()
 
-        def attempt(database: Database) -> T:
-            with database.transaction():
-                done = work(database, *arguments, **options)
-                if written is not None:
-                    written.commits_count += 1  # from here on it may be stored
-                return done
+        def write(database: Database) -> T:
+            done = work(database, *arguments, **options)
+            if written is not None:
+                written.commits_count += 1  # from here on it may be stored
+            return done
 
-        def run(database: Database) -> T:
-            with translated(self.path):
-                for _ in range(MOST_TRIES - 1):
-                    with suppress(errors.DeadlockDetected, errors.SerializationFailure):
-                        return attempt(database)
-                return attempt(database)
-
-        return await self._call(run)
+        return await self._call(lambda database: commit(database, write))
 
     async def _write_placed(
         self, work: Callable[Concatenate[Database, Places, P], T], /, *arguments: P.args, **options: P.kwargs

@@ -1,6 +1,9 @@
 -- name: lock_user
 -- The first key is Everfold's own, `EVFD`: it keeps apart what other programs lock in the same database.
-SELECT pg_advisory_xact_lock(1163282500, CAST(:user_key % 2147483647 AS INTEGER));
+-- With it comes the transaction's id, which a commit without an answer is looked up by.
+SELECT
+    CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
+    pg_advisory_xact_lock(1163282500, CAST(:user_key % 2147483647 AS INTEGER));
 
 -- name: insert_session
 -- A key of a sequence is never given again.
@@ -33,3 +36,9 @@ SELECT id, 0 FROM erased_sessions WHERE id IN (SELECT json_array_elements_text(C
 -- name: hold_memory_epoch
 -- An erase waits until what was written under this epoch is stored, and takes it then.
 SELECT epoch FROM memory_versions WHERE user_key = :user_key FOR SHARE;
+
+-- name: find_transaction
+SELECT CAST(CAST(pg_current_xact_id_if_assigned() AS TEXT) AS BIGINT);
+
+-- name: read_transaction_status
+SELECT pg_xact_status(CAST(CAST(:transaction_id AS TEXT) AS XID8));

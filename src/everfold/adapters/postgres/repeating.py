@@ -1,0 +1,125 @@
+"""Repeating: a piece of work is done again where the server or the way to it ended it, and never twice.
+
+What was lost before its commit was sent has left nothing behind, so it is done again. A commit that got no answer may
+have come through: another connection asks how the transaction ended.
+
+Source: PostgreSQL's documentation of serialization failures, which are to be tried again, and of `pg_xact_status`, which
+is made for a commit whose answer was lost.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+import psycopg
+from psycopg import errors
+
+from everfold.adapters.postgres.connection import Database
+from everfold.errors import StoreError, StoreUnavailableError
+
+T = TypeVar("T")
+
+REPEAT_SECS = 10.0
+"""How long a piece of work is tried. Source: own choice; a server that is restarted answers again within seconds, and a person
+waits no longer."""
+
+FIRST_PAUSE_SECS = 0.01
+MOST_PAUSE_SECS = 0.5
+"""Between two tries, each pause twice the one before, less a random part of it. Source: AWS, "Exponential backoff and jitter"
+(2015)."""
+
+Take = Callable[[], AbstractContextManager[Database]]
+"""Takes a connection, for as long as its context lasts."""
+
+
+@dataclass(slots=True)
+class UnansweredError(Exception, Generic[T]):
+    """The connection was lost between a commit and its answer.
+
+    Attributes:
+        transaction_id: By which another connection learns how it ended.
+        done: What the work gave, if it was committed.
+    """
+
+    transaction_id: int
+    done: T
+
+
+def repeat(take: Take, work: Callable[[Database], T], *, path: str) -> T:
+    """What the work gives, tried again on another connection for as long as `REPEAT_SECS` where it left nothing behind.
+
+    Raises:
+        StoreUnavailableError: nobody can tell whether it was stored.
+    """
+    ends_at = time.monotonic() + REPEAT_SECS
+    for pause in _list_pauses():
+        with take() as database:
+            try:
+                return work(database)
+            except UnansweredError as lost:
+                unanswered = cast("UnansweredError[T]", lost)
+            except (psycopg.Error, StoreError) as error:
+                if time.monotonic() + pause > ends_at or not (database.is_lost or _was_ended(error)):
+                    raise
+                unanswered = None
+        if unanswered is not None and _has_committed(take, unanswered.transaction_id, path=path):
+            return unanswered.done
+        time.sleep(pause)
+    raise AssertionError("pauses have no end")
+
+
+def commit(database: Database, work: Callable[[Database], T]) -> T:
+    """What the work gives, in a transaction that was committed.
+
+    Raises:
+        UnansweredError: whether it was committed is not known.
+    """
+    done: list[T] = []
+    try:
+        with database.transaction():
+            done.append(work(database))
+    except psycopg.Error as error:
+        if database.commit is not None and database.is_lost:
+            raise UnansweredError(database.commit, done[0]) from error
+        raise
+    return done[0]
+
+
+def _was_ended(error: Exception) -> bool:
+    """Whether the server ended a transaction for another one's sake."""
+    return isinstance(error, (errors.DeadlockDetected, errors.SerializationFailure))
+
+
+def _has_committed(take: Take, transaction_id: int, *, path: str) -> bool:
+    """Whether a transaction was committed, asked for until the server has ended it."""
+    ends_at = time.monotonic() + REPEAT_SECS
+    status: str | None = "in progress"
+    try:
+        for pause in _list_pauses():
+            status = repeat(take, lambda database: database.read_transaction_status(transaction_id), path=path)
+            if status != "in progress" or time.monotonic() + pause > ends_at:
+                break
+            time.sleep(pause)
+    except (psycopg.Error, StoreError) as error:
+        raise _unknown(path, transaction_id) from error
+    if status not in ("committed", "aborted"):
+        raise _unknown(path, transaction_id)
+    return status == "committed"
+
+
+def _unknown(path: str, transaction_id: int) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"{path}: the connection was lost while transaction {transaction_id} was committed, and the server cannot say "
+        "whether it was; append again with the same client ids: what is stored is not stored twice",
+        path=path,
+    )
+
+
+def _list_pauses() -> Iterator[float]:
+    pause = FIRST_PAUSE_SECS
+    while True:
+        yield pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads tries, hides nothing
+        pause = min(2 * pause, MOST_PAUSE_SECS)

@@ -1,0 +1,86 @@
+"""A way to PostgreSQL that breaks off where a test says."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import Literal
+
+from psycopg.conninfo import conninfo_to_dict
+
+Place = Literal["begun", "unsent", "unanswered", "read"]
+"""Where a connection breaks off: behind the beginning of a transaction, before its commit reaches the server, before the
+answer to its commit comes back, or at whatever is asked next."""
+
+_SOCKET = ".s.PGSQL.5432"
+_MOST_BYTES = 1 << 20
+
+
+class Cutter:
+    """A socket in front of a server's own; breaks off one connection for each `place` that is set.
+
+    Attributes:
+        url: By which the server is reached over this socket.
+        place: Where the next connection breaks off; None when it has.
+    """
+
+    def __init__(self, url: str, folder: Path) -> None:
+        given = conninfo_to_dict(url)
+        self.url = f"postgresql://{given['user']}@/{given['dbname']}?host={folder}"
+        self.place: Place | None = None
+        self._server = str(Path(str(given["host"])) / _SOCKET)
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(str(folder / _SOCKET))
+        self._listening.listen()
+        Thread(target=self._listen, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._listening.close()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._server)
+                Thread(target=self._pass_on, args=(client, server), daemon=True).start()
+
+    def _pass_on(self, client: socket.socket, server: socket.socket) -> None:
+        """What the client sends, until it breaks off; the answers come by another thread."""
+        Thread(target=self._answer, args=(client, server), daemon=True).start()
+        with closing(client), closing(server), suppress(OSError):
+            while sent := client.recv(_MOST_BYTES):
+                if self.place == "read" or (self.place == "unsent" and b"COMMIT" in sent):
+                    break
+                is_unanswered = self.place == "unanswered" and b"COMMIT" in sent
+                if is_unanswered:
+                    client.shutdown(socket.SHUT_RDWR)
+                server.sendall(sent)
+                if is_unanswered:
+                    break
+                if self.place == "begun" and b"BEGIN" in sent:
+                    break
+            else:
+                return
+            self.place = None
+            for one in (client, server):  # the other thread holds them too: to close them is not enough
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+    @staticmethod
+    def _answer(client: socket.socket, server: socket.socket) -> None:
+        with suppress(OSError):
+            while given := server.recv(_MOST_BYTES):
+                client.sendall(given)
+
+
+@contextmanager
+def cutting(url: str, folder: Path) -> Iterator[Cutter]:
+    """A way to the server of a url that is on this machine."""
+    cutter = Cutter(url, folder)
+    try:
+        yield cutter
+    finally:
+        cutter.close()
