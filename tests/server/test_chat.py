@@ -1,15 +1,17 @@
 """Chat over HTTP: what streams is stored, and one answer at a time is on its way."""
 
 import asyncio
+import gc
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from tests.server.asking import ask
 from tests.server.conftest import INLINE, Served, serve
 from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
 
@@ -22,6 +24,9 @@ pytestmark = pytest.mark.anyio
 
 CHAT = "/api/agents/guide/chat"
 SLOW = {"text": "Berth seven is free and costs twelve euros. " * 20, "word_secs": 0.05}
+
+TURN_TASKS = ("everfold turn", "everfold chat stopper")
+"""What runs for as long as an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,18 @@ async def talking(
     }
     async with serve(tmp_path / "served.db", settings) as served, listening(served.app) as url:
         yield Talking(served=served, url=url)
+
+
+@contextmanager
+def hearing_failures() -> Iterator[list[dict[str, Any]]]:
+    """What fails meanwhile without anybody who waits for it."""
+    loop, failed = asyncio.get_running_loop(), list[dict[str, Any]]()
+    former = loop.get_exception_handler()
+    loop.set_exception_handler(lambda _, context: failed.append(context))
+    try:
+        yield failed
+    finally:
+        loop.set_exception_handler(former)
 
 
 def asking(client: httpx2.AsyncClient, **body: object) -> Any:
@@ -187,6 +204,21 @@ async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
         assert len(log[-1][1]) < len(str(SLOW["text"]))
         async with asking(client, message="Go on.") as stream:
             await stream.until("text_delta")
+
+
+@pytest.mark.parametrize("stream_secs", [0.0, 0.01, 0.02, 0.03, 0.05, 0.08])
+async def test_an_answer_has_ended_with_its_request(tmp_path: Path, stream_secs: float) -> None:
+    """Whenever the reader leaves, an answer has ended when its request has: no turn runs on, and nothing failed beside."""
+    async with talking(tmp_path, {"text": SLOW["text"], "word_secs": 0.001}) as talk:
+        secret = await talk.served.key("admin")
+        for _ in range(8):
+            body = {"user": "default", "message": "Which berth is free?"}
+            with hearing_failures() as failed:
+                await ask(talk.served.app, "POST", CHAT, secret=secret, body=body, stream_secs=stream_secs)
+                left = [task.get_name() for task in asyncio.all_tasks() if task.get_name() in TURN_TASKS]
+                gc.collect()
+                await asyncio.sleep(0)
+            assert (left, failed) == ([], [])
 
 
 async def test_a_stopping_server_stores_what_was_said(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """The chat runtime: one person, one agent, one session, and answers that stream."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from typing import Final, cast
 
 import anyio
@@ -105,7 +105,7 @@ class Chat:
     def _turn_to(self, session: Session) -> None:
         self._session = session
 
-    def send(self, text: str) -> AsyncIterator[ChatEvent]:
+    def send(self, text: str) -> AsyncGenerator[ChatEvent]:
         """Say something, and give what happens until the answer is there.
 
         Everything is stored as it happens, whether or not the events are read. An iteration that is left or
@@ -120,7 +120,7 @@ class Chat:
             raise InvalidInputError("there is nothing to say: the text is blank")
         return self._run(text)
 
-    async def answer(self) -> AsyncIterator[ChatEvent]:
+    async def answer(self) -> AsyncGenerator[ChatEvent]:
         """Have what was said last answered, where that was cut before anything of the answer was stored.
 
         Raises:
@@ -129,8 +129,9 @@ class Chat:
         cut = await find_cut(self._session)
         if cut is None or not cut.is_open:
             raise InvalidInputError(f"session {self._session.id}: nothing waits for an answer; say something")
-        async for event in self._run(None):
-            yield event
+        async with aclosing(self._run(None)) as events:
+            async for event in events:
+                yield event
 
     def stop(self) -> bool:
         """Stop the running answer; its text so far is stored. False where none runs."""
@@ -177,7 +178,7 @@ class Chat:
             for note in self.take_notes():
                 events.put_nowait(note)
 
-    async def _run(self, text: str | None) -> AsyncIterator[ChatEvent]:
+    async def _run(self, text: str | None) -> AsyncGenerator[ChatEvent]:
         self._require_rest()
         events: asyncio.Queue[ChatEvent | None] = asyncio.Queue()
 

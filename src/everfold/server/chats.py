@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 import anyio
 
@@ -86,13 +86,15 @@ class Chats:
                 await _require_open(chat)
             self._require_rest(chat.session.id)
             leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
-            talk = Talk(chat=chat, question=question, first_id=chat.session.id, leases=leases)
+            events = _answer(chat, question.text, leases)
+            talk = Talk(chat=chat, first_id=chat.session.id, events=events)
             self._talks.append(talk)
             held.callback(self._talks.remove, talk)
             await leases.wait_for(talk.first_id)
             stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
             try:
-                yield talk
+                async with aclosing(events):
+                    yield talk
             finally:
                 stopper.cancel()
 
@@ -153,25 +155,21 @@ async def _require_open(chat: Chat) -> None:
         )
 
 
+async def _answer(chat: Chat, text: str | None, leases: Leases) -> AsyncGenerator[ChatEvent]:
+    """What happens until the answer is there. A session that rotates within it is held under its new id as well."""
+    session_id = chat.session.id
+    async with aclosing(chat.answer() if text is None else chat.send(text)) as events:
+        async for event in events:
+            if chat.session.id != session_id:
+                session_id = chat.session.id
+                await leases.claim(session_id)
+            yield event
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """One answer."""
+    """One answer. Its events are what happens until it is there; they raise as `Chat.send`."""
 
     chat: Chat
-    question: Question
     first_id: str
-    leases: "Leases"
-
-    async def answer(self) -> AsyncIterator[ChatEvent]:
-        """What happens until the answer is there. Raises as `Chat.send`.
-
-        A session that rotates within the answer is held under its new id as well.
-        """
-        text, session_id = self.question.text, self.first_id
-        given = self.chat.answer() if text is None else self.chat.send(text)
-        async with aclosing(cast("AsyncGenerator[ChatEvent]", given)) as events:
-            async for event in events:
-                if self.chat.session.id != session_id:
-                    session_id = self.chat.session.id
-                    await self.leases.claim(session_id)
-                yield event
+    events: AsyncGenerator[ChatEvent]

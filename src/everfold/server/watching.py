@@ -1,7 +1,7 @@
 """The events of the engine, as they come, for a reader who may see them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
@@ -35,7 +35,7 @@ class Seen:
 
 async def watch_events(
     engine: Everfold, owners: Owners, stopping: asyncio.Event, *, owner: Owner, session_id: str | None
-) -> AsyncIterator[Seen]:
+) -> AsyncGenerator[Seen]:
     """Events from now on, until the server stops.
 
     Args:

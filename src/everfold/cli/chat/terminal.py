@@ -7,13 +7,13 @@ the answer, which is stored as far as it came, and SIGTERM does that and then le
 
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from io import TextIOWrapper
 from queue import SimpleQueue
 from types import FrameType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -187,13 +187,13 @@ class _Terminal:
             except CancelledError:
                 return None
 
-    def _follow(self, make: Callable[[], AsyncIterator[ChatEvent]]) -> None:
+    def _follow(self, make: Callable[[], AsyncGenerator[ChatEvent]]) -> None:
         """Show what happens until an answer is there, or stopped."""
         events: SimpleQueue[ChatEvent | None] = SimpleQueue()
 
         async def pump() -> None:
             try:
-                async with aclosing(cast("Any", make())) as stream:
+                async with aclosing(make()) as stream:
                     async for event in stream:
                         events.put(event)
             finally:

@@ -67,7 +67,7 @@ async def chat(
     """
     yield OPENED
     try:
-        async for event in talk.answer():
+        async for event in talk.events:
             yield show_chat_event(event, talk.chat.session.id)
         state = await talk.chat.session.inspect.state()
         yield show_done(talk.chat.session.id, state.last_seq)

@@ -1,6 +1,7 @@
 """The stream of what the engine does, as it happens: ids and figures, and no word that was said."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import Depends, Query
@@ -11,7 +12,7 @@ from everfold.server.owners import Owner
 from everfold.server.routing import make_router
 from everfold.server.schemas.streams import OPENED, show_seen
 from everfold.server.scoping import AskedAgent, AskedUser, find_session, read_owner
-from everfold.server.watching import watch_events
+from everfold.server.watching import Seen, watch_events
 
 router = make_router("stream")
 
@@ -42,9 +43,18 @@ async def hold_stream(caller: AnyKey, runtime: Context) -> AsyncIterator[None]:
         yield
 
 
+async def open_watch(
+    runtime: Context, owner: Annotated[Owner, Depends(choose_watched)], session: AskedSession = None
+) -> AsyncIterator[AsyncIterator[Seen]]:
+    """What the stream shows, closed when its reader has left."""
+    seen = watch_events(runtime.engine, runtime.owners, runtime.stopping, owner=owner, session_id=session)
+    async with aclosing(seen):
+        yield seen
+
+
 @router.get("/api/stream", response_class=EventSourceResponse, dependencies=[Depends(hold_stream)])
 async def stream_events(
-    _: AnyKey, runtime: Context, owner: Annotated[Owner, Depends(choose_watched)], session: AskedSession = None
+    _: AnyKey, watched: Annotated[AsyncIterator[Seen], Depends(open_watch)]
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the engine's events in the sessions that the API key may see, from now on, as server-sent events.
 
@@ -53,5 +63,5 @@ async def stream_events(
     memory. `lost` reports how many events a slow reader has missed. The stream ends when the server stops.
     """
     yield OPENED
-    async for seen in watch_events(runtime.engine, runtime.owners, runtime.stopping, owner=owner, session_id=session):
+    async for seen in watched:
         yield show_seen(seen)
