@@ -17,6 +17,7 @@ CLASSES = {
     "Inspection": ("everfold.inspection", "everfold.services.inspection.inspect_session:Inspector"),
     "Admin": ("everfold.admin",),
     "Memory": ("everfold.memory",),
+    "MemoryFiles": ("everfold.services.memory.memory_files",),
     "MemoryTools": ("everfold.services.memory.memory_tools",),
     "Replay": ("everfold.services.inspection.replay",),
     "ApiKeys": ("everfold.services.access.api_keys",),

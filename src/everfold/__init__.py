@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from everfold.services.forgetting.prove_absent import WordPlace
     from everfold.services.forgetting.wipe import ErasedSession, Wiped
     from everfold.services.inspection.verify import Verification
+    from everfold.services.memory.memory_files import MemoryFiles
     from everfold.services.memory.memory_tools import MemoryTools
     from everfold.services.memory.tool_answers import ToolAnswer
     from everfold.services.sessions.read import Page
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         SyncEverfold,
         SyncInspection,
         SyncMemory,
+        SyncMemoryFiles,
         SyncMemoryTools,
         SyncReplay,
         SyncSession,
@@ -77,6 +79,7 @@ _HOMES = {
     "ApiKeys": "everfold.services.access.api_keys",
     "MadeApiKey": "everfold.services.access.api_keys",
     "Memory": "everfold.memory",
+    "MemoryFiles": "everfold.services.memory.memory_files",
     "MemoryTools": "everfold.services.memory.memory_tools",
     "MemoryWrite": "everfold.core.observation.hooks",
     "Message": "everfold.core.log.messages",
@@ -96,6 +99,7 @@ _HOMES = {
     "SyncInspection": "everfold.sync_classes",
     "SyncApiKeys": "everfold.sync_classes",
     "SyncMemory": "everfold.sync_classes",
+    "SyncMemoryFiles": "everfold.sync_classes",
     "SyncMemoryTools": "everfold.sync_classes",
     "SyncReplay": "everfold.sync_classes",
     "SyncSession": "everfold.sync_classes",
@@ -141,6 +145,7 @@ __all__ = [
     "ItemHit",
     "MadeApiKey",
     "Memory",
+    "MemoryFiles",
     "MemoryTools",
     "MemoryWrite",
     "Message",
@@ -160,6 +165,7 @@ __all__ = [
     "SyncEverfold",
     "SyncInspection",
     "SyncMemory",
+    "SyncMemoryFiles",
     "SyncMemoryTools",
     "SyncReplay",
     "SyncSession",

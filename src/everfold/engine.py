@@ -25,6 +25,7 @@ from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
 from everfold.services.forgetting.port_memory import export_memory, import_memory
 from everfold.services.forgetting.wipe import ErasedSession, Wiped, erase_session, wipe_user
+from everfold.services.memory.memory_files import MemoryFiles
 from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.import_transcript import Imported, import_transcript
 from everfold.services.sessions.live import LiveSession, load_session
@@ -288,6 +289,27 @@ class Everfold:
             memory=self._memories.get(agent_id),
             policy_of=self._memories.policy_of,
             writer="agent" if is_by_agent else "user",
+        )
+
+    async def memory_files(self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT) -> MemoryFiles:
+        """The files that an agent keeps for itself of a user; see `everfold.integrations.anthropic_memory`.
+
+        Looking creates no user; the first file that is written does.
+
+        Args:
+            user: Of whom.
+            agent: Whose.
+
+        Raises:
+            InvalidInputError: the text names no user, or a name is empty.
+        """
+        return MemoryFiles(
+            store=self._store,
+            clock=self._clock,
+            user_id=await self._users.propose_id(user),
+            agent_id=AgentId(_name(agent, "agent")),
+            store_user=lambda: self._users.ensure_id(user),
+            stream=self._stream,
         )
 
     async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:

@@ -18,6 +18,7 @@ from everfold.core.log.sdk_objects import SdkObject
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.log.transcripts import Transcript, TranscriptMessage
+from everfold.core.memory.files import FileEntry
 from everfold.core.memory.items import Item, ItemKind, ItemStatus, Tier
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
@@ -60,6 +61,7 @@ from everfold.services.inspection.trace import Trace
 from everfold.services.inspection.verify import Verification
 from everfold.services.memory.list_items import ItemPage
 from everfold.services.memory.measure_budgets import Budget
+from everfold.services.memory.memory_files import MemoryFiles
 from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.memory.read_audit import AuditPage
 from everfold.services.memory.tool_answers import DEFAULT_COUNT, ToolAnswer
@@ -201,6 +203,20 @@ class SyncEverfold(Opening[Everfold]):
         return SyncMemory(
             self._call(self.wrapped.memory, user=user, agent=agent, is_by_agent=is_by_agent), self._portal
         )
+
+    def memory_files(self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT) -> "SyncMemoryFiles":
+        """The files that an agent keeps for itself of a user; see `everfold.integrations.anthropic_memory`.
+
+        Looking creates no user; the first file that is written does.
+
+        Args:
+            user: Of whom.
+            agent: Whose.
+
+        Raises:
+            InvalidInputError: the text names no user, or a name is empty.
+        """
+        return SyncMemoryFiles(self._call(self.wrapped.memory_files, user=user, agent=agent), self._portal)
 
     def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
         """Remove a session and all that was made of it; items that only it says are erased, others keep the rest.
@@ -1248,6 +1264,78 @@ class SyncMemory(Blocking[Memory]):
             about: What, in ids or the path of a request; never words of it.
         """
         self._call(self.wrapped.note_read, actor=actor, about=about)
+
+
+class SyncMemoryFiles(Blocking[MemoryFiles]):
+    """`MemoryFiles` with methods that block."""
+
+    def call(self, command: JsonObject) -> ToolAnswer:
+        """What a command of the memory tool is answered. Never raises what a model or a store did wrong: the answer says it.
+
+        Args:
+            command: The input of a call of the tool: `command`, and what that command takes.
+        """
+        return self._call(self.wrapped.call, command)
+
+    def view(self, path: str, view_range: tuple[int, int] | None = None) -> str:
+        """A file with line numbers from 1, or a folder two levels deep.
+
+        Raises:
+            NotFoundError: there is neither.
+            InvalidInputError: the path or the range is none.
+        """
+        return self._call(self.wrapped.view, path, view_range)
+
+    def entries(self) -> list[FileEntry]:
+        """All files by path, topics included."""
+        return self._call(self.wrapped.entries)
+
+    def create(self, path: str, content: str) -> str:
+        """A new file.
+
+        Raises:
+            InvalidInputError: the path is none, or there is a file or folder already, or a scan finds a threat in the text.
+            LimitError: it is too long, or one too many.
+        """
+        return self._call(self.wrapped.create, path, content)
+
+    def replace(self, path: str, old: str, new: str) -> str:
+        """Put a text in place of another one, which stands in the file once.
+
+        Raises:
+            NotFoundError: there is no such file, or it has no such text.
+            InvalidInputError: the text stands there more than once; or as `create`.
+            LimitError: as `create`.
+        """
+        return self._call(self.wrapped.replace, path, old, new)
+
+    def insert(self, path: str, after_line: int, text: str) -> str:
+        """Put a text after a line; 0 is before the first one.
+
+        Raises:
+            NotFoundError: there is no such file.
+            InvalidInputError: there is no such line; or as `create`.
+            LimitError: as `create`.
+        """
+        return self._call(self.wrapped.insert, path, after_line, text)
+
+    def delete(self, path: str) -> str:
+        """Remove a file, or a folder with all that is in it. Of either nothing stays in the store.
+
+        Raises:
+            NotFoundError: there is neither.
+            InvalidInputError: it can only be read.
+        """
+        return self._call(self.wrapped.delete, path)
+
+    def rename(self, old_path: str, new_path: str) -> str:
+        """Move a file, or a folder with all that is in it.
+
+        Raises:
+            NotFoundError: there is neither.
+            InvalidInputError: a path is none, or can only be read, or there is something at the new path.
+        """
+        return self._call(self.wrapped.rename, old_path, new_path)
 
 
 class SyncMemoryTools(Blocking[MemoryTools]):

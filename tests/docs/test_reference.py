@@ -30,6 +30,7 @@ PARTS = [
     usage.UsageStore,
     memory.ItemStore,
     memory.TopicStore,
+    memory.FileStore,
     memory.ExtractionStore,
     memory.MemoryRecordStore,
     vectors.VectorStore,

@@ -96,7 +96,7 @@ async def test_an_agents_memory_goes_alone(served: Served, admin: httpx2.AsyncCl
     shown = (await admin.get(path)).json()
     assert ([line["id"] for line in shown["topics"]], shown["items_count"]) == (["top_a_shop"], 1)
     before = (await admin.get(f"/api/users/{ADA}/memory")).json()
-    assert (await admin.delete(path)).json() == {"topics_deleted": 1, "items_deleted": 1}
+    assert (await admin.delete(path)).json() == {"topics_deleted": 1, "items_deleted": 1, "files_deleted": 0}
     after = (await admin.get(f"/api/users/{ADA}/memory")).json()
     assert (after["revision"], after["epoch"]) == (before["revision"] + 1, before["epoch"] + 1)
     assert [line["id"] for line in after["topics"]] == ["top_a1", "top_a_desk"]
@@ -104,7 +104,7 @@ async def test_an_agents_memory_goes_alone(served: Served, admin: httpx2.AsyncCl
     assert [item["id"] for item in left] == ["itm_a1", "itm_a_desk"]
     other = (await admin.get(f"/api/users/{BEN}/agents/shop/memory")).json()
     assert (len(other["topics"]), other["items_count"]) == (1, 1)
-    assert (await admin.delete(path)).json() == {"topics_deleted": 0, "items_deleted": 0}
+    assert (await admin.delete(path)).json() == {"topics_deleted": 0, "items_deleted": 0, "files_deleted": 0}
     (second, first) = (await admin.get(f"/api/users/{ADA}/memory/audit?action=erase")).json()["entries"]
     assert (first["actor"], first["about"], first["counts"]) == ("key:admin False", ["shop"], {"items": 1, "topics": 1})
     assert second["counts"] == {"items": 0, "topics": 0}

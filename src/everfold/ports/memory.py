@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from everfold.core.memory.files import FileEntry, MemoryFile
 from everfold.core.memory.items import Item, ItemId, ItemStatus
 from everfold.core.memory.records import (
     AuditAction,
@@ -136,6 +137,22 @@ class TopicStore(Protocol):
         ...
 
 
+class FileStore(Protocol):
+    """Files that agents keep for themselves. They change with the rest of memory, in one change of it."""
+
+    async def list_files(self, user_id: UserId, agent_id: AgentId) -> list[FileEntry]:
+        """The files of an agent for a user, by path."""
+        ...
+
+    async def read_file(self, user_id: UserId, agent_id: AgentId, path: str) -> MemoryFile | None:
+        """One file; None where there is none."""
+        ...
+
+    async def read_files(self, user_id: UserId) -> list[MemoryFile]:
+        """All files of a user, by agent and path."""
+        ...
+
+
 class ExtractionStore(Protocol):
     """What extractions found, and which of it no dream has read."""
 
@@ -214,5 +231,5 @@ class MemoryRecordStore(Protocol):
         ...
 
 
-class MemoryStore(ItemStore, TopicStore, ExtractionStore, LeaseStore, MemoryRecordStore, Protocol):
+class MemoryStore(ItemStore, TopicStore, FileStore, ExtractionStore, LeaseStore, MemoryRecordStore, Protocol):
     """All of memory in one place."""

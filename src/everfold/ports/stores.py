@@ -27,7 +27,7 @@ from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.leases import LeaseStore
-from everfold.ports.memory import ExtractionStore, ItemStore, MemoryRecordStore, TopicStore
+from everfold.ports.memory import ExtractionStore, FileStore, ItemStore, MemoryRecordStore, TopicStore
 from everfold.ports.overview import OverviewStore
 from everfold.ports.usage import UsageStore
 from everfold.ports.users import UserStore
@@ -225,6 +225,7 @@ class Store(
     UsageStore,
     ItemStore,
     TopicStore,
+    FileStore,
     ExtractionStore,
     MemoryRecordStore,
     ForgettingStore,

@@ -19,7 +19,7 @@ from everfold.engine import Everfold
 from everfold.server.owners import Owner, Owners
 from everfold.services.telling.feed import Subscription
 
-_OF_AGENTS: Final = frozenset({"items", "topics"})
+_OF_AGENTS: Final = frozenset({"items", "topics", "files"})
 _OF_USERS = ExtractionEnded | DreamBegun | DreamEnded | DreamJudged
 """What is told of memory to its user alone, as the routes of extractions and dreams are theirs."""
 
@@ -82,7 +82,7 @@ async def _see(engine: Everfold, owners: Owners, event: Event, owner: Owner) -> 
 
 
 def _see_memory(event: MemoryChanged, owner: Owner) -> Seen | None:
-    """A change of memory as its reader may see it. An agent is shown items and topics, and nothing else of memory."""
+    """A change of memory as its reader may see it. An agent is shown items, topics and files, and nothing else of memory."""
     if not owner.has_memory(event.user_id, event.agent_id):
         return None
     if owner.agent_id is not None:

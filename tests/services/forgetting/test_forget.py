@@ -277,6 +277,7 @@ async def test_a_wipe_of_memory_leaves_the_transcripts(engine: Everfold) -> None
         "revisions",
         "quotes",
         "cursors",
+        "files",
         "vectors",
     }
     assert wiped.counts["items"] >= 2

@@ -13,6 +13,7 @@ from everfold.adapters.sql.codec import (
     to_micros,
 )
 from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.files import write_file
 from everfold.adapters.sql.log import append
 from everfold.adapters.sql.memory import change_memory, count_all_vectors, move_version, wipe_memory
 from everfold.adapters.sql.memory_items import write_item
@@ -164,6 +165,8 @@ def import_memory(
     database.run("raise_ordinal", user_key=user_key, ordinal=last_ordinal)
     for agent_id, read_through in memory.cursors:
         write_cursor(database, user_key, agent_id, read_through)
+    for file in memory.files:
+        write_file(database, user_key, file)
     record_audit(database, (*memory.audit, entry))
     return head
 

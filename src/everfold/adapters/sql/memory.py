@@ -6,6 +6,7 @@ from typing import cast
 
 from everfold.adapters.sql.access import begin_erase
 from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.files import delete_file, write_file
 from everfold.adapters.sql.memory_items import write_item
 from everfold.adapters.sql.memory_records import (
     add_extraction,
@@ -39,10 +40,7 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
     if change.is_forgetting:
         begin_erase(database)
     move_version(database, user_key, change.user_id, change.expected, head)
-    for item in change.items:
-        write_item(database, user_key, item, written_revision=head.revision, forgets=change.forgets(item))
-    for topic in change.topics:
-        write_topic(database, user_key, topic, forgets=change.forgets(topic))
+    _write_rows(database, user_key, change)
     if change.extraction is not None:
         add_extraction(database, user_key, change.extraction)
     if change.session is not None:
@@ -55,6 +53,19 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
         write_cursor(database, user_key, change.agent_id, change.read_through)
     record_audit(database, change.audit)
     return head
+
+
+def _write_rows(database: Database, user_key: int, change: MemoryChange) -> None:
+    """Items, topics and files: what memory says."""
+    revision = change.next_version.revision
+    for item in change.items:
+        write_item(database, user_key, item, written_revision=revision, forgets=change.forgets(item))
+    for topic in change.topics:
+        write_topic(database, user_key, topic, forgets=change.forgets(topic))
+    for place in change.gone_files:
+        delete_file(database, user_key, place)
+    for file in change.files:
+        write_file(database, user_key, file)
 
 
 def move_version(
@@ -125,6 +136,7 @@ def wipe_memory(
         "revisions": revisions,
         "quotes": quotes,
         "cursors": cursors,
+        "files": database.run("wipe_files", user_key=user_key),
     }
     counts |= {
         "vectors": vectors - count_all_vectors(database, user_key),

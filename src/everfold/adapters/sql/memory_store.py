@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from everfold.adapters.sql import memory, memory_items, memory_records
+from everfold.adapters.sql import files, memory, memory_items, memory_records
 from everfold.adapters.sql.connections import Connections, notes, reads, reads_at_once, writes
 from everfold.core.memory.items import Item, ItemId, ItemStatus
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
@@ -64,6 +64,12 @@ class SqlMemory(Connections):
     get_dream = reads_at_once(memory_records.get_dream)
     list_dreams = reads(memory_records.list_dreams)
     list_dreamable = reads(memory_records.list_dreamable)
+
+    # --- files
+
+    list_files = reads(files.list_files)
+    read_file = reads(files.read_file)
+    read_files = reads(files.read_files)
 
     # --- records
 

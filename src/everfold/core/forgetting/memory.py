@@ -19,6 +19,8 @@ from typing import Final
 from everfold.core.dreams.consolidation import rebuild_topic
 from everfold.core.dreams.topic_lines import Scan, read_topic_text
 from everfold.core.dreams.topic_names import GENERAL, choose_free_name
+from everfold.core.forgetting.files import forget_lines
+from everfold.core.memory.files import FilePlace, MemoryFile
 from everfold.core.memory.items import Evidence, Item, ItemId, Writer, identify
 from everfold.core.memory.topics import Dream, Topic
 from everfold.core.merging.edits import plan_forget
@@ -55,11 +57,13 @@ class Past:
     Attributes:
         topics: Every topic with all its revisions, oldest first.
         dreams: Every dream.
+        files: Every file of the user's agents.
         sources: The newest revisions of the items that topics were made of.
     """
 
     topics: tuple[tuple[Topic, ...], ...] = ()
     dreams: tuple[Dream, ...] = ()
+    files: tuple[MemoryFile, ...] = ()
     sources: Mapping[ItemId, Item] = field(default_factory=dict)
 
     def list_wanted(self, changed: Iterable[ItemId], words: frozenset[str]) -> list[ItemId]:
@@ -82,17 +86,21 @@ class Forgotten:
         topics: The same for topics.
         dreams: Dreams without what they held of it.
         superseded: Items that stay superseded by something that is erased.
+        files: Files without the lines that repeat what is erased.
+        gone_files: Files that have nothing left.
     """
 
     items: tuple[Item, ...] = ()
     topics: tuple[Topic, ...] = ()
     dreams: tuple[Dream, ...] = ()
     superseded: tuple[ItemId, ...] = ()
+    files: tuple[MemoryFile, ...] = ()
+    gone_files: tuple[FilePlace, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether memory has nothing of what is erased."""
-        return not (self.items or self.topics or self.dreams)
+        return not (self.items or self.topics or self.dreams or self.files or self.gone_files)
 
 
 def read_gone_words(texts: Iterable[str]) -> frozenset[str]:
@@ -156,6 +164,7 @@ def plan_forgetting(items: Sequence[Item], gone: Gone, past: Past, *, now: datet
     topics = [forgetting.renew(history, taken) for history in past.topics if forgetting.concerns(history)]
     ids = {topic.id for topic in topics}
     dreams = [scrubbed for dream in past.dreams if (scrubbed := forgetting.scrub(dream, ids)) is not None]
+    files = [(file, forget_lines(file.content, gone.words)) for file in past.files]
     lost = {item.id for item in items if item.status == "erased"}
     superseded = dict.fromkeys(item.supersedes for item in items if item.id in lost and item.supersedes)
     return Forgotten(
@@ -163,6 +172,10 @@ def plan_forgetting(items: Sequence[Item], gone: Gone, past: Past, *, now: datet
         topics=tuple(topics),
         dreams=tuple(dreams),
         superseded=tuple(id_ for id_ in superseded if id_ not in lost),
+        files=tuple(
+            replace(file, content=left, written_at=now) for file, left in files if left.strip() and left != file.content
+        ),
+        gone_files=tuple(file.place for file, left in files if file.content.strip() and not left.strip()),
     )
 
 

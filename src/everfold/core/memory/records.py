@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
+from everfold.core.memory.files import FilePlace, MemoryFile
 from everfold.core.memory.items import Item, ItemId, Writer
 from everfold.core.memory.topics import Dream, Topic
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
@@ -16,7 +17,7 @@ from everfold.errors import InvalidInputError
 
 AuditAction = Literal["read", "write", "erase", "wipe", "export", "import", "extract", "dream", "refuse", "release"]
 
-MemoryPart = Literal["items", "topics", "quarantine", "extractions", "dreams"]
+MemoryPart = Literal["items", "topics", "quarantine", "extractions", "dreams", "files"]
 """What memory consists of, as it is looked at. In quarantine is what a scan has held back of items and topics."""
 
 MEMORY_PARTS: tuple[MemoryPart, ...] = get_args(MemoryPart)
@@ -168,6 +169,8 @@ class MemoryChange:
         dream: Is stored, or replaces the one with its id.
         scrubbed: Dreams that are stored without what is erased of them, in place of those with their ids.
         read_through: Moves the dreamer's cursor of this user and agent.
+        files: Are stored, in place of those with their paths.
+        gone_files: Are removed, before the others are stored; nothing of them stays in the store's own files.
         has_erased: Raises the epoch; every frozen snapshot of the user goes, since it may hold erased words. See
             `forgets` for items and topics.
 
@@ -187,10 +190,12 @@ class MemoryChange:
     audit: tuple[AuditEntry, ...] = ()
     has_erased: bool = False
     scrubbed: tuple[Dream, ...] = ()
+    files: tuple[MemoryFile, ...] = ()
+    gone_files: tuple[FilePlace, ...] = ()
 
     def __post_init__(self) -> None:
         others = {row.user_id for row in self.rows} | {entry.user_id for entry in self.audit}
-        others |= {one.user_id for one in (self.extraction, self.dream, *self.scrubbed) if one is not None}
+        others |= {one.user_id for one in (self.extraction, self.dream, *self.scrubbed, *self.files) if one is not None}
         if others - {self.user_id}:
             raise InvalidInputError(
                 f"a change of the memory of user {self.user_id} holds something of {', '.join(sorted(others))}; make a "
@@ -213,12 +218,12 @@ class MemoryChange:
     @property
     def is_forgetting(self) -> bool:
         """Whether anything is erased by it."""
-        return self.has_erased or any(row.status == "erased" for row in self.rows)
+        return self.has_erased or bool(self.gone_files) or any(row.status == "erased" for row in self.rows)
 
     @property
     def next_version(self) -> MemoryVersion:
-        """The head after it. Only items and topics move the revision: bookkeeping makes no other decision stale."""
-        moves = bool(self.items or self.topics or self.has_erased)
+        """The head after it. Items, topics and files move the revision: bookkeeping makes no other decision stale."""
+        moves = bool(self.rows or self.files or self.gone_files or self.has_erased)
         return MemoryVersion(revision=self.expected.revision + moves, epoch=self.expected.epoch + self.has_erased)
 
 
@@ -239,6 +244,8 @@ def list_touched(change: MemoryChange) -> dict[AgentId | None, tuple[MemoryPart,
     for dream in (change.dream, *change.scrubbed):
         if dream is not None:
             parts.setdefault(dream.agent_id, set()).add("dreams")
+    for agent_id in (*(file.agent_id for file in change.files), *(place.agent_id for place in change.gone_files)):
+        parts.setdefault(agent_id, set()).add("files")
     return {agent_id: tuple(part for part in MEMORY_PARTS if part in found) for agent_id, found in parts.items()}
 
 

@@ -1,29 +1,53 @@
 """Importing: what of a document becomes memory only as it would be written today.
 
 A document may have been written by hand, or by a release that knew fewer secrets and threats. Its statements lose their
-secrets, and what a scan finds in them is held back until the owner has looked at it.
+secrets, and what a scan finds in them is held back until the owner has looked at it; of files such lines are left out.
 
 Source: DESIGN section 4, "Threats": every write is scanned, secrets are redacted before long-term memory.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from everfold.core.extraction.candidates import cut_secret
+from everfold.core.memory.files import FileEntry, MemoryFile
 from everfold.core.memory.items import Item, identify
 from everfold.core.memory.topics import Topic
+from everfold.core.merging.file_edits import hold_back_lines, require_room
 from everfold.core.merging.releasing import list_open_threats
 from everfold.core.portability.documents import PortableMemory
+from everfold.core.primitives.ids import AgentId
 from everfold.core.threats.redaction import redact_secrets
 from everfold.core.threats.scanning import scan_memory
 
 
 def clean_imported(memory: PortableMemory) -> PortableMemory:
-    """A document's memory as it may be stored. One that was exported by this release stays as it is. O(its text)."""
+    """A document's memory as it may be stored. One that was exported by this release stays as it is. O(its text).
+
+    Raises:
+        LimitError: its files are more than an agent may have.
+    """
     return replace(
         memory,
         items=tuple(tuple(map(_clean_item, revisions)) for revisions in memory.items),
         topics=tuple(tuple(map(_clean_topic, revisions)) for revisions in memory.topics),
+        files=_clean_files(memory.files),
     )
+
+
+def _clean_files(files: Sequence[MemoryFile]) -> tuple[MemoryFile, ...]:
+    """Files with what may be stored of them.
+
+    Raises:
+        LimitError: an agent would have too many, or too much text.
+    """
+    cleaned = [replace(file, content=hold_back_lines(file.content)) for file in files]
+    sizes: dict[AgentId, list[FileEntry]] = {}
+    for file in cleaned:
+        entries = sizes.setdefault(file.agent_id, [])
+        require_room(entries, file.path, file.content)
+        entries.append(FileEntry(file.path, len(file.content)))
+    return tuple(cleaned)
 
 
 def _clean_item(item: Item) -> Item:

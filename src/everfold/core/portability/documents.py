@@ -10,9 +10,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import pairwise
 from typing import Final, TypeVar, cast
 
+from everfold.core.memory.files import MemoryFile, read_new_path
 from everfold.core.memory.items import Item
 from everfold.core.memory.records import AuditEntry, Extraction
 from everfold.core.memory.rows import (
@@ -55,6 +57,7 @@ class PortableMemory:
         extractions: By ordinal.
         cursors: Up to where the dreams of each agent have read.
         audit: Oldest first.
+        files: By agent and path.
         sessions: In the order of their creation; None where they were not asked for.
     """
 
@@ -65,6 +68,7 @@ class PortableMemory:
     extractions: tuple[Extraction, ...] = ()
     cursors: tuple[tuple[AgentId, int], ...] = ()
     audit: tuple[AuditEntry, ...] = ()
+    files: tuple[MemoryFile, ...] = ()
     sessions: tuple[PortableSession, ...] | None = None
 
 
@@ -80,6 +84,7 @@ def write_document(memory: PortableMemory) -> JsonObject:
         "extractions": [_write_extraction(one) for one in memory.extractions],
         "cursors": {str(agent_id): read_through for agent_id, read_through in memory.cursors},
         "audit": [_to_json(audit_to_bytes(entry)) for entry in memory.audit],
+        **({"files": [_write_file(file) for file in memory.files]} if memory.files else {}),
         **({} if memory.sessions is None else {"transcripts": write_sessions(memory.sessions)}),
     }
 
@@ -112,6 +117,7 @@ def read_document(document: object) -> PortableMemory:
         extractions=tuple(_read_extraction(value, at) for at, value in _list_at(document, "extractions")),
         cursors=_read_cursors(document.get("cursors")),
         audit=tuple(_read_row(value, at, audit_from_bytes, AuditEntry) for at, value in _list_at(document, "audit")),
+        files=tuple(_read_file(value, at, user_id) for at, value in _list_at(document, "files", or_none=True)),
         sessions=read_sessions(document["transcripts"], "transcripts") if "transcripts" in document else None,
     )
     _check_owners(memory)
@@ -133,6 +139,7 @@ def give_memory(memory: PortableMemory, user_id: UserId) -> PortableMemory:
         extractions=tuple(replace(one, user_id=user_id) for one in memory.extractions),
         cursors=memory.cursors,
         audit=tuple(replace(entry, user_id=user_id) for entry in memory.audit),
+        files=tuple(replace(file, user_id=user_id) for file in memory.files),
         sessions=memory.sessions,
     )
 
@@ -184,6 +191,15 @@ def _write_extraction(extraction: Extraction) -> JsonObject:
     return {**cast("JsonObject", _to_json(extraction_to_bytes(extraction))), "ordinal": extraction.ordinal}
 
 
+def _write_file(file: MemoryFile) -> JsonObject:
+    return {
+        "agent_id": str(file.agent_id),
+        "path": file.path,
+        "content": file.content,
+        "written_at": file.written_at.isoformat(),
+    }
+
+
 # --- reading
 
 
@@ -194,8 +210,8 @@ def _to_bytes(value: object, at: str) -> bytes:
         raise InvalidInputError(f"the export is broken at {at}: {error}; nothing was stored", at=at) from error
 
 
-def _list_at(document: dict[str, object], name: str) -> list[tuple[str, object]]:
-    values = document.get(name)
+def _list_at(document: dict[str, object], name: str, *, or_none: bool = False) -> list[tuple[str, object]]:
+    values = document.get(name, [] if or_none else None)
     if not isinstance(values, list):
         raise broken(name, f"expected a list, got {type(values).__name__}")
     return [(f"{name}[{index}]", value) for index, value in enumerate(values)]
@@ -248,6 +264,20 @@ def _read_extraction(value: object, at: str) -> Extraction:
     )
 
 
+def _read_file(value: object, at: str, user_id: UserId) -> MemoryFile:
+    def read(content: bytes) -> MemoryFile:
+        row = json.loads(content)
+        return MemoryFile(
+            user_id=user_id,
+            agent_id=AgentId(row["agent_id"]),
+            path=read_new_path(row["path"]),
+            content=row["content"],
+            written_at=datetime.fromisoformat(row["written_at"]),
+        )
+
+    return _read_row(value, at, read, MemoryFile)
+
+
 def _read_cursors(value: object) -> tuple[tuple[AgentId, int], ...]:
     if not isinstance(value, dict):
         raise broken("cursors", "expected an object of whole numbers by agent")
@@ -265,6 +295,7 @@ def _check_owners(memory: PortableMemory) -> None:
         *((f"dreams[{at}]", (dream, *dream.topics)) for at, dream in enumerate(memory.dreams)),
         *((f"extractions[{at}]", (one,)) for at, one in enumerate(memory.extractions)),
         *((f"audit[{at}]", (entry,)) for at, entry in enumerate(memory.audit)),
+        *((f"files[{at}]", (file,)) for at, file in enumerate(memory.files)),
     ]
     for at, owned in rows:
         others = {cast("Item", one).user_id for one in owned} - {memory.user_id}
@@ -287,6 +318,8 @@ def _check_order(memory: PortableMemory) -> None:
             if id_ in seen:
                 raise broken(name, f"the id {id_!r} stands twice")
             seen.add(id_)
+    if len({file.place for file in memory.files}) < len(memory.files):
+        raise broken("files", "a path of an agent stands twice")
     ordinals = [one.ordinal for one in memory.extractions]
     if any(later <= former for former, later in pairwise([0, *ordinals])):
         raise broken("extractions", "expected ordinals that rise from 1 on")

@@ -59,7 +59,9 @@ async def read_agent_memory(memory: OfMemory, agent: OfAgentMemory) -> AgentInde
 async def erase_agent_memory(memory: OfMemory, agent: OfAgentMemory, caller: AnyKey) -> ErasedAgentMemory:
     """Erase one agent's own notes about a user in one change; everything else stays."""
     gone = await memory.forget_agent(agent, actor=caller.actor)
-    return ErasedAgentMemory(topics_deleted=gone.topics_count, items_deleted=gone.items_count)
+    return ErasedAgentMemory(
+        topics_deleted=gone.topics_count, items_deleted=gone.items_count, files_deleted=gone.files_count
+    )
 
 
 async def _read_now(memory: Memory, topic: str, tier: Tier | None, agent: str | None) -> tuple[int, Schema]:

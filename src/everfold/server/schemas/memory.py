@@ -22,6 +22,7 @@ class WipedMemory(Schema):
     quotes_deleted: int = Field(description="Messages that items named as evidence.", examples=[21])
     snapshots_deleted: int = Field(description="Frozen texts of memory in windows.", examples=[1])
     cursors_deleted: int = Field(description="How far dreams had read.", examples=[1])
+    files_deleted: int = Field(description="Files that agents kept.", examples=[2])
     vectors_deleted: int = Field(examples=[0])
     sessions_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])
     messages_deleted: int = Field(default=0, description="With `transcripts`; 0 without.", examples=[0])

@@ -74,3 +74,4 @@ class ErasedAgentMemory(Schema):
 
     topics_deleted: int = Field(examples=[2])
     items_deleted: int = Field(examples=[3])
+    files_deleted: int = Field(examples=[1])

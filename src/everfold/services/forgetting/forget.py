@@ -19,6 +19,7 @@ from everfold.core.forgetting.memory import (
     scrub_dream,
 )
 from everfold.core.log.sessions import NO_END
+from everfold.core.memory.files import FilePlace
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Tier, Writer
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.memory.topics import Topic, TopicId, choose_topic
@@ -88,6 +89,7 @@ class AgentForgotten:
 
     topics_count: int = 0
     items_count: int = 0
+    files_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class Forgetter:
         return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
 
     async def forget_agent(self, agent_id: AgentId, *, user_id: UserId, actor: str = "user") -> AgentForgotten:
-        """Erase all that one agent has for itself of a user, in one change: its topics and items, out of dreams too.
+        """Erase all that one agent has for itself of a user, in one change: its files, topics and items, out of dreams too.
 
         What it shares with the user's other agents stays, and so do the messages. A second time counts nothing. O(what
         the agent is given, and the user's topics and dreams).
@@ -205,12 +207,15 @@ class Forgetter:
                 one for one in newest if (one.tier, one.agent_id) == ("agent", agent_id) and one.status != "erased"
             ]
             items = [plan_forget(item, now=now, written_by="erase") for item in known]
-            done = await self._plan_topics(head, topics, user_id, agent_id, now, actor, items=items, about=(agent_id,))
+            files = [file.place for file in await self.store.read_files(user_id) if file.agent_id == agent_id]
+            done = await self._plan_topics(
+                head, topics, user_id, agent_id, now, actor, items=items, files=files, about=(agent_id,)
+            )
             if done.forgotten.is_empty:
                 await self.store.record_audit([_enter(done.forgotten, user_id, agent_id, now, actor, (agent_id,))])
                 return AgentForgotten()
             if await self._commit(done.change):
-                return AgentForgotten(topics_count=len(topics), items_count=len(items))
+                return AgentForgotten(topics_count=len(topics), items_count=len(items), files_count=len(files))
             return None
 
         return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
@@ -225,9 +230,10 @@ class Forgetter:
         actor: str,
         *,
         items: Sequence[Item] = (),
+        files: Sequence[FilePlace] = (),
         about: Sequence[str] = (),
     ) -> MemoryErasure:
-        """What erases topics, out of dreams too, and these items with them."""
+        """What erases topics, out of dreams too, and these items and files with them."""
         ids = {topic.id for topic in topics}
         dreams = [
             scrub_dream(dream, tuple(one for one in dream.topics if one.id not in ids), now=now)
@@ -235,7 +241,7 @@ class Forgetter:
             if any(one.id in ids for one in dream.topics)
         ]
         gone = tuple(forget_topic(topic, now=now) for topic in topics)
-        forgotten = Forgotten(items=tuple(items), topics=gone, dreams=tuple(dreams))
+        forgotten = Forgotten(items=tuple(items), topics=gone, dreams=tuple(dreams), gone_files=tuple(files))
         return _write(forgotten, head, user_id, agent_id, now, actor, about or sorted(ids))
 
     async def _commit(self, change: MemoryChange) -> bool:
@@ -250,6 +256,7 @@ async def _plan(store: MemoryStore, user_id: UserId, items: Sequence[Item], gone
     past = Past(
         topics=tuple(map(tuple, await store.list_topic_histories(user_id))),
         dreams=tuple(await store.list_dreams(user_id, None, limit_count=NO_END)),
+        files=tuple(await store.read_files(user_id)),
     )
     sources: dict[ItemId, Item] = {}
     for id_ in past.list_wanted((item.id for item in items), gone.words):
@@ -277,6 +284,8 @@ def _write(
         items=forgotten.items,
         topics=forgotten.topics,
         scrubbed=forgotten.dreams,
+        files=forgotten.files,
+        gone_files=forgotten.gone_files,
         audit=() if forgotten.is_empty else (entry,),
         has_erased=True,
     )
@@ -286,6 +295,7 @@ def _write(
 def _enter(
     forgotten: Forgotten, user_id: UserId, agent_id: AgentId, now: datetime, actor: str, about: Sequence[str]
 ) -> AuditEntry:
+    files_count = len(forgotten.files) + len(forgotten.gone_files)
     return AuditEntry(
         at=now,
         user_id=user_id,
@@ -293,7 +303,11 @@ def _enter(
         actor=actor,
         action="erase",
         about=tuple(about),
-        counts=(("items", len(forgotten.items)), ("topics", len(forgotten.topics))),
+        counts=(
+            ("items", len(forgotten.items)),
+            ("topics", len(forgotten.topics)),
+            *([("files", files_count)] if files_count else []),
+        ),
     )
 
 

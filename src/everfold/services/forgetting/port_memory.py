@@ -145,6 +145,7 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
         extractions=tuple(replace(one, is_session_gone=False) for one in extractions),
         cursors=tuple((agent_id, read_through) for agent_id, read_through in cursors if read_through),
         audit=tuple(reversed(await store.list_audit(user_id, limit_count=NO_END))),
+        files=tuple(await store.read_files(user_id)),
     )
 
 

@@ -30,8 +30,8 @@ class WordPlace:
 
     Attributes:
         kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `item`, `item_search`, `topic`,
-            `dream`, `extraction`, `snapshot`, `recall`, or `audit`.
-        id: Of the session, compaction, digest, item, topic, dream or extraction.
+            `dream`, `extraction`, `snapshot`, `recall`, `file`, or `audit`.
+        id: Of the session, compaction, digest, item, topic, dream or extraction; the path of a file.
         seq: The message, where there is one; else 0.
     """
 
@@ -68,7 +68,7 @@ async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> l
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
     Looked through are messages, windows, search rows, compactions, layouts, digests and states of every session, and of
-    memory items, topics, dreams, extractions, snapshots, what turns show, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
+    memory items, topics, dreams, extractions, snapshots, what turns show, files, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
     """
     finder = _Finder(words=tuple(word for word in words if word.strip()))
     for record in await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END):
@@ -127,6 +127,7 @@ async def _look_at_memory(store: Store, user_id: UserId, finder: _Finder) -> Non
         *(("dream", dream.id, dream) for dream in memory.dreams),
         *(("extraction", one.id, one) for one in memory.extractions),
         *(("audit", f"{entry.at}", entry) for entry in memory.audit),
+        *(("file", file.path, file) for file in memory.files),
     )
     for kind, id_, row in rows:
         finder.look(kind, id_, row)

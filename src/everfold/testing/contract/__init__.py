@@ -22,6 +22,7 @@ from everfold.testing.contract.history import HistoryContract
 from everfold.testing.contract.leases import LeaseContract
 from everfold.testing.contract.log import LogContract
 from everfold.testing.contract.memory import ItemContract
+from everfold.testing.contract.memory_files import MemoryFileContract
 from everfold.testing.contract.memory_records import MemoryRecordContract
 from everfold.testing.contract.overview import OverviewContract
 from everfold.testing.contract.sessions import SessionContract
@@ -47,6 +48,7 @@ class StoreContract(
     UsageContract,
     ItemContract,
     MemoryRecordContract,
+    MemoryFileContract,
     VectorContract,
     AccessContract,
     OverviewContract,

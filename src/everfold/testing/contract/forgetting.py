@@ -16,9 +16,11 @@ from everfold.core.primitives.json_values import decode_json
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.testing.contract.history import find, places
+from everfold.testing.contract.memory_files import file
 from everfold.testing.kit.builders import (
     ADA,
     BEN,
+    CLERK,
     GUIDE,
     append_wires,
     assistant,
@@ -46,6 +48,7 @@ SOME = PortableMemory(
     extractions=(replace(extraction("ext_1"), ordinal=3), replace(extraction("ext_2"), ordinal=7)),
     cursors=((GUIDE, 3),),
     audit=(audit(at=1), audit(at=2)),
+    files=(file("/memories/berth", "Free \ud83d."), file("/memories/crane", "Dear.", agent_id=CLERK)),
 )
 
 
@@ -208,6 +211,7 @@ class ForgettingContract:
         found = await store.list_extractions(ADA, None, after_ordinal=0, limit_count=9)
         assert [one.ordinal for one in found] == [3, 7]
         assert await store.read_cursor(ADA, GUIDE) == 3
+        assert set(await store.read_files(ADA)) == set(SOME.files)
         assert await store.list_audit(ADA, limit_count=9) == [audit("import", at=9), *reversed(SOME.audit)]
         assert [one.id for one in await store.find_quoting(SessionId("ses_1"), None)] == ["itm_1"]
 

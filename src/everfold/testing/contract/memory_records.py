@@ -23,6 +23,7 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.leases import LeaseName
 from everfold.ports.stores import Store
 from everfold.testing.contract.memory import find_items, list_ids
+from everfold.testing.contract.memory_files import file
 from everfold.testing.kit.builders import (
     ADA,
     BEN,
@@ -66,6 +67,7 @@ EMPTY = dict.fromkeys(
         "revisions",
         "quotes",
         "cursors",
+        "files",
         "vectors",
     ),
     0,
@@ -405,6 +407,7 @@ class MemoryRecordContract:
             "revisions": 2,
             "quotes": 1,
             "cursors": 1,
+            "files": 1,
         }
         assert await store.read_memory_version(ADA) == MemoryVersion(revision=head.revision + 1, epoch=head.epoch + 1)
         assert await self._everything(store, ADA) == []
@@ -484,6 +487,7 @@ class MemoryRecordContract:
             session=SessionMemory(session_id=record.id, snapshot="berth", has_snapshot=True),
             dream=dream(f"drm_1{user_id}", *topics, user_id=user_id),
             read_through=1,
+            files=(file("/memories/berth", "Free.", user_id=user_id),),
             audit=(audit(user_id=user_id),),
         )
         await store.change_memory(first)
@@ -520,4 +524,5 @@ class MemoryRecordContract:
         extractions = await store.list_extractions(user_id, None, after_ordinal=0, limit_count=99)
         dreams = await store.list_dreams(user_id, None, limit_count=99)
         cursors = [cursor for agent_id in (GUIDE, CLERK) if (cursor := await store.read_cursor(user_id, agent_id))]
-        return [*items, *revisions, *topics, *extractions, *dreams, *cursors]
+        files = await store.read_files(user_id)
+        return [*items, *revisions, *topics, *extractions, *dreams, *cursors, *files]

@@ -63,7 +63,8 @@ WHERE last_seq > 0;
 SELECT
     (SELECT count(*) FROM items WHERE user_key = :user_key) + (SELECT count(*) FROM topics WHERE user_key = :user_key)
     + (SELECT count(*) FROM dreams WHERE user_key = :user_key)
-    + (SELECT count(*) FROM extractions WHERE user_key = :user_key);
+    + (SELECT count(*) FROM extractions WHERE user_key = :user_key)
+    + (SELECT count(*) FROM memory_files WHERE user_key = :user_key);
 
 -- name: put_ordinal
 UPDATE memory_versions SET last_ordinal = :ordinal WHERE user_key = :user_key;

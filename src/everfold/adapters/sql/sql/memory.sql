@@ -308,5 +308,28 @@ SELECT count(*) FROM memory_cursors WHERE user_key = :user_key AND read_through 
 -- name: wipe_cursors
 DELETE FROM memory_cursors WHERE user_key = :user_key;
 
+-- name: list_files
+SELECT path, chars_count FROM memory_files WHERE user_key = :user_key AND agent_key = :agent_key ORDER BY path;
+
+-- name: read_file
+SELECT content, written_at FROM memory_files WHERE user_key = :user_key AND agent_key = :agent_key AND path = :path;
+
+-- name: read_files
+SELECT agents.id, memory_files.path, memory_files.content, memory_files.written_at
+FROM memory_files JOIN agents ON agents.key = memory_files.agent_key
+WHERE memory_files.user_key = :user_key;
+
+-- name: write_file
+INSERT INTO memory_files (user_key, agent_key, path, written_at, chars_count, content)
+VALUES (:user_key, :agent_key, :path, :written_at, :chars_count, :content)
+ON CONFLICT (user_key, agent_key, path) DO UPDATE
+SET written_at = :written_at, chars_count = :chars_count, content = :content;
+
+-- name: delete_file
+DELETE FROM memory_files WHERE user_key = :user_key AND agent_key = :agent_key AND path = :path;
+
+-- name: wipe_files
+DELETE FROM memory_files WHERE user_key = :user_key;
+
 -- name: wipe_session_memory
 DELETE FROM session_memory WHERE user_key = :user_key;
