@@ -156,9 +156,12 @@ async def _require_open(chat: Chat) -> None:
 
 
 async def _answer(chat: Chat, text: str | None, leases: Leases) -> AsyncGenerator[ChatEvent]:
-    """What happens until the answer is there. A session that rotates within it is held under its new id as well."""
+    """What happens until the answer is there. A session that rotates within it is held under its new id as well.
+
+    At its end the sessions are given back, so that who is told of the end can ask again.
+    """
     session_id = chat.session.id
-    async with aclosing(chat.answer() if text is None else chat.send(text)) as events:
+    async with leases.held, aclosing(chat.answer() if text is None else chat.send(text)) as events:
         async for event in events:
             if chat.session.id != session_id:
                 session_id = chat.session.id
