@@ -323,7 +323,10 @@ def test_compacting_is_tried_dry_then_done(page: Page, dashboard: Dashboard, see
 
 
 def test_a_degraded_compaction_is_retried(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
-    """A digest that the model could not write is shown with the reason, and a retry with a working model completes it."""
+    """A digest that the model could not write is shown with the reason, and a retry with a working model completes it.
+
+    Also where the answer to the retry comes when the page has long heard that it is done.
+    """
     go(page, f"#sessions/{seeded.degraded}/compactions")
     compaction = page.locator("[data-compaction]").filter(has_text="degraded").first
     expect(compaction).to_be_visible()
@@ -332,7 +335,16 @@ def test_a_degraded_compaction_is_retried(page: Page, dashboard: Dashboard, seed
     if compaction.get_by_role("button").first.get_attribute("aria-expanded") == "false":
         compaction.get_by_role("button").first.click()
     expect(compaction).to_contain_text("refusal")
+
+    def answer_late(route: Route) -> None:
+        answer = route.fetch()
+        expect(compaction.locator(".badge")).to_have_text("done")
+        route.fulfill(response=answer)
+
+    page.route("**/retry", answer_late)
     compaction.get_by_role("button", name="Retry").click()
+    expect(page.get_by_text("The retry was queued.")).to_be_visible()
+    expect(compaction.get_by_role("status")).to_have_count(0)
     expect(compaction.locator(".badge")).to_have_text("done")
     expect(compaction.get_by_role("article", name="Provisional digest")).to_be_visible()
 

@@ -63,8 +63,9 @@ export function useLoad(fn, deps = []) {
   const latest = useRef({ turn: 0 });
   const key = JSON.stringify(deps);
   latest.current.fn = fn;
+  latest.current.key = key;
   const load = async isFresh => {
-    const turn = ++latest.current.turn;
+    const turn = ++latest.current.turn, { key } = latest.current; // a caller may hold the `reload` of an older picture
     latest.current.abort?.abort();
     const abort = (latest.current.abort = new AbortController());
     setState(old => ({ data: isFresh ? null : old.data, problem: isFresh ? null : old.problem, isLoading: true, key }));
