@@ -74,6 +74,7 @@ from everfold.session import Session
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
 from everfold.testing.kit.builders import assistant, calls, result, talk, user
 from everfold.testing.kit.fakes import CountingIds, CountingSecrets, FakeClock
+from everfold.testing.kit.log_wire import UNKNOWN_MEMBER
 
 T = TypeVar("T")
 Behaviour = Literal["good", "refused", "error"]
@@ -614,7 +615,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         assert report.tokens <= report.budget_tokens - (0 if RECALL_TITLE in suffix else unused), report
         requests = {kind: render(window, kind) for kind in PROVIDERS}
         if report.last_seq:
-            assert check_openai_request(requests["openai"]) == []
+            assert check_openai_request(requests["openai"], extras={UNKNOWN_MEMBER}) == []
             assert check_anthropic_request(requests["anthropic"]) == []
             assert check_window_rules(requests["openai"], kind="openai") == []
         else:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, cast
 
 from everfold.core.compaction.record import Compaction
@@ -33,6 +34,7 @@ from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError
 from everfold.session import Session
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
+from everfold.testing.kit.log_wire import UNKNOWN_MEMBER
 
 PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
 _LATE: Final = datetime.max.replace(tzinfo=UTC)
@@ -150,7 +152,10 @@ class Prover:
     # --- what one window must hold to
 
     def _check_requests(self, window: Window, suffix: str | None) -> None:
-        checks = {"openai": check_openai_request, "anthropic": check_anthropic_request}
+        checks = {
+            "openai": partial(check_openai_request, extras={UNKNOWN_MEMBER}),
+            "anthropic": check_anthropic_request,
+        }
         for provider in PROVIDERS:
             request = render(window, provider)
             if not self.given:

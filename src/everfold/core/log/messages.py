@@ -104,12 +104,17 @@ Part: TypeAlias = TextPart | ImagePart | DocumentPart | CallPart | ResultPart | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageView:
-    """What one wire message says, part by part, in its order."""
+    """What one wire message says, part by part, in its order.
+
+    Attributes:
+        extras: Members of the message itself that are not read, and given back to the provider as they are.
+    """
 
     format: WireFormat
     role: Role
     name: str | None
     parts: tuple[Part, ...]
+    extras: JsonObject = field(default_factory=dict)
 
     @property
     def calls(self) -> tuple[CallPart, ...]:

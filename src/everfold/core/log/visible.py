@@ -6,7 +6,18 @@ so that it never changes afterwards. Whatever it leaves out is named in place, w
 
 from collections.abc import Sequence
 
-from everfold.core.log.messages import CallPart, Cut, DocumentPart, ImagePart, MessageView, Part, ResultPart, TextPart
+from everfold.core.log.extras import EXTRAS_CUT, estimate_extras
+from everfold.core.log.messages import (
+    CallPart,
+    Cut,
+    DocumentPart,
+    ImagePart,
+    Message,
+    MessageView,
+    Part,
+    ResultPart,
+    TextPart,
+)
 from everfold.core.log.wire import shorten_strings
 from everfold.core.primitives.json_values import JsonValue, encode_json, parse_json
 from everfold.core.text.tokens import (
@@ -69,19 +80,28 @@ def estimate_part_tokens(part: Part) -> int:
 
 def estimate_view_tokens(view: MessageView) -> int:
     """The fixed estimate of a whole message."""
-    return MESSAGE_OVERHEAD_TOKENS + sum(map(estimate_part_tokens, view.parts))
+    return MESSAGE_OVERHEAD_TOKENS + sum(map(estimate_part_tokens, view.parts)) + estimate_extras(view)
+
+
+def shows_extras(message: Message) -> bool:
+    """Whether a message is shown with its extras: it is whole, and they were counted when it was stored."""
+    return not message.cuts and message.raw_tokens >= estimate_view_tokens(message.view)
 
 
 def choose_cuts(view: MessageView, *, seq: int, cap_tokens: int) -> tuple[tuple[Cut, ...], int]:
     """What to leave out so that a message fits the cap, and the tokens of what is left.
 
-    The smallest parts are filled first. A message whose framing alone is above the cap stays above it.
+    Extras go first, and with whatever else is cut; then the smallest parts are filled first. A message whose framing alone
+    is above the cap stays above it.
     """
     sizes = [estimate_part_tokens(part) for part in view.parts]
+    extras_tokens = estimate_extras(view)
     total = MESSAGE_OVERHEAD_TOKENS + sum(sizes)
+    if total + extras_tokens <= cap_tokens:
+        return (), total + extras_tokens
+    cuts: list[Cut] = [EXTRAS_CUT] if extras_tokens else []
     if total <= cap_tokens:
-        return (), total
-    cuts: list[Cut] = []
+        return tuple(cuts), total
     tokens = MESSAGE_OVERHEAD_TOKENS
     shares = fill_smallest_first(sizes, cap_tokens - MESSAGE_OVERHEAD_TOKENS)
     for index, (part, size, share) in enumerate(zip(view.parts, sizes, shares, strict=True)):

@@ -7,6 +7,7 @@ import base64
 from collections.abc import Mapping
 from typing import Final, cast
 
+from everfold.core.log.extras import read_extras
 from everfold.core.log.messages import (
     CallPart,
     DocumentPart,
@@ -146,7 +147,11 @@ def _read_openai(wire: JsonObject) -> MessageView:
         parts.extend(_openai_call(call, index) for index, call in enumerate(_list_of(calls, "tool_calls")))
     name = wire.get("name")
     return MessageView(
-        format="openai", role=role, name=None if name is None else _text_of(name, "name"), parts=tuple(parts)
+        format="openai",
+        role=role,
+        name=None if name is None else _text_of(name, "name"),
+        parts=tuple(parts),
+        extras=read_extras(wire),
     )
 
 
@@ -234,7 +239,7 @@ def _openai_result(wire: JsonObject, content: JsonValue) -> ResultPart:
         parts = [_openai_part(part, index) for index, part in enumerate(_content_list(content))]
         texts = [part.text for part in parts if isinstance(part, TextPart)]
         images = sum(isinstance(part, ImagePart) for part in parts)
-    return ResultPart(call_id=call_id, text="\n".join(texts), is_error=False, image_count=images, raw=None)
+    return ResultPart(call_id=call_id, text="\n".join(texts), is_error=False, image_count=images, raw=wire)
 
 
 # --- Anthropic --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
+from everfold.core.log.extras import read_part_extras
 from everfold.core.log.messages import ImagePart, OpaquePart, TextPart, ThinkingPart
 from everfold.core.log.wire import SERVER_BLOCKS
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text, parse_json
@@ -26,6 +27,7 @@ from everfold.core.windows.speech import (
     ShownDocument,
     ShownText,
     Speech,
+    keeps_extras,
     speak,
     texts_of,
     write_document,
@@ -122,6 +124,8 @@ def _blocks(speech: Speech, call_ids: dict[str, str]) -> list[JsonObject]:
         seq = speech.message.seq if speech.message else 0
         return [{"type": "text", "text": system_note(seq, "\n".join(texts_of(speech.items)))}]
     blocks = [block for item in speech.items if (block := _block(item, speech, call_ids)) is not None]
+    if speech.role != "results" and keeps_extras(speech.message, "anthropic") and len(blocks) == len(speech.items):
+        blocks = [_with_extras(block, item) for block, item in zip(blocks, speech.items, strict=True)]
     if speech.role == "assistant" and all(block["type"] in _THINKING for block in blocks):
         blocks.append({"type": "text", "text": EMPTY_TEXT})
     return blocks
@@ -145,6 +149,14 @@ def _block(item: Shown, speech: Speech, call_ids: dict[str, str]) -> JsonObject 
             return _thinking(item) if item.is_signed and speech.role == "assistant" else None
         case OpaquePart():
             return _opaque(item, speech)
+
+
+def _with_extras(block: JsonObject, item: Shown) -> JsonObject:
+    """A block with the members that came with it and are not read; see `everfold.core.log.extras`."""
+    part = item.part if isinstance(item, ShownText | ShownCall | ShownAnswer | ShownDocument) else item
+    if part is None or not (extras := read_part_extras(part, "anthropic")):
+        return block
+    return {**block, **cast("JsonObject", clean_json(extras))}
 
 
 def _text(item: ShownText, speech: Speech) -> JsonObject:
@@ -187,14 +199,14 @@ def _result(item: ShownAnswer, call_ids: dict[str, str]) -> JsonObject:
     part = item.part
     text = item.text if item.text is not None else clean_text(part.text) if part is not None else ""
     block["content"] = text or EMPTY_TEXT
-    raw = part.raw if part is not None else None
+    raw = part.raw if part is not None and part.raw is not None and part.raw.get("type") == "tool_result" else None
     if raw is not None:
         block = _with_keys(block, raw)
         if item.text is None and part is not None and part.image_count:
             block["content"] = list(_inner_blocks(raw.get("content")))
     if part is None or part.is_error:
         block["is_error"] = True
-    return block
+    return _with_extras(block, item) if keeps_extras(item.message, "anthropic") else block
 
 
 def _inner_blocks(content: JsonValue) -> Iterator[JsonValue]:

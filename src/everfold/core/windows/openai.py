@@ -7,8 +7,10 @@ patterns of names and ids.
 import hashlib
 import re
 from collections.abc import Iterable
+from typing import cast
 
-from everfold.core.log.messages import ImagePart, OpaquePart
+from everfold.core.log.extras import read_part_extras
+from everfold.core.log.messages import ImagePart, Message, OpaquePart
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text, encode_json, parse_json
 from everfold.core.text.frames import EMPTY_TEXT
 from everfold.core.windows.entries import Renderable
@@ -19,6 +21,7 @@ from everfold.core.windows.speech import (
     ShownDocument,
     ShownText,
     Speech,
+    keeps_extras,
     speak,
     texts_of,
     write_document,
@@ -48,26 +51,43 @@ def render_openai(window: Renderable) -> JsonObject:
 
 
 def _render(speech: Speech) -> Iterable[JsonValue]:
+    keeps = keeps_extras(speech.message, "openai")
     match speech.role:
         case "system":
             role = speech.message.wire.get("role", "system") if speech.message else "system"
-            yield {"role": role, "content": "\n".join(texts_of(speech.items)) or EMPTY_TEXT}
+            message: JsonObject = {"role": role, "content": "\n".join(texts_of(speech.items)) or EMPTY_TEXT}
+            yield _with_extras(message, speech.message) if keeps else message
         case "user":
-            message: JsonObject = {"role": "user", "content": [_user_part(item) for item in speech.items]}
+            message = {"role": "user", "content": [_user_part(item, keeps=keeps) for item in speech.items]}
             name = speech.message.view.name if speech.message else None
             if name and _NAME.fullmatch(name):
                 message["name"] = name
-            yield message
+            yield _with_extras(message, speech.message) if keeps else message
         case "assistant":
-            yield _assistant(speech)
+            said = _assistant(speech, keeps=keeps)
+            yield _with_extras(said, speech.message) if keeps else said
         case "results":
             yield from (_result(item) for item in speech.items if isinstance(item, ShownAnswer))
 
 
-def _user_part(item: Shown) -> JsonValue:
+def _with_extras(shown: JsonObject, message: Message | None) -> JsonObject:
+    """A message with the members that came with it and are not read; see `everfold.core.log.extras`."""
+    return shown if message is None else {**shown, **_clean(message.view.extras)}
+
+
+def _clean(extras: JsonObject) -> JsonObject:
+    return cast("JsonObject", clean_json(extras)) if extras else extras
+
+
+def _user_part(item: Shown, *, keeps: bool = False) -> JsonObject:
     match item:
-        case ShownText():
+        case ShownText(part=None):
             return {"type": "text", "text": item.text}
+        case ShownText(part=part):
+            extras = read_part_extras(part, "openai") if keeps and part is not None else {}
+            return {"type": "text", "text": item.text, **_clean(extras)}
+        case ImagePart() if keeps:
+            return {**_image(item), **_clean(read_part_extras(item, "openai"))}
         case ImagePart():
             return _image(item)
         case ShownDocument():
@@ -91,7 +111,7 @@ def _is_openai_part(raw: JsonObject) -> bool:
             return False
 
 
-def _image(part: ImagePart) -> JsonValue:
+def _image(part: ImagePart) -> JsonObject:
     url = part.url if part.url is not None else f"data:{part.media_type};base64,{part.data or ''}"
     if not _IMAGE_URL.fullmatch(url):
         return {"type": "text", "text": "[content of type image]"}
@@ -101,18 +121,18 @@ def _image(part: ImagePart) -> JsonValue:
     return {"type": "image_url", "image_url": image}
 
 
-def _assistant(speech: Speech) -> JsonValue:
+def _assistant(speech: Speech, *, keeps: bool) -> JsonObject:
     match speech.items:
-        case (ShownText(text=text),):  # as nearly every one, at a quarter of the cost
+        case (ShownText(text=text),) if not keeps:  # as nearly every one, at a quarter of the cost
             return {"role": "assistant", "content": text}
     texts = [item.text for item in speech.items if isinstance(item, ShownText)]
     texts += [write_document(item) for item in speech.items if isinstance(item, ShownDocument)]
     texts += [f"[content of type {clean_text(i.type)}]" for i in speech.items if isinstance(i, OpaquePart)]
-    calls: list[JsonValue] = [_call(item) for item in speech.items if isinstance(item, ShownCall)]
+    calls: list[JsonValue] = [_call(item, keeps=keeps) for item in speech.items if isinstance(item, ShownCall)]
     return _say(texts, calls)
 
 
-def _say(texts: list[str], calls: list[JsonValue]) -> JsonValue:
+def _say(texts: list[str], calls: list[JsonValue]) -> JsonObject:
     message: JsonObject = {"role": "assistant"}
     if len(texts) > 1:
         message["content"] = [{"type": "text", "text": text} for text in texts]
@@ -125,9 +145,10 @@ def _say(texts: list[str], calls: list[JsonValue]) -> JsonValue:
     return message
 
 
-def _call(item: ShownCall) -> JsonValue:
+def _call(item: ShownCall, *, keeps: bool) -> JsonValue:
+    extras = _clean(read_part_extras(item.part, "openai")) if keeps else {}
     function: JsonValue = {"name": fit_name(item.part.name), "arguments": _arguments(item.arguments)}
-    return {"id": fit_id(item.part.id), "type": "function", "function": function}
+    return {"id": fit_id(item.part.id), "type": "function", "function": function, **extras}
 
 
 def _arguments(text: str) -> str:
@@ -147,7 +168,8 @@ def _result(item: ShownAnswer) -> JsonValue:
             text = f"{text}\n[{item.part.image_count} images, not shown in this form]".lstrip()
         if item.part.is_error:
             text = f"[error] {text}"
-    return {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
+    message: JsonObject = {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
+    return _with_extras(message, item.message) if keeps_extras(item.message, "openai") else message
 
 
 def _add_suffix(messages: list[JsonValue], speech: Speech) -> None:

@@ -11,9 +11,10 @@ Source: DESIGN sections 3.1 and 3.6.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from everfold.core.log.extras import has_extras
 from everfold.core.log.messages import (
     CallPart,
     Cut,
@@ -27,7 +28,7 @@ from everfold.core.log.messages import (
     ThinkingPart,
     read_part,
 )
-from everfold.core.log.visible import ERASED_TEXT, INTERRUPTED_TEXT, cut_text
+from everfold.core.log.visible import ERASED_TEXT, INTERRUPTED_TEXT, cut_text, shows_extras
 from everfold.core.primitives.json_values import clean_text
 from everfold.core.sources.refreshing import find_source
 from everfold.core.text.frames import EARLIER_TEXT, EMPTY_TEXT, OPENER_TEXT, fence_untrusted, name_earlier, name_refresh
@@ -62,11 +63,15 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """The result of a call; `part` is None for a synthetic one, `text` is what is shown, None for the whole result."""
+    """The result of a call; `part` is None for a synthetic one, `text` is what is shown, None for the whole result.
+
+    `message` is where a result came from that answers a call at its place.
+    """
 
     call_id: str
     text: str | None
     part: ResultPart | None = None
+    message: Message | None = None
 
 
 Shown: TypeAlias = ShownText | ShownDocument | ShownCall | ShownAnswer | ImagePart | ThinkingPart | OpaquePart
@@ -80,6 +85,11 @@ class Speech:
     place: Place
     items: tuple[Shown, ...]
     message: Message | None = None
+
+
+def keeps_extras(message: Message | None, form: str) -> bool:
+    """Whether what is shown of a message in this form has its extras: it came in the form, has some, and is whole."""
+    return message is not None and message.view.format == form and has_extras(message.view) and shows_extras(message)
 
 
 def speak(window: Renderable) -> list[Speech]:
@@ -174,7 +184,7 @@ class _Speaker:
         for part, item in zip(message.view.parts, self._items(message), strict=False):
             if isinstance(item, ShownAnswer) and item.call_id in self.waiting:
                 self.waiting.remove(item.call_id)
-                self.answers.append(item)
+                self.answers.append(replace(item, message=message))
             elif isinstance(part, ResultPart):
                 beside.append(self._fence(message, _text_of((item,))))
             else:

@@ -4,7 +4,8 @@ They are independent of the renderer, speak only of wire-level dicts, and name e
 `assert check_openai_request(request) == []` says what is wrong when it fails.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from everfold.testing.judges.anthropic_rules import check_anthropic_pairing, list_anthropic_violations
@@ -14,13 +15,17 @@ from everfold.testing.judges.responses_rules import list_responses_violations
 RequestKind: TypeAlias = Literal["openai", "anthropic"]
 
 
-def check_openai_request(request: Mapping[str, object]) -> list[str]:
+_UNKNOWN = re.compile(r": unknown key '([^']*)'")
+
+
+def check_openai_request(request: Mapping[str, object], *, extras: Collection[str] = ()) -> list[str]:
     """List what OpenAI's chat completions endpoint would refuse in `request`; an empty list means valid.
 
     Looks at `messages` only: other members of the body are asked to be JSON, no more. Strict where the reference is
-    silent: unknown members of messages and parts are violations, call arguments must parse as JSON.
+    silent: unknown members of messages and parts are violations, call arguments must parse as JSON. `extras` are names of
+    members that the client itself has sent and its provider takes.
     """
-    return list(list_openai_violations(request))
+    return _leave_out(extras, list_openai_violations(request))
 
 
 def check_responses_request(request: Mapping[str, object]) -> list[str]:
@@ -28,13 +33,20 @@ def check_responses_request(request: Mapping[str, object]) -> list[str]:
     return list(list_responses_violations(request))
 
 
-def check_anthropic_request(request: Mapping[str, object], *, interleaved_thinking: bool = False) -> list[str]:
+def check_anthropic_request(
+    request: Mapping[str, object], *, interleaved_thinking: bool = False, extras: Collection[str] = ()
+) -> list[str]:
     """List what Anthropic's messages endpoint would refuse in `request`; an empty list means valid.
 
     Stricter in two points: roles must alternate, and with `interleaved_thinking` off all thinking blocks of an
-    assistant message come before its other blocks.
+    assistant message come before its other blocks. `extras` as in `check_openai_request`, of blocks.
     """
-    return list(list_anthropic_violations(request, interleaved_thinking=interleaved_thinking))
+    return _leave_out(extras, list_anthropic_violations(request, interleaved_thinking=interleaved_thinking))
+
+
+def _leave_out(extras: Collection[str], violations: Iterable[str]) -> list[str]:
+    unknown = ((one, _UNKNOWN.search(one)) for one in violations)
+    return [one for one, found in unknown if found is None or found[1] not in extras]
 
 
 def check_window_rules(request: Mapping[str, object], *, kind: RequestKind) -> list[str]:

@@ -18,6 +18,8 @@ from everfold.testing.kit.log_plans import (
 )
 from everfold.testing.kit.log_traits import list_plan_traits, list_shape_traits
 
+UNKNOWN_MEMBER: Final = "x_trace"
+"""A member of a message that no reference knows."""
 # A picture of one pixel.
 PNG_DATA: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -124,7 +126,7 @@ def _openai_talk(plan: TalkPlan) -> Wire:
         if plan.outcome == "refusal":
             message["refusal"] = "I cannot help with that."
     if plan.has_unknown_field:
-        message["x_trace"] = {"hop": 3, "exact": 1.50}
+        message[UNKNOWN_MEMBER] = {"hop": 3, "exact": 1.50}
     return message
 
 
@@ -205,7 +207,7 @@ def _anthropic_talk(plan: TalkPlan) -> Wire:
 
 
 def _with_unknown_field(message: Wire, plan: TalkPlan) -> Wire:
-    return message | ({"x_trace": {"hop": 3, "exact": 1.50}} if plan.has_unknown_field else {})
+    return message | ({UNKNOWN_MEMBER: {"hop": 3, "exact": 1.50}} if plan.has_unknown_field else {})
 
 
 def _anthropic_block(kind: PartKind, text: str) -> Wire:
