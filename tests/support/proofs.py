@@ -33,8 +33,12 @@ from everfold.core.windows.window import Window
 from everfold.engine import Everfold
 from everfold.errors import BudgetUnsatisfiableError
 from everfold.session import Session
-from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
-from everfold.testing.kit.log_wire import UNKNOWN_MEMBER
+from everfold.testing.judges.requests import (
+    check_anthropic_request,
+    check_openai_request,
+    check_window_rules,
+    find_extras,
+)
 
 PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
 _LATE: Final = datetime.max.replace(tzinfo=UTC)
@@ -59,6 +63,7 @@ class Prover:
         self.wire_format: WireFormat | None = wire_format
         self.is_prefix_held = is_prefix_held
         self.given: list[Mapping[str, object]] = []
+        self.extras: set[str] = set()
         self.erased: set[int] = set()
         self.digest_texts: dict[str, str] = {}
         self._flat: dict[Provider, Flat] = {}
@@ -73,12 +78,14 @@ class Prover:
         seqs = await self.session.append(list(wires), wire_format=self.wire_format, client_id=client_id)
         new = [wire for seq, wire in zip(seqs, given, strict=True) if seq > len(self.given)]
         self.given += new
+        self.extras |= find_extras(new)
         return seqs
 
     async def refresh(self, wire: Mapping[str, object]) -> int:
         """Append a context refresh, as the engine itself does."""
         (seq,) = await self.session.append(wire, source="refresh", wire_format="openai")
         self.given.append(cast("dict[str, object]", json.loads(json.dumps(wire))))
+        self.extras |= find_extras(self.given[-1:])
         return seq
 
     async def window(self, *, limit: int | None = None, suffix: str | None = None, is_thorough: bool = True) -> Window:
@@ -153,8 +160,8 @@ class Prover:
 
     def _check_requests(self, window: Window, suffix: str | None) -> None:
         checks = {
-            "openai": partial(check_openai_request, extras={UNKNOWN_MEMBER}),
-            "anthropic": check_anthropic_request,
+            "openai": partial(check_openai_request, extras=self.extras),
+            "anthropic": partial(check_anthropic_request, extras=self.extras),
         }
         for provider in PROVIDERS:
             request = render(window, provider)

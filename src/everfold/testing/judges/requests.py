@@ -44,6 +44,13 @@ def check_anthropic_request(
     return _leave_out(extras, list_anthropic_violations(request, interleaved_thinking=interleaved_thinking))
 
 
+def find_extras(messages: Iterable[Mapping[str, object]]) -> set[str]:
+    """The names of members that the judges of both forms refuse in messages as a client has sent them."""
+    forms = (list_openai_violations, list_anthropic_violations)
+    violations = (one for message in messages for judge in forms for one in judge({"messages": [message]}))
+    return {found[1] for one in violations if (found := _UNKNOWN.search(one))}
+
+
 def _leave_out(extras: Collection[str], violations: Iterable[str]) -> list[str]:
     unknown = ((one, _UNKNOWN.search(one)) for one in violations)
     return [one for one, found in unknown if found is None or found[1] not in extras]
