@@ -11,6 +11,7 @@ from everfold.core.compaction.planning import Demand
 from everfold.core.log.appending import Incoming
 from everfold.core.log.calibration import Calibration, observe, raise_for_context_error
 from everfold.core.log.messages import Message, Role, WireFormat
+from everfold.core.log.responses import group_items
 from everfold.core.log.sdk_objects import SdkObject, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.primitives.ids import SessionId
@@ -59,7 +60,8 @@ def as_batch(messages: object) -> list[Wire]:
         raise InvalidInputError(
             f"append takes a message, a JSON object (a dict), or a list of them; got {type(messages).__name__}"
         )
-    return [cast("Wire", to_wire(message)) for message in messages]  # what is no message is refused when it is read
+    wires = [cast("Wire", to_wire(message)) for message in messages]  # what is no message is refused when it is read
+    return list(group_items(wires))
 
 
 READ_COUNT: Final = 50
@@ -183,7 +185,8 @@ class Session:
         The hooks of a turn that begins or ends with them are called once they are stored.
 
         Args:
-            messages: In OpenAI chat or Anthropic messages form; stored exactly as given. Objects of the two SDKs, and
+            messages: In the form of OpenAI's chat, its Responses API or Anthropic's messages; stored exactly as given. Items
+                of one reply of the Responses API are one message, as its response is: `{"object": "response", "output": [...]}`. Objects of the two SDKs, and
                 dicts with such objects in their content, are stored as the JSON that the provider takes back.
             origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside. Without
                 it a tick is the system's, an injection external.

@@ -423,7 +423,8 @@ class SyncSession(Blocking[Session]):
         The hooks of a turn that begins or ends with them are called once they are stored.
 
         Args:
-            messages: In OpenAI chat or Anthropic messages form; stored exactly as given. Objects of the two SDKs, and
+            messages: In the form of OpenAI's chat, its Responses API or Anthropic's messages; stored exactly as given. Items
+                of one reply of the Responses API are one message, as its response is: `{"object": "response", "output": [...]}`. Objects of the two SDKs, and
                 dicts with such objects in their content, are stored as the JSON that the provider takes back.
             origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside. Without
                 it a tick is the system's, an injection external.

@@ -36,6 +36,7 @@ from everfold.session import Session
 from everfold.testing.judges.requests import (
     check_anthropic_request,
     check_openai_request,
+    check_responses_request,
     check_window_rules,
     find_extras,
 )
@@ -174,6 +175,10 @@ class Prover:
             if suffix and provider == "anthropic":
                 last = flatten_request(request)[-1]
                 _hold(suffix[:20] in last[1], f"G5: the dynamic suffix is not last, but {last}")
+
+        if self.given:
+            wrong = check_responses_request(render(window, "responses"), extras=self.extras)
+            _hold(not wrong, f"G6: responses: {wrong[:5]}")
 
     def _check_report(self, window: Window, suffix: str | None) -> None:
         report = window.report

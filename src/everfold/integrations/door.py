@@ -59,7 +59,7 @@ class Asked:
 
     Attributes:
         window: Where the request comes from.
-        body: The request in the provider's form: `messages`, with `system` (Anthropic) and `tools` where there are any.
+        body: The request in the provider's form; see `everfold.core.windows.rendering.render`.
         messages: Its messages, as the door converts them.
     """
 
@@ -198,7 +198,11 @@ class Door(Reach):
             window = await self.session.window(suffix=suffix, require_complete=True)
         body = window.render(form)
         return Asked(
-            window=window, body=body, messages=self._converted.convert(cast("list[JsonValue]", body["messages"]))
+            window=window,
+            body=body,
+            messages=self._converted.convert(
+                cast("list[JsonValue]", body["input" if form == "responses" else "messages"])
+            ),
         )
 
     async def reply(self, asked: Asked, message: Given, *, counted_tokens: int = 0) -> list[int]:

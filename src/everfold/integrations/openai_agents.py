@@ -11,17 +11,17 @@ are listened to; a model that is given as an object is not, and what it had said
 Source: the Agents SDK 0.24: `call_model_input_filter`, `RunHooks`, `ModelProvider`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
+from everfold.core.log.responses import group_items
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Door, Given
-from everfold.integrations.responses_items import Item, group_items, is_of_reply, read_items, write_items
 from everfold.session import Session
 from everfold.sync_classes import SyncSession
 
@@ -34,6 +34,8 @@ from agents.run import CallModelData, ModelInputData
 from openai.types.responses import ResponseTextDeltaEvent
 
 from agents import FunctionTool, Model, ModelProvider, RunConfig, RunHooks
+
+Item: TypeAlias = Mapping[str, Any]
 
 _STOPPED: Final = "the run was stopped"
 
@@ -76,35 +78,32 @@ class Connection:
         items: Sequence[Any] = data.model_data.input
         prompt, tools = data.model_data.instructions or "", _read_tools(data.agent)
         self._asked = asked = await self.door.call(lambda: self._ask(self._give_each(items), prompt, tools))
-        messages: Any = asked.body["messages"]
-        if messages[0]["role"] == "system" and prompt:
-            messages = messages[1:]
-        return ModelInputData(input=list(write_items(messages)), instructions=prompt or None)
+        return ModelInputData(input=asked.messages, instructions=prompt or None)
 
     async def _ask(self, given: Sequence[Given], prompt: str, tools: Sequence[JsonValue]) -> Asked:
         await self.door.take(given)
-        return await self.door.ask(form="openai", system=prompt, tools=tools)
+        return await self.door.ask(form="responses", system=prompt, tools=tools)
 
     def _give_each(self, items: Sequence[Item]) -> list[Given]:
         """The messages of a run's items, under ids that stay."""
         given: list[Given] = []
         replies_count = 0
-        for number, group in enumerate(group_items(items)):
-            if is_of_reply(group[0]):
+        for number, wire in enumerate(group_items(items)):
+            if "output" in wire and "call_id" not in wire:
                 replies_count += 1
-                given.append(self._give_reply(replies_count, group))
-            elif "call_id" in group[0]:
-                given.append(self._give_result(group[0]))
+                given.append(self._give_reply(replies_count, wire))
+            elif "call_id" in wire:
+                given.append(self._give_result(wire))
             else:
-                given.append(Given(f"{self._run_id}/{number}", partial(read_items, group)))
+                given.append(Given(f"{self._run_id}/{number}", partial(list, [wire])))
         self._replies_count = replies_count
         return given
 
-    def _give_reply(self, number: int, items: Sequence[Item]) -> Given:
-        return Given(f"{self._run_id}/reply/{number}", partial(read_items, items))
+    def _give_reply(self, number: int, wire: Item) -> Given:
+        return Given(f"{self._run_id}/reply/{number}", partial(list, [wire]))
 
     def _give_result(self, item: Item) -> Given:
-        return Given(f"{self._run_id}/result/{item['call_id']}", partial(read_items, [item]))
+        return Given(f"{self._run_id}/result/{item['call_id']}", partial(list, [item]))
 
     async def add_result(self, call_id: str, output: str) -> None:
         """Store what a tool gave, which no call of the model may follow."""
@@ -116,9 +115,8 @@ class Connection:
         items = [item.model_dump(mode="json", exclude_none=True) for item in output]
         asked = self._asked
         self._replies_count += 1
-        groups = [group for group in group_items(items) if is_of_reply(group[0])]
-        if asked and groups:
-            given = self._give_reply(self._replies_count, groups[0])
+        if asked and items:
+            given = self._give_reply(self._replies_count, {"object": "response", "output": items})
             await self.door.call(lambda: self.door.reply(asked, given, counted_tokens=counted_tokens))
 
 

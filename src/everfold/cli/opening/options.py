@@ -57,7 +57,8 @@ ExpectedRevision: TypeAlias = Annotated[
     typer.Option("--revision", metavar="N", min=1, help="Change the item only if it is at this revision."),
 ]
 ProviderOption: TypeAlias = Annotated[
-    Provider, typer.Option("--provider", metavar="openai|anthropic", help="The provider whose request format is used.")
+    Provider,
+    typer.Option("--provider", metavar="openai|anthropic|responses", help="The provider whose request format is used."),
 ]
 
 

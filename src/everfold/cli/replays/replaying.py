@@ -11,7 +11,12 @@ from everfold.core.windows.rendering import Provider
 from everfold.core.windows.window import Window
 from everfold.services.inspection.replay import ReplayReport, ReplayTurn
 from everfold.session import Session
-from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
+from everfold.testing.judges.requests import (
+    check_anthropic_request,
+    check_openai_request,
+    check_responses_request,
+    check_window_rules,
+)
 
 MOST_VIOLATIONS = 20
 """How many violations are told; one more tells nothing new."""
@@ -85,5 +90,7 @@ def _describe(turn: ReplayTurn) -> str:
 
 def judge(request: JsonObject, provider: Provider) -> list[str]:
     """What the provider would refuse in a request, and what a window must never show."""
+    if provider == "responses":
+        return check_responses_request(request)
     check = check_openai_request if provider == "openai" else check_anthropic_request
     return [*check(request), *check_window_rules(request, kind=provider)]

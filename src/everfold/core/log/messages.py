@@ -1,6 +1,6 @@
 """Messages as the core sees them: a typed view over the wire form that a client sent.
 
-The wire form (a JSON object in OpenAI chat or Anthropic messages form) is what is stored and what is given back. The
+The wire form (a JSON object in the form of OpenAI's chat, its Responses API or Anthropic's messages) is what is stored and what is given back. The
 view is made from it again whenever it is needed; nothing of the wire form is ever rebuilt from the view.
 """
 
@@ -12,7 +12,8 @@ from everfold.core.primitives.json_values import JsonObject
 from everfold.core.primitives.origins import Origin, Source
 from everfold.core.statements.extracts import ExtractLine
 
-WireFormat = Literal["openai", "anthropic"]
+WireFormat = Literal["openai", "anthropic", "responses"]
+"""openai: of chat completions. responses: of OpenAI's Responses API."""
 Role = Literal["system", "user", "assistant", "tool"]
 """`developer` reads as system; an Anthropic user message that holds a tool result reads as tool."""
 

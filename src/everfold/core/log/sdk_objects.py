@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 _SDK_KEYS = frozenset({"parsed", "parsed_arguments", "parsed_output"})
 """What the SDKs add to a reply for the program, and no provider takes back."""
 
-_NESTED_KEYS = frozenset({"content", "tool_calls", "function"})
+_NESTED_KEYS = frozenset({"content", "tool_calls", "function", "output"})
 """Where in a message there are parts that the SDKs add to. The input of a call is the model's own."""
 
 _DEPTH = 4
@@ -51,7 +51,9 @@ def _convert(value: object, depth: int) -> object:
 
 def _dump(value: SdkObject) -> object:
     dumped = value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    if dumped.get("type") == "message":
+    if dumped.get("object") == "response":
+        dumped = {key: dumped[key] for key in ("object", "output") if key in dumped}
+    elif dumped.get("type") == "message" and "model" in dumped:  # Anthropic's; an item of OpenAI's names no model
         dumped = {key: dumped[key] for key in ("role", "content") if key in dumped}
     return _drop_sdk_keys(dumped)
 

@@ -4,7 +4,7 @@ Sources: the public API references of both providers (chat completion messages; 
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from everfold.core.log.extras import read_extras
@@ -21,6 +21,7 @@ from everfold.core.log.messages import (
     ThinkingPart,
     WireFormat,
 )
+from everfold.core.log.responses import is_responses, read_responses
 from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
 from everfold.errors import InvalidInputError
 
@@ -31,7 +32,8 @@ _OPENAI_ROLES: dict[str, Role] = {
     "assistant": "assistant",
     "tool": "tool",
 }
-_ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_ANTHROPIC_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+"""`system` among the messages is a beta of 2026-04."""
 _TEXT_DATA = "data:text/plain;base64,"
 SERVER_BLOCKS: Final = frozenset(
     {
@@ -63,6 +65,8 @@ ANTHROPIC_BLOCKS: Final = SERVER_BLOCKS | {
 def detect_format(wire: Mapping[str, JsonValue]) -> WireFormat:
     """The wire form that a message is in; a plain text message, which is the same in both, counts as OpenAI's."""
     content = wire.get("content")
+    if is_responses(wire):
+        return "responses"
     if isinstance(content, list):
         for block in content:
             if isinstance(block, dict) and (block.get("type") in ANTHROPIC_BLOCKS or "cache_control" in block):
@@ -78,10 +82,10 @@ def read_wire(wire: JsonObject, *, wire_format: WireFormat | None = None) -> Mes
     """
     if not isinstance(wire, dict):
         raise InvalidInputError(f"a message must be a JSON object with a role and content, got {type(wire).__name__}")
-    if wire_format not in {None, "openai", "anthropic"}:
-        raise InvalidInputError(f"the wire form {wire_format!r} is unknown; expected 'openai' or 'anthropic'")
-    is_anthropic = (wire_format or detect_format(wire)) == "anthropic"
-    view = _read_anthropic(wire) if is_anthropic else _read_openai(wire)
+    read = _READERS.get(wire_format or detect_format(wire))
+    if read is None:
+        raise InvalidInputError(f"the wire form {wire_format!r} is unknown; expected one of {', '.join(_READERS)}")
+    view = read(wire)
     _refuse_repeated_calls(view)
     return view
 
@@ -320,6 +324,13 @@ def _anthropic_result(block: JsonObject, where: str) -> ResultPart:
             images += isinstance(part, ImagePart)
     is_error = bool(block.get("is_error"))
     return ResultPart(call_id=call_id, text="\n".join(texts), is_error=is_error, image_count=images, raw=block)
+
+
+_READERS: Final[Mapping[str, Callable[[JsonObject], MessageView]]] = {
+    "openai": _read_openai,
+    "anthropic": _read_anthropic,
+    "responses": read_responses,
+}
 
 
 def shorten_strings(value: JsonValue, limit_chars: int, *, place: str) -> JsonValue:

@@ -111,11 +111,17 @@ def _is_openai_part(raw: JsonObject) -> bool:
             return False
 
 
-def _image(part: ImagePart) -> JsonObject:
+def show_image_url(part: ImagePart) -> str | None:
+    """The address of an image, or its data as one; None where it is neither."""
     url = part.url if part.url is not None else f"data:{part.media_type};base64,{part.data or ''}"
-    if not _IMAGE_URL.fullmatch(url):
+    return clean_text(url) if _IMAGE_URL.fullmatch(url) else None
+
+
+def _image(part: ImagePart) -> JsonObject:
+    url = show_image_url(part)
+    if url is None:
         return {"type": "text", "text": "[content of type image]"}
-    image: JsonObject = {"url": clean_text(url)}
+    image: JsonObject = {"url": url}
     if part.detail in _DETAILS:
         image["detail"] = part.detail
     return {"type": "image_url", "image_url": image}
@@ -147,11 +153,11 @@ def _say(texts: list[str], calls: list[JsonValue]) -> JsonObject:
 
 def _call(item: ShownCall, *, keeps: bool) -> JsonValue:
     extras = _clean(read_part_extras(item.part, "openai")) if keeps else {}
-    function: JsonValue = {"name": fit_name(item.part.name), "arguments": _arguments(item.arguments)}
+    function: JsonValue = {"name": fit_name(item.part.name), "arguments": fit_arguments(item.arguments)}
     return {"id": fit_id(item.part.id), "type": "function", "function": function, **extras}
 
 
-def _arguments(text: str) -> str:
+def fit_arguments(text: str) -> str:
     """The arguments as they were made where they are JSON; else JSON that holds them."""
     try:
         parse_json(text)
@@ -160,7 +166,8 @@ def _arguments(text: str) -> str:
     return text
 
 
-def _result(item: ShownAnswer) -> JsonValue:
+def read_answer(item: ShownAnswer) -> str:
+    """What a call was answered, as text."""
     text = item.text
     if text is None and item.part is not None:
         text = clean_text(item.part.text)
@@ -168,7 +175,11 @@ def _result(item: ShownAnswer) -> JsonValue:
             text = f"{text}\n[{item.part.image_count} images, not shown in this form]".lstrip()
         if item.part.is_error:
             text = f"[error] {text}"
-    message: JsonObject = {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text or EMPTY_TEXT}
+    return text or EMPTY_TEXT
+
+
+def _result(item: ShownAnswer) -> JsonValue:
+    message: JsonObject = {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": read_answer(item)}
     return _with_extras(message, item.message) if keeps_extras(item.message, "openai") else message
 
 

@@ -1,18 +1,22 @@
 """A window in the form that a provider takes."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.anthropic import render_anthropic
 from everfold.core.windows.entries import Renderable
 from everfold.core.windows.openai import render_openai
+from everfold.core.windows.responses import render_responses
 from everfold.errors import InvalidInputError
 
-Provider = Literal["openai", "anthropic"]
+Provider = Literal["openai", "anthropic", "responses"]
+"""openai: chat completions. responses: OpenAI's Responses API."""
 
 
 def render(window: Renderable, provider: Provider) -> JsonObject:
     """A window as a request: `messages`, with `system` (Anthropic) and `tools` where the session has them.
+
+    For the Responses API it is `input`, with `instructions` and `tools`.
 
     Raises:
         InvalidInputError: the provider's form is unknown.
@@ -21,4 +25,6 @@ def render(window: Renderable, provider: Provider) -> JsonObject:
         return render_openai(window)
     if provider == "anthropic":
         return render_anthropic(window)
-    raise InvalidInputError(f"there is no form for the provider {provider!r}; expected 'openai' or 'anthropic'")
+    if provider == "responses":
+        return render_responses(window)
+    raise InvalidInputError(f"there is no form {provider!r}; expected one of {', '.join(get_args(Provider))}")

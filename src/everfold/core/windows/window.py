@@ -104,7 +104,7 @@ class Window:
         """Whether the log has no message."""
         return not (self.report.last_seq or self.report.withheld_seqs)
 
-    def render(self, provider: Literal["openai", "anthropic"]) -> JsonObject:
+    def render(self, provider: Literal["openai", "anthropic", "responses"]) -> JsonObject:
         """The window as a request: `messages`, with `system` (Anthropic) and `tools` where the session has them.
 
         Every call makes new objects; what is done with them changes nothing here.

@@ -35,7 +35,7 @@ class NewMessages(Given):
 
     messages: list[Wire] = Field(
         min_length=1,
-        description="In OpenAI chat or Anthropic messages form; stored exactly as given.",
+        description="In the form of OpenAI's chat, its Responses API or Anthropic's messages; stored exactly as given.",
         examples=[[_WIRE]],
     )
     origin: Origin | None = Field(

@@ -15,7 +15,7 @@ from everfold.testing.judges.responses_rules import list_responses_violations
 RequestKind: TypeAlias = Literal["openai", "anthropic"]
 
 
-_UNKNOWN = re.compile(r": unknown key '([^']*)'")
+_UNKNOWN = re.compile(r"unknown key '([^']*)'")
 
 
 def check_openai_request(request: Mapping[str, object], *, extras: Collection[str] = ()) -> list[str]:
@@ -28,9 +28,12 @@ def check_openai_request(request: Mapping[str, object], *, extras: Collection[st
     return _leave_out(extras, list_openai_violations(request))
 
 
-def check_responses_request(request: Mapping[str, object]) -> list[str]:
-    """List what OpenAI's Responses endpoint would refuse in `request`, of its `input`; an empty list means valid."""
-    return list(list_responses_violations(request))
+def check_responses_request(request: Mapping[str, object], *, extras: Collection[str] = ()) -> list[str]:
+    """List what OpenAI's Responses endpoint would refuse in `request`, of its `input`; an empty list means valid.
+
+    `extras` are types of items that the client itself has sent and its provider takes.
+    """
+    return _leave_out(extras, list_responses_violations(request))
 
 
 def check_anthropic_request(

@@ -85,6 +85,13 @@ async def test_another_provider_gets_none(messages: list[JsonObject], provider: 
         assert name not in shown
 
 
+async def test_a_system_message_of_blocks_is_taken() -> None:
+    """Anthropic's form may have one among its messages; it is shown at its place."""
+    block: JsonObject = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
+    shown = await show([BLOCKS[0], {"role": "system", "content": [block]}], "anthropic")
+    assert "Be brief." in str(shown)
+
+
 async def test_why_an_answer_broke_off_is_not_sent() -> None:
     """The member that the log itself writes is no provider's."""
     broken: JsonObject = {"role": "assistant", "content": "So", "interrupted": "stopped"}

@@ -11,7 +11,19 @@ CALL: dict[str, Any] = {"type": "function_call", "call_id": "call_1", "name": "a
 OUTPUT: dict[str, Any] = {"type": "function_call_output", "call_id": "call_1", "output": "3"}
 
 
-@pytest.mark.parametrize("given", ["How much?", [ASK], [ASK, CALL, OUTPUT], [ASK, CALL, OUTPUT, CALL, OUTPUT]])
+REASONING: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": []}
+COMPUTER: dict[str, Any] = {"type": "computer_call", "call_id": "call_2", "action": {"type": "wait"}}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("How much?", [ASK], [ASK, CALL, OUTPUT], [ASK, CALL, OUTPUT, CALL, OUTPUT]),
+        [ASK, REASONING, {"type": "web_search_call", "id": "ws_1"}, CALL, OUTPUT],
+        [ASK, COMPUTER, {"type": "computer_call_output", "call_id": "call_2", "output": {}}],
+        [{"type": "compaction", "encrypted_content": "x"}, ASK],
+    ],
+)
 def test_takes_what_the_endpoint_takes(given: object) -> None:
     """A text, messages, and calls with their outputs are valid."""
     assert check_responses_request({"input": given}) == []
@@ -26,6 +38,11 @@ def test_takes_what_the_endpoint_takes(given: object) -> None:
         ([{"role": "tool", "content": "3"}], "role"),
         ([{"role": "user", "content": ""}], "content"),
         ([{"type": "unheard"}], "type"),
+        ([ASK, REASONING], "reasoning"),
+        ([ASK, REASONING, ASK], "reasoning"),
+        ([ASK, {**CALL, "name": ""}, OUTPUT], "needs a name"),
+        ([ASK, CALL, CALL, OUTPUT], "twice"),
+        ([{"role": "user", "content": [{"type": "hologram"}]}], "not one of the parts"),
     ],
 )
 def test_names_what_the_endpoint_refuses(given: object, named: str) -> None:
