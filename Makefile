@@ -15,7 +15,8 @@ COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX
 TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The frameworks whose doors are tested, as their extras are called.
 DOORS := langchain openai-agents pydantic-ai
-LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/uv.txt requirements/peers.txt requirements/weak.txt \
+LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/uv.txt requirements/peers.txt \
+	requirements/weak.txt \
 	$(DOORS:%=requirements/door-%.txt)
 
 # Compiled modules are kept in .venv, where they are in nobody's way: the tests start a hundred programs, and each
@@ -25,7 +26,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors lock upgrade format api pages pictures browser mailserver clean
+.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors lock upgrade format api pages docs pictures browser mailserver clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,11 +99,17 @@ api: $(VENV)/.dev ## Rewrite the classes of the sync face, and tests/api.txt, af
 pages: $(VENV)/.dev ## Rewrite what the documents show of the code: the settings, and what their programs print
 	@PYTHONPATH=. $(BIN)/python tests/pages.py
 
+docs: $(VENV)/.uv ## Build the docs site into build/docs/site, in an environment of its own
+	@test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	@VIRTUAL_ENV=$(abspath .venv-docs) $(UV) pip sync --quiet --require-hashes requirements/docs.txt
+	@.venv-docs/bin/python tests/docs_site.py
+
 lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps the versions that still fit
 	@$(COMPILE) pyproject.toml --output-file requirements/core.txt
 	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --extra workers --group dev --constraint requirements/core.txt --output-file requirements/dev.txt
 	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --extra workers --group dev --group bench --constraint requirements/dev.txt \
 		--output-file requirements/bench.txt
+	@$(COMPILE) --group docs --constraint requirements/dev.txt --output-file requirements/docs.txt
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
 	@$(COMPILE) --no-deps requirements/weak.in --output-file requirements/weak.txt
@@ -130,7 +137,7 @@ mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is 
 		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends dovecot-imapd openssl >/dev/null; fi
 
 clean: ## Remove the environment and everything that was generated
-	@rm -rf $(VENV) .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-docs .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.uv: requirements/uv.txt

@@ -17,6 +17,7 @@ import anyio
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
+from tests.strips_picture import draw_picture
 
 from everfold.config import Settings, read_section
 from everfold.core.compaction.transitions import COMPACTION, DIGEST, EXTRACTION, LAYOUT, OPEN_STATES
@@ -28,6 +29,7 @@ SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
 STATES_PAGE = PROJECT / "docs" / "compaction.md"
 COMMANDS_PAGE = PROJECT / "docs" / "reference" / "cli.md"
 ROUTES_PAGE = PROJECT / "docs" / "reference" / "api.md"
+STRIPS_PICTURE = PROJECT / "docs" / "pictures" / "strips.svg"
 COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
@@ -202,6 +204,7 @@ def rewrite_outputs(page: Path, examples: ModuleType) -> None:
 if __name__ == "__main__":
     SETTINGS_PAGE.write_text(write_settings_page(), "utf-8")
     ROUTES_PAGE.write_text(anyio.run(write_routes_page), "utf-8")
+    STRIPS_PICTURE.write_text(anyio.run(draw_picture), "utf-8")
     STATES_PAGE.write_text(put_states(STATES_PAGE.read_text("utf-8")), "utf-8")
     listing = subprocess.run([sys.executable, COMMANDS_SCRIPT], capture_output=True, text=True, check=True)
     COMMANDS_PAGE.write_text(listing.stdout, "utf-8")

@@ -1,7 +1,8 @@
 """What the documents show works, and what they show as its output is what it prints.
 
 The fence of a block says what it is. `python run` and `sh run` are whole programs, each run in an empty folder of its
-own; `text output` directly after one is everything that it prints. `python` is a fragment, which must at least be
+own; `text output` directly after one is everything that it prints. `python run model` is one that has a provider of
+models at hand, on this machine, under the variables that the SDKs read. `python` is a fragment, which must at least be
 Python and may await where it likes. `make pages` writes the outputs anew.
 """
 
@@ -10,6 +11,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,12 +20,14 @@ import pytest
 from tests.forks import Forks
 
 import everfold
+from everfold.testing.kit.model_server import ModelServer
 
 PROJECT = Path(__file__).resolve().parents[2]
 FORK_CLIENT = PROJECT / "tests" / "fork_client.py"
 PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 SHOWN = re.compile(
-    r"^```(?:(python|sh) run|(python[^\n]*))\n(.*?)^```$(?:\n\n```text output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+    r"^```(?:((?:python|sh) run(?: model)?)|(python[^\n]*))\n(.*?)^```$(?:\n\n```text output\n(.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -39,7 +44,13 @@ class Example(NamedTuple):
 def find_examples(text: str, page: str) -> list[Example]:
     """Each block of a page that is run or is Python, with the line on which it starts."""
     return [
-        Example(f"{page}:{text.count(chr(10), 0, it.start()) + 1}", it[1] or "", it[2] or f"{it[1]} run", it[3], it[4])
+        Example(
+            f"{page}:{text.count(chr(10), 0, it.start()) + 1}",
+            (it[1] or "").split(" ")[0],
+            it[1] or it[2],
+            it[3],
+            it[4],
+        )
         for it in SHOWN.finditer(text)
     ]
 
@@ -57,13 +68,21 @@ def run_example(example: Example, folder: Path, forks: Forks | None = None) -> s
     everfold.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERFOLD_")}
     path = {"PATH": f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"}
-    environment = {**kept, **path}
-    if forks and example.program == "python":
-        return forks.run(example.code, folder=folder, environment=environment)
-    command = [sys.executable, "-W", "error", "-c"] if example.program == "python" else ["bash", "-euc"]
-    return subprocess.run(
-        [*command, example.code], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    with providing_model() if example.fence.endswith(" model") else nullcontext({}) as model:
+        environment = {**kept, **path, **model}
+        if forks and example.program == "python":
+            return forks.run(example.code, folder=folder, environment=environment)
+        command = [sys.executable, "-W", "error", "-c"] if example.program == "python" else ["bash", "-euc"]
+        return subprocess.run(
+            [*command, example.code], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+
+@contextmanager
+def providing_model() -> Iterator[dict[str, str]]:
+    """A provider on this machine, and the variables under which the SDKs find it."""
+    with ModelServer() as server:
+        yield {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": "none"}
 
 
 EXAMPLES = [it for page in PAGES for it in find_examples(page.read_text("utf-8"), str(page.relative_to(PROJECT)))]
@@ -74,7 +93,7 @@ PROGRAMS = [it for it in EXAMPLES if it.program]
 @pytest.mark.parametrize("example", PYTHON, ids=[it.place for it in PYTHON])
 def test_every_example_is_python(example: Example) -> None:
     """A block that says it is Python compiles, and its fence says whether it is run."""
-    assert example.fence in {"python", "python run"}
+    assert example.fence in {"python", "python run", "python run model"}
     top_level_await = 0 if example.program else ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     compile(example.code, example.place, "exec", flags=top_level_await)
 
@@ -120,12 +139,13 @@ def test_finds_programs_fragments_and_outputs() -> None:
     """Each kind of block is found, with the line of its fence and what follows it."""
     text = (
         "Text\n\n```python run\nx = 1\n```\n\n```text\nno\n```\n\n```python\ny\n```\n\n"
-        "```sh run\nls\n```\n\n```text output\na\n```\n\n```sh\nno\n```\n"
+        "```python run model\nz\n```\n\n```sh run\nls\n```\n\n```text output\na\n```\n\n```sh\nno\n```\n"
     )
     assert find_examples(text, "page.md") == [
         ("page.md:3", "python", "python run", "x = 1\n", None),
         ("page.md:11", "", "python", "y\n", None),
-        ("page.md:15", "sh", "sh run", "ls\n", "a\n"),
+        ("page.md:15", "python", "python run model", "z\n", None),
+        ("page.md:19", "sh", "sh run", "ls\n", "a\n"),
     ]
 
 

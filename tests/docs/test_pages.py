@@ -1,6 +1,8 @@
 """The pages name only what is there: files, commands, guarantees and their proofs."""
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,43 @@ GUARANTEES = [f"G{number}" for number in range(1, 13)]
 UNPROVEN = "not in this release"
 
 
+def drop_programs(text: str) -> str:
+    """The text of a page without its blocks of code."""
+    return re.sub(r"(?ms)^```.*?^```$", "", text)
+
+
+@cache
+def list_anchors(page: Path) -> frozenset[str]:
+    """What a link may name on a page: each heading in lower case, with hyphens for spaces and without marks."""
+    headings = re.findall(r"^#+ (.+)$", drop_programs(page.read_text("utf-8")), re.MULTILINE)
+    return frozenset(re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings)
+
+
+def find_broken(page: Path) -> Iterator[str]:
+    """The links of a page to files that are not there, and to headings that a page does not have."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", drop_programs(page.read_text("utf-8"))):
+        place, _, anchor = link.partition("#")
+        if ":" in link:
+            continue
+        target = page.parent / place if place else page
+        if not target.exists() or (anchor and anchor not in list_anchors(target)):
+            yield link
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(PROJECT)) for page in PAGES])
 def test_every_link_leads_somewhere(page: Path) -> None:
-    """A link to a file of the project points to one that exists."""
-    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
-    assert [it for it in links if ":" not in it and not (page.parent / it).exists()] == []
+    """A link to a file of the project points to one that exists, and to a heading that it has."""
+    assert list(find_broken(page)) == []
+
+
+def test_finds_a_broken_link(tmp_path: Path) -> None:
+    """A link to a missing file or heading is found; code, other sites and what is there are not."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `word` or two\n[a](#a-word-or-two) [b](#b) [c](page.md) [d](no.md) [e](page.md#none) [f](https://x.y/z)\n"
+        "```python\nx[1](2)\n```\n"
+    )
+    assert list(find_broken(page)) == ["#b", "no.md", "page.md#none"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(PROJECT)) for page in PAGES])

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.strips_picture import draw_picture
 
 from everfold import errors
 from everfold.adapters.sqlite.store import SqliteStore
@@ -67,6 +68,11 @@ def list_errors(cls: type[EverfoldError] = EverfoldError) -> Iterator[type[Everf
 def test_the_settings_page_is_current(project: Path) -> None:
     """The page of settings is what the code says; `make pages` writes it anew."""
     assert read_page(project, "settings.md") == load_pages_script(project).write_settings_page()
+
+
+async def test_the_picture_of_strips_is_current(project: Path) -> None:
+    """The picture of the first page shows what the engine does; `make pages` draws it anew."""
+    assert (project / "docs" / "pictures" / "strips.svg").read_text("utf-8") == await draw_picture()
 
 
 @pytest.mark.parametrize("key", list(list_settings()))

@@ -1,4 +1,4 @@
-"""Properties that other systems name in their tests and that no other module of ours is about; see docs/memory-tests.md."""
+"""Properties that other systems name in their tests and that no other module of ours is about."""
 
 import json
 from dataclasses import replace
