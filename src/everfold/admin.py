@@ -10,7 +10,7 @@ from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.observation.overview import Spend, WorkCounts
 from everfold.core.observation.usage import start_of_day
-from everfold.core.primitives.ids import AgentId, CompactionId, SessionId
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.core.primitives.listing import require_page_size
 from everfold.errors import InvalidInputError
 from everfold.ports.browsing import SessionFigures
@@ -23,6 +23,7 @@ from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
 from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
 from everfold.services.sessions.open_session import Defaults
+from everfold.services.sessions.search_users import USERS_PER_PAGE, UserHit, search_users
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
 from everfold.services.turns.do_job import do_job
@@ -34,6 +35,20 @@ class BrowsedSession:
 
     record: SessionRecord
     figures: SessionFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedUsers:
+    """What a search over all users found among the next of them.
+
+    Attributes:
+        users_count: How many users were looked through.
+        next_id: The user after whom to go on; None where all were looked through.
+    """
+
+    hits: tuple[UserHit, ...]
+    users_count: int
+    next_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +132,34 @@ class Admin:
             )
         figures = await self.store.read_figures([record.id for record in records])
         return [BrowsedSession(record=record, figures=figures[record.id]) for record in records if record.id in figures]
+
+    async def search_messages(
+        self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
+    ) -> SearchedUsers:
+        """The messages that answer a question, of the next 50 users in the order in which they became known.
+
+        Args:
+            question: In words.
+            agent: Only those of sessions with this agent.
+            after: The `next_id` of the search before.
+            limit: How many messages at most.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 1,000.
+            NotFoundError: no user has the id `after`.
+        """
+        users = await self.users.list_page(
+            "", after=None if after is None else UserId(after), limit_count=USERS_PER_PAGE
+        )
+        hits = await search_users(
+            self.store,
+            question,
+            users,
+            agent_id=None if agent is None else AgentId(agent),
+            limit_count=require_page_size(limit),
+        )
+        is_full = len(users) == USERS_PER_PAGE
+        return SearchedUsers(hits=tuple(hits), users_count=len(users), next_id=users[-1].id if is_full else None)
 
     async def list_agents(self) -> list[AgentId]:
         """Every agent with a session, by name, whether the settings describe it or not."""

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Collection, Generator, Sequence
 from datetime import datetime, timedelta
 
-from everfold.admin import Admin, BrowsedSession
+from everfold.admin import Admin, BrowsedSession, SearchedUsers
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId, Scope
 from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.core.access.users import DEFAULT_NAME, User
@@ -861,6 +861,23 @@ class SyncAdmin(Blocking[Admin]):
         return self._call(
             self.wrapped.browse_sessions, user=user, agent=agent, after=after, limit=limit, newest_first=newest_first
         )
+
+    def search_messages(
+        self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
+    ) -> SearchedUsers:
+        """The messages that answer a question, of the next 50 users in the order in which they became known.
+
+        Args:
+            question: In words.
+            agent: Only those of sessions with this agent.
+            after: The `next_id` of the search before.
+            limit: How many messages at most.
+
+        Raises:
+            InvalidInputError: the limit is not between 1 and 1,000.
+            NotFoundError: no user has the id `after`.
+        """
+        return self._call(self.wrapped.search_messages, question, agent=agent, after=after, limit=limit)
 
     def list_agents(self) -> list[AgentId]:
         """Every agent with a session, by name, whether the settings describe it or not."""

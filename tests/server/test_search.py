@@ -104,3 +104,21 @@ async def test_a_search_is_audited(served: Served, admin: httpx2.AsyncClient) ->
     await admin.get(f"/api/search?q=larch&user={ADA}")
     (entry,) = (await admin.get(f"/api/users/{ADA}/memory/audit")).json()["entries"]
     assert (entry["action"], entry["actor"], entry["about"]) == ("read", "key:admin False", ["/api/search"])
+
+
+async def test_an_admin_searches_all_users_page_by_page(served: Served, admin: httpx2.AsyncClient) -> None:
+    """The pages of a search over all users look through each user once, and each hit names its user."""
+    users = [await served.runtime.engine.add_user(f"User {number}") for number in range(60)]
+    for user in users[::20]:
+        await speak(served, user.id, "shop", f"The berth of {user.name}.")
+    path, seen, found = "/api/search/messages?q=berth", 0, list[tuple[str, str, str]]()
+    cursor: str | None = ""
+    while cursor is not None:
+        body = (await admin.get(path + (f"&cursor={cursor}" if cursor else ""))).json()
+        seen += body["users_count"]
+        found += [(hit["user_id"], hit["user_name"], hit["excerpt"]) for hit in body["messages"]]
+        cursor = body["next_cursor"]
+    assert seen == len(await served.runtime.engine.list_users(limit=1000))
+    assert sorted(found) == sorted((user.id, user.name, f"The berth of {user.name}.") for user in users[::20])
+    assert (await admin.get(f"{path}&agent=desk")).json()["messages"] == []
+    assert (await admin.get(f"{path}&cursor=nobody")).status_code == 404

@@ -16,7 +16,7 @@ const NAMES = Object.keys(PAGES);
 
 // A page and its style are loaded when it is first opened. A browser remembers a module that it could not load, so each
 // new attempt loads it from another address.
-const loaded = new Map();
+const loaded = new Map(), styles = new Map();
 let attempts = 0;
 function loadPage(name) {
   if (!loaded.has(name)) {
@@ -28,11 +28,14 @@ function loadPage(name) {
   return loaded.get(name);
 }
 const addStyle = name => new Promise(resolve => {
-  if (document.querySelector(`link[href="assets/style/${name}.css"]`)) return resolve();
+  if (styles.has(name)) return resolve();
   const link = document.createElement("link");
   Object.assign(link, { rel: "stylesheet", href: `assets/style/${name}.css`, onload: resolve, onerror: resolve });
+  styles.set(name, link);
   document.head.append(link);
 });
+/** The style of a page applies while that page is shown, so that no class of one page changes another. */
+const useStyle = name => styles.forEach((link, of) => { link.media = of === name ? "all" : "not all"; });
 
 function Page({ url }) {
   const [state, setState] = useState({ name: null });
@@ -42,7 +45,7 @@ function Page({ url }) {
   const load = () => {
     const show = shown => wanted.current === name && setState({ name, ...shown }); // the user may have gone on meanwhile
     return loadPage(name).then(
-      page => show({ page }),
+      page => wanted.current === name && (useStyle(name), show({ page })),
       problem => show({ problem: { message: `The page could not be loaded: ${problem.message}` } }),
     );
   };

@@ -4,10 +4,13 @@ from typing import Annotated
 
 from fastapi import Query
 
-from everfold.server.access import OfSearch
+from everfold.admin import SearchedUsers
+from everfold.server.access import AsAdmin, Context, OfSearch
+from everfold.server.paging import Cursor
 from everfold.server.routing import make_router
 from everfold.server.schemas.schema import GivenTime
-from everfold.server.schemas.search import ROLES, HitsSchema, read_places, read_roles
+from everfold.server.schemas.search import ROLES, HitsSchema, SearchedUsersSchema, read_places, read_roles
+from everfold.server.scoping import AskedAgent
 from everfold.services.sessions.search import MOST_HITS
 from everfold.services.sessions.search_all import Found
 
@@ -52,3 +55,11 @@ async def search(
     return await memory.search_all(
         q, places=read_places(places), limit=limit, roles=read_roles(roles), since=since, until=until
     )
+
+
+@router.get("/api/search/messages", response_model=SearchedUsersSchema)
+async def search_messages(
+    _: AsAdmin, runtime: Context, q: Question, agent: AskedAgent = None, limit: HitLimit = 10, cursor: Cursor = None
+) -> SearchedUsers:
+    """Find messages of all users that answer a question, 50 users at a time."""
+    return await runtime.engine.admin.search_messages(q, agent=agent, after=cursor, limit=limit)

@@ -2,12 +2,14 @@
 
 from typing import get_args
 
+from everfold.admin import SearchedUsers
 from everfold.core.log.messages import Role
 from everfold.server.schemas.items import ItemSchema
 from everfold.server.schemas.schema import project
 from everfold.server.schemas.topics import TopicLineSchema
 from everfold.services.sessions.search import SearchHit
 from everfold.services.sessions.search_all import Found, ItemHit, Place, TopicHit
+from everfold.services.sessions.search_users import UserHit
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -37,4 +39,20 @@ HitsSchema = project(
     messages=MessageHitSchema,
     items=ItemHitSchema,
     topics=TopicHitSchema,
+)
+UserHitSchema = project(
+    "UserHit",
+    UserHit,
+    "user_id=user.id user_name=user.name",
+    "A message that was found, and whose it is.",
+    base=MessageHitSchema,
+    at="hit",
+    words={"user_id": "Whose it is.", "user_name": "Their display name."},
+)
+SearchedUsersSchema = project(
+    "SearchedUsers",
+    SearchedUsers,
+    "messages=hits users_count next_cursor=next_id",
+    "Messages of many users, best first.",
+    messages=UserHitSchema,
 )

@@ -73,6 +73,11 @@ async def search_messages(
     hits = await store.search(
         query, user_id=user_id, agent_id=agent_id, session_id=session_id, limit_count=limit_count, only=only
     )
+    return await show_hits(store, hits, query)
+
+
+async def show_hits(store: Store, hits: Sequence[Hit], query: SearchQuery) -> list[SearchHit]:
+    """Hits with their excerpts, in their order; those whose message is gone are left out."""
     messages = await _read_hits(store, hits)
     return [
         _to_hit(hit, messages[hit.session_id, hit.seq], query) for hit in hits if (hit.session_id, hit.seq) in messages

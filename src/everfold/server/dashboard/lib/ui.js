@@ -169,8 +169,9 @@ export const Busy = ({ isBusy, className = "", disabled, children, type = "butto
 
 const MOST_CHARS = 20000;
 
-/** A text of any length and content: the first 20,000 characters, as high as `maxHeight` pixels; both can be opened. */
-export function Text({ value, className = "", maxHeight = 300, as = "div" }) {
+/** A text of any length and content: the first 20,000 characters, as high as `maxHeight` pixels; both can be opened.
+ *  `shown` stands for the text where it is formatted. */
+export function Text({ value, className = "", maxHeight = 300, as = "div", shown: formatted = null }) {
   const text = String(value ?? "");
   const [shown, setShown] = useState(MOST_CHARS);
   const [isOpen, setOpen] = useState(false);
@@ -183,7 +184,7 @@ export function Text({ value, className = "", maxHeight = 300, as = "div" }) {
   const left = text.length - shown;
   return html`
     <div class=${`text-box ${isTall && !isOpen ? "closed" : ""}`} style=${{ "--text-max": `${maxHeight}px` }}>
-      <${as} class=${`text ${className}`} dir="auto" ref=${box}>${cut(text, shown)}</${as}>
+      <${as} class=${`text ${className}`} dir="auto" ref=${box}>${formatted ?? cut(text, shown)}</${as}>
       ${(isTall || left > 0) && html`<div class="more">
         ${isTall && html`<button type="button" class="link" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>${isOpen ? "Show less" : "Show all"}</button>`}
         ${left > 0 && (isOpen || !isTall) && html`<button type="button" class="link" onClick=${() => setShown(shown + MOST_CHARS)}>${number(left)} more characters</button>`}
@@ -240,6 +241,21 @@ export function Bar({ parts, total, label, format = number, hasLegend = true }) 
         <li key=${part.label}><i class=${part.className || ""}></i>${part.label} ${format(part.value)}</li>`)}</ul>`}
     </div>`;
 }
+
+// Tables
+
+/** A table; on a phone each row is a card in which every value has the title of its column. The roles are written out
+ *  because the card form has no table layout. columns [{title, cell(row), isNumber, className}]; `titleHidden` is for
+ *  screen readers only. */
+export const Table = ({ caption, columns, rows, keyOf = row => row.id, className = "", rowClass = () => "" }) => html`
+  <div class="table-box"><table class=${`stacks ${className}`} role="table">
+    <caption class="unseen">${caption}</caption>
+    <thead role="rowgroup"><tr role="row">${columns.map(column => html`
+      <th key=${column.title} scope="col" role="columnheader" class=${column.isNumber ? "number" : ""}>${column.titleHidden ? html`<span class="unseen">${column.title}</span>` : column.title}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${rows.map(row => html`
+      <tr key=${keyOf(row)} role="row" class=${rowClass(row)}>${columns.map(column => html`
+        <td key=${column.title} role="cell" class=${`${column.isNumber ? "number" : ""} ${column.className || ""}`} data-title=${column.titleHidden ? "" : column.title}><div>${column.cell(row)}</div></td>`)}</tr>`)}</tbody>
+  </table></div>`;
 
 // Tabs
 

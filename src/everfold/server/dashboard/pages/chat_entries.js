@@ -1,14 +1,15 @@
 // The entries of a conversation: messages, tool calls, notes and problems.
 import { number } from "../lib/format.js";
+import { Markdown } from "../lib/markdown.js";
 import { Failure, html, Text, Time } from "../lib/ui.js";
 import { describeNote, interruptionOf, partsOf, wordsOf } from "./chat_turn.js";
 import { sessionHref } from "./session.js";
 
 export function Entry({ entry, sessionId, turn }) {
   if (entry.kind === "message") return html`<${Stored} message=${entry.message} answers=${entry.answers} sessionId=${sessionId} />`;
-  if (entry.kind === "pending") return html`<${Bubble} side="user" seq=${entry.seq} sessionId=${sessionId}><${Text} value=${entry.text} maxHeight=${420} /><//>`;
+  if (entry.kind === "pending") return html`<${Bubble} side="user" seq=${entry.seq} sessionId=${sessionId}><${Markdown} value=${entry.text} maxHeight=${420} /><//>`;
   if (entry.kind === "draft") return html`<${Bubble} side="assistant"><div class="text draft" dir="auto">${entry.text}</div><//>`;
-  if (entry.kind === "said") return html`<${Bubble} side="assistant" seq=${entry.seq} sessionId=${sessionId} isCut=${entry.isCut}><${Text} value=${entry.text} maxHeight=${600} /><//>`;
+  if (entry.kind === "said") return html`<${Bubble} side="assistant" seq=${entry.seq} sessionId=${sessionId} isCut=${entry.isCut}><${Markdown} value=${entry.text} maxHeight=${600} /><//>`;
   if (entry.kind === "tool") return html`<${Tool} call=${entry.call} answer=${entry.answer} />`;
   if (entry.kind === "note") return html`<p class=${`note note-${entry.event}`} role="status" dir="auto">${describeNote(entry.event, entry.data)}</p>`;
   if (entry.kind === "open") return html`<${Open} missing=${entry.missing} turn=${turn} />`;
@@ -33,7 +34,7 @@ function Stored({ message, answers, sessionId }) {
   if (results.length) return html`${results.map((part, index) => html`<${Tool} key=${index} call=${{ name: "result", arguments: "" }} answer=${answers.get(part.call_id)} seq=${message.seq} sessionId=${sessionId} />`)}`;
   const said = calls.length ? wordsOf(message) : message.text;
   return html`${(said || !calls.length) && html`<${Bubble} side=${message.role === "user" ? "user" : message.role === "assistant" ? "assistant" : "other"} name=${message.role} seq=${message.seq} sessionId=${sessionId} at=${message.said_at} isCut=${reason !== null}>
-      <${Text} value=${said || "no text"} maxHeight=${600} />
+      <${Markdown} value=${said || "no text"} maxHeight=${600} />
       ${reason !== null && html`<p class="small cut-reason" dir="auto">Stopped: ${reason}</p>`}
     <//>`}
     ${calls.map((part) => html`<${Tool} key=${part.id} call=${part} answer=${answers.get(part.id) || null} seq=${message.seq} sessionId=${sessionId} isStored=${true} />`)}`;

@@ -85,9 +85,12 @@ function SessionActions({ session, onChanged }) {
   return html`<p class="actions">
     ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "This is the current session again.")}>Resume</button>`}
     <button type="button" disabled=${isBusy} title="Start an empty session after this one" onClick=${() => act("new", "A new session was started.")}>New</button>
-    <button type="button" disabled=${isBusy} title="Start an empty session and reset the token calibration" onClick=${() => act("reset", "A new session was started, and the token calibration was reset.")}>Reset</button>
+    <button type="button" disabled=${isBusy} title="Start an empty session and reset the token calibration" onClick=${() => setAsked("reset")}>Reset…</button>
     ${chat}
     <button type="button" class="danger" disabled=${isBusy} onClick=${() => setAsked("erase")}>Erase…</button>
+    ${asked === "reset" && html`<${Confirm} title="Reset to an empty session?" danger=${false} confirmLabel="Reset"
+      text="A new, empty session becomes the current one, and its token calibration starts again. This session and its messages stay, and you can resume it."
+      onConfirm=${() => act("reset", "A new session was started, and the token calibration was reset.")} onClose=${() => setAsked(null)} />`}
     ${asked === "erase" && html`<${Confirm} title="Erase this session?" danger=${true} typed=${session.id.slice(-6)} confirmLabel="Erase the session"
       text="This deletes every message, the digests, and all memory that rests on this session alone. This cannot be undone." onConfirm=${erase} onClose=${() => setAsked(null)} />`}
   </p>`;

@@ -66,6 +66,14 @@ export function describeRange(compaction) {
   return compaction.first_seq === compaction.last_seq ? `message ${number(compaction.first_seq)}` : `messages ${number(compaction.first_seq)}–${number(compaction.last_seq)}`;
 }
 
+/** What a compaction did with its messages: "29 folded, 6 kept verbatim, 7 older ones folded later". */
+export function describeFate(compaction) {
+  if (compaction.state === "cancelled") return "no message was folded";
+  if (compaction.folded_count == null) return "";
+  return [`${number(compaction.folded_count)} folded`, compaction.kept_count > 0 && `${number(compaction.kept_count)} kept verbatim`,
+    compaction.left_count > 0 && `${number(compaction.left_count)} kept ones of older ranges folded too`].filter(Boolean).join(", ");
+}
+
 const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? "" : "."}`;
 
 export function StateBadge({ state }) {
@@ -78,7 +86,7 @@ function CompactionCard({ sessionId, compaction, most, isOpenFirst, onJump, onCh
   return html`<li class="compaction card" data-compaction=${compaction.id}>
     <button type="button" class="compaction-head" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
       <b class="ordinal">${compaction.ordinal}</b>
-      <span class="compaction-what">${describeRange(compaction)} <em>by ${compaction.trigger}</em></span>
+      <span class="compaction-what">${describeRange(compaction)} <em>by ${compaction.trigger}</em> <span class="compaction-fate">${describeFate(compaction)}</span></span>
       <${StateBadge} state=${compaction.state} />
       <span class="compaction-when"><${Time} at=${compaction.ended_at || compaction.begun_at} /></span>
       <${BeforeAfter} before=${compaction.tokens_before} after=${compaction.tokens_after} most=${most} />

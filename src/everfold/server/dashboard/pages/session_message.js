@@ -3,6 +3,7 @@ import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
 import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad, useWho } from "../lib/ui.js";
+import { Markdown } from "../lib/markdown.js";
 import { FateChip, READ, fateMeaning } from "./fates.js";
 
 const AUTHORITIES = ["0, from outside", "1 of 4", "2 of 4", "3 of 4", "4, the system"];
@@ -130,7 +131,7 @@ export function Original({ sessionId, message, onErased, onSession }) {
 function Parts({ message }) {
   const parts = (message.parts || []).filter((part) => part.kind !== "text");
   return html`<div class="parts">
-    ${(message.text || "") !== "" ? html`<div class="said-text" id="message-text"><${Text} value=${message.text} maxHeight=${420} /></div>` : !parts.length && html`<p class="soft">No text.</p>`}
+    ${(message.text || "") !== "" ? html`<div class="said-text" id="message-text"><${message.role === "tool" ? Text : Markdown} value=${message.text} maxHeight=${420} /></div>` : !parts.length && html`<p class="soft">No text.</p>`}
     ${parts.length > 0 && html`<ul class="part-list" aria-label="Parts of the message">
       ${parts.map((part, index) => html`<li key=${index}><span class="tag">${part.kind}</span> <span dir="auto">${describePart(part)}</span></li>`)}
     </ul>`}

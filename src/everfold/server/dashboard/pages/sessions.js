@@ -3,7 +3,7 @@ import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
 import { useEngineEvents } from "../lib/live.js";
-import { Empty, Failure, goTo, hrefTo, html, Id, Line, Loading, Search, Time, useDebounced, useLoad, useWho } from "../lib/ui.js";
+import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Search, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
@@ -71,19 +71,37 @@ function Folded({ session }) {
   </div>`;
 }
 
+/** The messages that a question finds: of one user, or of all users, page by page of users. */
 function Hits({ question, user, agent }) {
-  const who = useWho(), scope = who?.key.scope || "";
-  const asked = user || (scope.startsWith("user:") ? undefined : who?.default_user_id || "default");
-  const found = useLoad(({ signal }) => get("/api/search", { q: question, user: asked, agent, in: "messages", limit: MOST_HITS }, { signal }), [question, asked, agent]);
-  if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
-  if (!found.data) return html`<${Loading} />`;
-  const hits = found.data.messages;
-  return html`<div>
-    <p class="soft small count-line" role="status">${hits.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(hits.length, "message")}${user ? "" : scope.startsWith("user:") ? "" : " of the default user; choose another above"}</p>
-    ${hits.length ? html`<ul class="hits card" aria-label="Messages found">${hits.map((hit) => html`<li key=${`${hit.session_id}:${hit.seq}`}>
-      <a href=${hrefTo("sessions", hit.session_id, "log", { seq: hit.seq })}>
-        <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span> <span class="soft small mono">${hit.session_id.slice(-8)}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>
-        <${Line} value=${hit.excerpt} max=${400} as="div" />
-      </a></li>`)}</ul>` : html`<div class="card"><${Empty} title="Nothing found" hint="No message matches. Search compares words, and also meaning when an embedder is configured." /></div>`}
-  </div>`;
+  const { key } = useWho(), isAll = !user && key.scope === "admin";
+  if (!user && key.scope.startsWith("agent:")) return html`<div class="card"><${Empty} title="Choose a user" hint="This API key can search the messages of one user at a time." /></div>`;
+  return isAll ? html`<${HitsOfAll} key=${`${question}|${agent}`} question=${question} agent=${agent} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} />`;
 }
+
+function HitsOfUser({ question, user, agent }) {
+  const found = useLoad(({ signal }) => get("/api/search", { q: question, user, agent, in: "messages", limit: MOST_HITS }, { signal }), [question, user, agent]);
+  return html`<${Loaded} load=${found}>${({ messages }) => html`<${HitList} hits=${messages} said=${messages.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(messages.length, "message")} />`}<//>`;
+}
+
+function HitsOfAll({ question, agent }) {
+  const [more, setMore] = useState({ hits: [], users: 0, cursor: undefined });
+  const first = useLoad(({ signal }) => get("/api/search/messages", { q: question, agent, limit: MOST_HITS }, { signal }), [question, agent]);
+  const next = useAction(async () => {
+    const page = await get("/api/search/messages", { q: question, agent, limit: MOST_HITS, cursor: more.cursor ?? first.data.next_cursor });
+    setMore({ hits: [...more.hits, ...page.messages], users: more.users + page.users_count, cursor: page.next_cursor });
+  });
+  return html`<${Loaded} load=${first}>${(data) => {
+    const hits = [...data.messages, ...more.hits], users = data.users_count + more.users;
+    const cursor = more.cursor === undefined ? data.next_cursor : more.cursor;
+    return html`<${HitList} hits=${hits} said=${`${plural(hits.length, "message")} of ${cursor ? `the first ${number(users)} users` : users === 1 ? "the only user" : `all ${number(users)} users`}`} />
+      <${Failure} problem=${next.problem} />
+      ${cursor && html`<div class="more-row"><${Busy} isBusy=${next.isBusy} onClick=${next.run}>Search more users<//></div>`}`;
+  }}<//>`;
+}
+
+const HitList = ({ hits, said }) => html`<p class="soft small count-line" role="status">${said}</p>
+  ${hits.length ? html`<ul class="hits card" aria-label="Messages found">${hits.map((hit) => html`<li key=${`${hit.session_id}:${hit.seq}`}>
+    <a href=${hrefTo("sessions", hit.session_id, "log", { seq: hit.seq })}>
+      <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span>${hit.user_name !== undefined && html` <${Line} className="small" value=${hit.user_name} empty="no name" />`} <span class="soft small mono">${hit.session_id.slice(-8)}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>
+      <${Line} value=${hit.excerpt} max=${400} as="div" />
+    </a></li>`)}</ul>` : html`<div class="card"><${Empty} title="Nothing found" hint="No message matches. Search compares words, and also meaning when an embedder is configured." /></div>`}`;

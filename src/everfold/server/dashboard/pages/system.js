@@ -4,7 +4,7 @@ import { useEffect } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural, secs, usd, words } from "../lib/format.js";
 import { CHANGES, useEngineEvents } from "../lib/live.js";
-import { Bar, Busy, Empty, Failure, hrefTo, html, Line, Loaded, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../lib/ui.js";
+import { Bar, Busy, Empty, Failure, hrefTo, html, Line, Loaded, Table, Tag, Text, Time, toast, useAction, useLoad, useWho } from "../lib/ui.js";
 import { ApiKeys } from "./system/keys.js";
 import { Sources } from "./system/sources.js";
 
@@ -44,7 +44,7 @@ function useHealth() {
   }, []);
 }
 
-const Figure = ({ value, label, note, kind = "" }) => html`<li class="figure"><b class=${kind}>${value}</b><span>${label}</span>${note && html`<small>${note}</small>`}</li>`;
+const Figure = ({ value, label, note, kind = "" }) => html`<li ><b class=${kind}>${value}</b><span>${label}</span>${note && html`<small>${note}</small>`}</li>`;
 
 const countsOf = counts => Object.entries(counts || {}).filter(([state, count]) => count && state !== "all").map(([state, count]) => `${number(count)} ${words(state)}`).join(", ");
 
@@ -66,34 +66,45 @@ function Figures({ system }) {
 
 function Compactions({ compactions, onChanged }) {
   const rows = [...(compactions.failed || []).map(compaction => ({ ...compaction, isFailed: true })), ...(compactions.waiting || [])];
+  const columns = [
+    { title: "State", cell: one => html`<${Tag} kind=${one.isFailed ? "bad" : one.state === "running" ? "accent" : ""}>${words(one.state)}<//>` },
+    { title: "Session", cell: one => html`<a class="mono small" href=${hrefTo("sessions", one.session_id, "compactions", { compaction: one.id })}>${String(one.session_id).slice(-8)}</a>` },
+    { title: "Messages", cell: one => `${number(one.first_seq)}–${number(one.last_seq)}` },
+    { title: "Trigger", cell: one => words(one.trigger) },
+    { title: "Started", cell: one => html`<${Time} at=${one.begun_at} />` },
+    { title: "Attempts", isNumber: true, cell: one => number(one.attempts) },
+    { title: "Problem", className: "what-failed", cell: one => (one.problem ? html`<${Text} className="small" value=${one.problem} maxHeight=${66} />` : html`<span class="soft">–</span>`) },
+    { title: "Actions", titleHidden: true, cell: one => one.isFailed && html`<${Retry} compaction=${one} onChanged=${onChanged} />` },
+  ];
   return html`
     <section class="card" aria-label="Compactions">
       <div class="card-head"><h2>Pending and failed compactions</h2></div>
-      ${rows.length === 0 ? html`<${Empty} title="No pending or failed compactions" hint="A compaction is listed here until its digest is committed." />` : html`
-        <div class="table-box"><table>
-          <caption class="unseen">Pending and failed compactions</caption>
-          <thead><tr><th scope="col">State</th><th scope="col">Session</th><th scope="col">Messages</th><th scope="col">Trigger</th><th scope="col">Started</th><th scope="col" class="number">Attempts</th><th scope="col">Problem</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
-          <tbody>${rows.map(compaction => html`<${CompactionRow} key=${`${compaction.session_id} ${compaction.id}`} compaction=${compaction} onChanged=${onChanged} />`)}</tbody>
-        </table></div>`}
+      ${rows.length === 0 ? html`<${Empty} title="No pending or failed compactions" hint="A compaction is listed here until its digest is committed." />`
+        : html`<${Table} caption="Pending and failed compactions" columns=${columns} rows=${rows} keyOf=${one => `${one.session_id} ${one.id}`} />`}
     </section>`;
 }
 
-function CompactionRow({ compaction, onChanged }) {
+function Retry({ compaction, onChanged }) {
   const { key } = useWho();
   const retry = useAction(async () => {
     await send("POST", pathOf`/api/sessions/${compaction.session_id}/compactions/${compaction.id}/retry`);
     toast("The retry was queued");
     onChanged();
   });
-  return html`
-    <tr><td><${Tag} kind=${compaction.isFailed ? "bad" : compaction.state === "running" ? "accent" : ""}>${words(compaction.state)}<//></td>
-      <td><a class="mono small" href=${hrefTo("sessions", compaction.session_id, "compactions", { compaction: compaction.id })}>${String(compaction.session_id).slice(-8)}</a></td>
-      <td>${number(compaction.first_seq)}–${number(compaction.last_seq)}</td><td>${words(compaction.trigger)}</td><td><${Time} at=${compaction.begun_at} /></td><td class="number">${number(compaction.attempts)}</td>
-      <td class="what-failed">${compaction.problem ? html`<${Text} className="small" value=${compaction.problem} maxHeight=${66} />` : html`<span class="soft">–</span>`}<${Failure} problem=${retry.problem} title="The retry failed" /></td>
-      <td>${compaction.isFailed && !key.read_only && html`<${Busy} isBusy=${retry.isBusy} onClick=${retry.run}>Retry<//>`}</td></tr>`;
+  return html`${!key.read_only && html`<${Busy} isBusy=${retry.isBusy} onClick=${retry.run}>Retry<//>`}<${Failure} problem=${retry.problem} title="The retry failed" />`;
 }
 
 const COLOURS = ["is-kept", "is-digest", "is-running", "is-refresh", "is-quote", "is-left", "is-fixed"];
+
+const SPEND_COLUMNS = [
+  { title: "Model", cell: one => html`<span class="row"><i class=${`dot ${one.colour}`}></i><${Line} value=${one.model} empty="unknown model" /></span>` },
+  { title: "For", cell: one => words(one.purpose) },
+  { title: "Calls", isNumber: true, cell: one => number(one.calls_count) },
+  { title: "Tokens in", isNumber: true, cell: one => number(one.input_tokens) },
+  { title: "Cached", isNumber: true, cell: one => number(one.cached_tokens) },
+  { title: "Tokens out", isNumber: true, cell: one => number(one.output_tokens) },
+  { title: "Cost", isNumber: true, cell: one => html`${usd(one.cost_usd)}${one.uncounted_count > 0 && html` <${Tag} kind="warn" title="Their price is unknown, so no spending limit counts them">and ${number(one.uncounted_count)} unpriced<//>`}` },
+];
 
 function Spend({ spend }) {
   const rows = spend.by_model || [];
@@ -106,19 +117,21 @@ function Spend({ spend }) {
       <p>${usd(spend.today_usd)}${spend.per_day_usd != null && html` of ${usd(spend.per_day_usd)}`}</p>
       ${rows.length === 0 ? html`<p class="soft small">No model calls today.</p>` : html`
         <div class="spend-bar"><${Bar} label="Spend by model and purpose" parts=${parts} total=${spend.per_day_usd || null} format=${usd} hasLegend=${false} /></div>
-        <div class="table-box"><table><caption class="unseen">Spend by model and purpose</caption>
-          <thead><tr><th scope="col">Model</th><th scope="col">For</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Tokens in</th><th scope="col" class="number">Cached</th><th scope="col" class="number">Tokens out</th><th scope="col" class="number">Cost</th></tr></thead>
-          <tbody>${rows.map((one, index) => html`<tr key=${nameOf(one)}><td><span class="row"><i class=${`dot ${colourOf(index)}`}></i><${Line} value=${one.model} empty="unknown model" /></span></td><td>${words(one.purpose)}</td><td class="number">${number(one.calls_count)}</td><td class="number">${number(one.input_tokens)}</td><td class="number">${number(one.cached_tokens)}</td><td class="number">${number(one.output_tokens)}</td>
-            <td class="number">${usd(one.cost_usd)}${one.uncounted_count > 0 && html` <${Tag} kind="warn" title="Their price is unknown, so no spending limit counts them">and ${number(one.uncounted_count)} unpriced<//>`}</td></tr>`)}</tbody></table></div>`}
+        <${Table} caption="Spend by model and purpose" columns=${SPEND_COLUMNS} rows=${rows.map((one, index) => ({ ...one, colour: colourOf(index) }))} keyOf=${nameOf} />`}
     </section>`;
 }
 
 const show = value => (typeof value === "string" ? value : JSON.stringify(value));
 
+const SETTING_COLUMNS = [
+  { title: "Setting", className: "mono small cell-key", cell: one => one.key },
+  { title: "Value", cell: one => (one.value === null ? html`<span class="soft small">not set</span>` : html`<${Line} className="mono small" value=${show(one.value)} max=${400} />`) },
+  { title: "From", cell: one => (one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`) },
+];
+
 const Settings = ({ settings }) => html`
   <section class="card" aria-label="Settings">
     <div class="card-head"><h2>Settings</h2><span class="small soft">${plural(settings.filter(one => one.from !== "default").length, "setting")} not at the default</span></div>
-    ${settings.length === 0 ? html`<${Empty} title="No settings to show" />` : html`<div class="table-box"><table class="settings"><caption class="unseen">Settings in effect</caption>
-      <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-      <tbody>${settings.map(one => html`<tr key=${one.key}><td class="mono small cell-key">${one.key}</td><td>${one.value === null ? html`<span class="soft small">not set</span>` : html`<${Line} className="mono small" value=${show(one.value)} max=${400} />`}</td><td>${one.from === "default" ? html`<span class="soft small">default</span>` : html`<${Tag} kind="accent">${one.from}<//>`}</td></tr>`)}</tbody></table></div>`}
+    ${settings.length === 0 ? html`<${Empty} title="No settings to show" />`
+      : html`<${Table} caption="Settings in effect" className="settings" columns=${SETTING_COLUMNS} rows=${settings} keyOf=${one => one.key} />`}
   </section>`;

@@ -2,7 +2,7 @@
 
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../../lib/api.js";
-import { Busy, Confirm, copy, Dialog, Empty, Failure, Field, html, Icon, Line, Loading, Tag, Time, toast, useAction, useWho } from "../../lib/ui.js";
+import { Busy, Confirm, copy, Dialog, Empty, Failure, Field, html, Icon, Line, Loading, Table, Tag, Time, toast, useAction, useWho } from "../../lib/ui.js";
 import { usePages } from "../users/items.js";
 
 export function ApiKeys() {
@@ -15,27 +15,29 @@ export function ApiKeys() {
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />
       ${list.items === null && !list.problem && html`<${Loading} />`}
       ${list.items?.length === 0 && html`<${Empty} title="No API keys" />`}
-      ${list.items?.length > 0 && html`<div class="table-box"><table><caption class="unseen">API keys</caption>
-        <thead><tr><th scope="col">Name</th><th scope="col">Scope</th><th scope="col">Made</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
-        <tbody>${list.items.map(one => html`<${KeyRow} key=${one.id} one=${one} isOwn=${one.id === key.id} onChanged=${list.reload} />`)}</tbody></table></div>`}
+      ${list.items?.length > 0 && html`<${Table} caption="API keys" columns=${columnsOf(key, list.reload)} rows=${list.items} rowClass=${one => (isOver(one) ? "over" : "")} />`}
       ${list.hasMore && html`<div class="more-row"><${Busy} isBusy=${list.isLoading} onClick=${list.more}>Show more<//></div>`}
     </section>
     ${isMaking && html`<${MakeKey} onClose=${() => setMaking(false)} onMade=${list.reload} />`}`;
 }
 
-function KeyRow({ one, isOwn, onChanged }) {
-  const { key } = useWho();
+const isOver = one => Boolean(one.revoked_at || (one.expires_at && Date.parse(one.expires_at) < Date.now()));
+
+const columnsOf = (key, onChanged) => [
+  { title: "Name", className: "cell-line", cell: one => html`<span class="row wrap"><${Line} value=${one.name} />${one.id === key.id && html`<${Tag} kind="accent">this one<//>`}</span>` },
+  { title: "Scope", className: "cell-line", cell: one => html`<span class="row wrap"><${Line} value=${one.scope} className="small" />${one.read_only && html`<${Tag}>read-only<//>`}</span>` },
+  { title: "Made", cell: one => html`<${Time} at=${one.created_at} />` },
+  { title: "Last used", cell: one => html`<${Time} at=${one.last_used_at} empty="never" />` },
+  { title: "Expires", cell: one => (one.revoked_at ? html`<${Tag} kind="bad">revoked<//> <${Time} at=${one.revoked_at} />` : isOver(one) ? html`<${Tag} kind="warn">expired<//> <${Time} at=${one.expires_at} />` : html`<${Time} at=${one.expires_at} empty="never" />`) },
+  { title: "Actions", titleHidden: true, cell: one => !one.revoked_at && !key.read_only && html`<${Revoke} one=${one} isOwn=${one.id === key.id} onChanged=${onChanged} />` },
+];
+
+function Revoke({ one, isOwn, onChanged }) {
   const [isAsked, setAsked] = useState(false);
-  const isOver = one.revoked_at || (one.expires_at && Date.parse(one.expires_at) < Date.now());
   const revoke = async () => { await send("DELETE", pathOf`/api/api-keys/${one.id}`); toast("Revoked"); onChanged(); };
-  return html`
-    <tr class=${isOver ? "over" : ""}><td class="cell-line"><${Line} value=${one.name} />${isOwn && html`<${Tag} kind="accent">this one<//>`}</td>
-      <td class="cell-line"><span class="row wrap"><${Line} value=${one.scope} className="small" />${one.read_only && html`<${Tag}>read-only<//>`}</span></td>
-      <td><${Time} at=${one.created_at} /></td><td><${Time} at=${one.last_used_at} empty="never" /></td>
-      <td>${one.revoked_at ? html`<${Tag} kind="bad">revoked<//> <${Time} at=${one.revoked_at} />` : isOver ? html`<${Tag} kind="warn">expired<//> <${Time} at=${one.expires_at} />` : html`<${Time} at=${one.expires_at} empty="never" />`}</td>
-      <td>${!one.revoked_at && !key.read_only && html`<button type="button" class="danger" aria-label=${`Revoke ${one.name}`} onClick=${() => setAsked(true)}>Revoke…</button>`}
-        ${isAsked && html`<${Confirm} title="Revoke this API key?" confirmLabel="Revoke" onConfirm=${revoke} onClose=${() => setAsked(false)}
-          text=${`Requests with ${one.name} are refused from now on. This cannot be undone.${isOwn ? " You are signed in with this API key and will be signed out." : ""}`} />`}</td></tr>`;
+  return html`<button type="button" class="danger" aria-label=${`Revoke ${one.name}`} onClick=${() => setAsked(true)}>Revoke…</button>
+    ${isAsked && html`<${Confirm} title="Revoke this API key?" confirmLabel="Revoke" onConfirm=${revoke} onClose=${() => setAsked(false)}
+      text=${`Requests with ${one.name} are refused from now on. This cannot be undone.${isOwn ? " You are signed in with this API key and will be signed out." : ""}`} />`}`;
 }
 
 const LIVES = [["", "Never"], ["1", "In a day"], ["7", "In a week"], ["30", "In 30 days"], ["365", "In a year"]];

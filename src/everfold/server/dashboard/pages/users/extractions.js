@@ -2,7 +2,7 @@
 
 import { get, pathOf } from "../../lib/api.js";
 import { number } from "../../lib/format.js";
-import { Busy, Empty, Failure, hrefTo, html, Line, Loading, Tag, Time } from "../../lib/ui.js";
+import { Busy, Empty, Failure, hrefTo, html, Line, Loading, Table, Tag, Time } from "../../lib/ui.js";
 import { usePages } from "./items.js";
 import { useMemoryNews } from "./news.js";
 
@@ -16,25 +16,19 @@ export function Extractions({ user }) {
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />
       ${list.items === null && !list.problem && html`<${Loading} lines=${8} />`}
       ${list.items?.length === 0 && html`<${Empty} title="No extractions yet" hint="Extraction finds facts, preferences, decisions, tasks and open items in folded messages." />`}
-      ${list.items?.length > 0 && html`
-        <div class="table-box"><table>
-          <caption class="unseen">What each extraction found</caption>
-          <thead><tr><th scope="col">Time</th><th scope="col">Agent</th><th scope="col">Session</th><th scope="col">By</th>${LISTS.map(([name, title]) => html`<th key=${name} scope="col" class="number">${title}</th>`)}<th scope="col" class="number">Refused</th></tr></thead>
-          <tbody>${list.items.map(entry => html`<${Entry} key=${entry.id} entry=${entry} />`)}</tbody>
-        </table></div>`}
+      ${list.items?.length > 0 && html`<${Table} caption="What each extraction found" columns=${COLUMNS} rows=${list.items} />`}
       ${list.hasMore && html`<div class="more-row"><${Busy} isBusy=${list.isLoading} onClick=${list.more}>Show more<//></div>`}
     </section>`;
 }
 
-const Entry = ({ entry }) => html`
-  <tr>
-    <td><${Time} at=${entry.at} /></td>
-    <td class="cell-line"><${Line} value=${entry.agent} /></td>
-    <td><span class="row">${entry.session_deleted
-      ? html`<s class="mono small soft">${String(entry.session_id).slice(-8)}</s><${Tag} kind="warn" title="The session was deleted; its extractions stay listed">deleted<//>`
-      : html`<a class="mono small" href=${hrefTo("sessions", entry.session_id, "log", { seq: entry.first_seq })}>${String(entry.session_id).slice(-8)}</a>`}
-      ${entry.first_seq != null && html`<span class="small soft nowrap">${number(entry.first_seq)}–${number(entry.last_seq)}</span>`}</span></td>
-    <td><span class="small soft">${entry.by}</span></td>
-    ${LISTS.map(([name]) => html`<td key=${name} class=${`number ${entry.counts[name] ? "" : "soft"}`}>${number(entry.counts[name] ?? 0)}</td>`)}
-    <td class=${`number ${entry.refused ? "warn" : "soft"}`}>${number(Array.isArray(entry.refused) ? entry.refused.length : entry.refused ?? 0)}</td>
-  </tr>`;
+const COLUMNS = [
+  { title: "Time", cell: entry => html`<${Time} at=${entry.at} />` },
+  { title: "Agent", className: "cell-line", cell: entry => html`<${Line} value=${entry.agent} />` },
+  { title: "Session", cell: entry => html`<span class="row">${entry.session_deleted
+    ? html`<s class="mono small soft">${String(entry.session_id).slice(-8)}</s><${Tag} kind="warn" title="The session was deleted; its extractions stay listed">deleted<//>`
+    : html`<a class="mono small" href=${hrefTo("sessions", entry.session_id, "log", { seq: entry.first_seq })}>${String(entry.session_id).slice(-8)}</a>`}
+    ${entry.first_seq != null && html`<span class="small soft nowrap">${entry.first_seq === entry.last_seq ? number(entry.first_seq) : `${number(entry.first_seq)}–${number(entry.last_seq)}`}</span>`}</span>` },
+  { title: "By", cell: entry => html`<span class="small soft">${entry.by}</span>` },
+  ...LISTS.map(([name, title]) => ({ title, isNumber: true, cell: entry => html`<span class=${entry.counts[name] ? "" : "soft"}>${number(entry.counts[name] ?? 0)}</span>` })),
+  { title: "Refused", isNumber: true, cell: entry => { const count = Array.isArray(entry.refused) ? entry.refused.length : entry.refused ?? 0; return html`<span class=${count ? "warn" : "soft"}>${number(count)}</span>`; } },
+];

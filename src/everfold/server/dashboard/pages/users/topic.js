@@ -26,7 +26,7 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
         <${Text} className="topic-summary" value=${topic.summary} maxHeight=${120} />
         <${Text} className="topic-content" value=${topic.content} maxHeight=${420} />
         ${topic.items?.length > 0 && html`<section class="stack tight"><h3>Items</h3>
-          <ul class="row wrap">${topic.items.map((item, index) => html`<li key=${item}><a class="button small" href=${hrefTo("users", id, "memory", { item })}>Item ${index + 1}</a></li>`)}</ul></section>`}
+          <${TopicItems} user=${user} id=${id} items=${topic.items} /></section>`}
         ${topic.revisions?.length > 0 && html`<details><summary>${topic.revisions.length} revisions</summary>
           <ol class="revisions">${topic.revisions.map(revision => html`
             <li key=${revision.revision}><span class="row wrap small soft"><b>${revision.revision}</b><${StatusTag} status=${revision.status} /><${Time} at=${revision.made_at} />
@@ -37,4 +37,17 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
       ${isDeleting && html`<${Confirm} title="Delete this topic?" confirmLabel="Delete" onConfirm=${remove} onClose=${() => setDeleting(false)}
         text="This deletes the topic with all its revisions. Its items stay, and a later dream can make a topic of them again." />`}
     <//>`;
+}
+
+const SHOWN_ITEMS = 8;
+
+/** The statements of the items that a topic was made from, the first few at once. */
+function TopicItems({ user, id, items }) {
+  const [count, setCount] = useState(SHOWN_ITEMS);
+  return html`<ul class="evidence">${items.slice(0, count).map(item => html`<li key=${item}><${TopicItem} user=${user} id=${id} item=${item} /></li>`)}</ul>
+    ${items.length > count && html`<p><button type="button" class="link small" onClick=${() => setCount(count + SHOWN_ITEMS)}>Show more of ${items.length} items</button></p>`}`;
+}
+function TopicItem({ user, id, item }) {
+  const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/items/${item}`, null, { signal }), [user.id, item]);
+  return html`<a href=${hrefTo("users", id, "memory", { item })}><${Line} value=${load.data ? load.data.statement || "erased" : load.problem ? "not readable" : "…"} max=${400} /></a>`;
 }

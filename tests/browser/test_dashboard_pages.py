@@ -1,0 +1,219 @@
+"""What holds for all pages of the dashboard alike: their styles, their tables, and texts that are formatted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.conftest import Dashboard, serve_dashboard
+from tests.browser.hostile import HOSTILE, RUNNING
+
+from everfold.server.runtime import Runtime
+
+CONFIG = """\
+[compaction]
+synchronous = true
+
+[memory]
+system = "structured"
+
+[agents.shop]
+context_limit = 3000
+"""
+PLACES = ("users", "sessions", "agents", "chat", "system")
+FORMATTED = """\
+# The kiln
+
+1. Fill it with **forty mugs**.
+2. Fire at `1220` degrees.
+
+- [x] done
+
+| glaze | price |
+| --- | --: |
+| fennel | 17 |
+
+```python
+print("<b>hot</b>")
+```
+
+[the manual](https://kiln.example/manual) and [not this](javascript:window.hacked=1) ![a picture](https://kiln.example/a.png)
+"""
+STYLES = """() => [...document.querySelectorAll(".main *")].map(node => {
+    const style = getComputedStyle(node);
+    return [node.tagName, node.getAttribute("class"), style.display, style.position, style.fontSize, style.padding, style.margin, style.gap].join(" ");
+})"""
+PHONE = {"width": 390, "height": 800}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeded:
+    """What the store holds.
+
+    Attributes:
+        folded: A session with compactions.
+        formatted: A session whose messages are Markdown, harmless and hostile.
+        user_id: The user of both, who has a memory.
+    """
+
+    folded: str
+    formatted: str
+    user_id: str
+
+
+async def seed(runtime: Runtime) -> Seeded:
+    """Two users, one with a folded session and a memory."""
+    engine = runtime.engine
+    ada, ben = [await engine.add_user(name) for name in ("Ada", "Ben")]
+    session = await engine.session(user=ada.id, agent="shop")
+    for number in range(60):
+        await session.append(
+            {"role": "user", "content": f"Remember: glaze {number} is fired at {900 + number} degrees."}
+        )
+        await session.append({"role": "assistant", "content": f"Glaze {number} is noted for the kiln. " * 4})
+        await session.window()
+    await (await engine.memory(user=ada.id, agent="shop")).dream()
+    other = await engine.session(user=ben.id, agent="shop")
+    await other.append({"role": "user", "content": "Is the kiln free on Monday?"})
+    formatted = await engine.session(user=ada.id, agent="writer")
+    await formatted.append({"role": "assistant", "content": FORMATTED})
+    for text in HOSTILE:
+        await formatted.append({"role": "assistant", "content": f"**bold**\n\n{text}\n\n- {text}\n\n> {text}"})
+    return Seeded(folded=session.id, formatted=formatted.id, user_id=ada.id)
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A server with settings in which compactions and memory are at work."""
+    with serve_dashboard(tmp_path_factory.mktemp("pages"), CONFIG) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def seeded(dashboard: Dashboard) -> Seeded:
+    """What the store holds."""
+    return dashboard.run(seed)
+
+
+@pytest.fixture
+def page(dashboard: Dashboard, chromium: Browser) -> Iterator[Page]:
+    """A page that is signed in; no text of a message may run on it."""
+    with dashboard.page(chromium) as signed_in:
+        yield signed_in
+        assert signed_in.evaluate("window.hacked") is None
+
+
+def go(page: Page, place: str) -> None:
+    """Go to an address of the dashboard, and wait until everything there is loaded."""
+    page.evaluate("place => { location.hash = place }", place)
+    expect(page.get_by_role("navigation", name="Pages").locator("[aria-current]")).to_have_attribute(
+        "href", f"#{place.lstrip('#').split('/')[0].split('?')[0]}"
+    )
+    expect(page.locator(".main h1:visible, .main h2:visible, .chat-head:visible").first).to_be_visible()
+    expect(page.locator(".loading")).to_have_count(0)
+
+
+@pytest.mark.parametrize("place", ["system", "agents/shop", "users/default/memory"])
+def test_no_page_changes_the_style_of_another(page: Page, seeded: Seeded, place: str) -> None:
+    """A page has the same styles when it is opened first and after every other page was visited."""
+    assert seeded
+    page.goto(f"{page.url.split('#')[0]}#{place}")
+    page.reload()
+    go(page, place)
+    first = page.evaluate(STYLES)
+    for other in PLACES:
+        go(page, other)
+    go(page, place)
+    assert page.evaluate(STYLES) == first
+
+
+def test_a_search_over_all_users_finds_everyone(page: Page, seeded: Seeded) -> None:
+    """With all users chosen, messages of each user are found, and each hit names its user."""
+    assert seeded
+    go(page, "sessions")
+    page.get_by_label("Search messages").fill("kiln")
+    hits = page.get_by_role("list", name="Messages found")
+    expect(hits.get_by_text("Ben", exact=True)).to_have_count(1)
+    expect(hits.get_by_text("Ada", exact=True).first).to_be_visible()
+    expect(page.get_by_text("of all 3 users")).to_be_visible()
+    page.get_by_label("User", exact=True).fill("Ben")
+    page.get_by_role("option", name="Ben").click()
+    expect(hits.get_by_role("listitem")).to_have_count(1)
+
+
+def test_a_reset_asks_first(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
+    """Reset changes nothing until it is confirmed; then an empty session is the current one."""
+
+    async def count(runtime: Runtime) -> int:
+        return len(await runtime.engine.list_sessions(user=seeded.user_id, agent="writer"))
+
+    go(page, f"sessions/{seeded.formatted}")
+    page.get_by_role("button", name="Reset…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert dashboard.run(count) == 1
+    page.get_by_role("button", name="Reset…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Reset", exact=True).click()
+    expect(page.get_by_text("0 messages")).to_be_visible()
+    assert dashboard.run(count) == 2
+
+
+def test_a_compaction_says_what_became_of_its_messages(page: Page, seeded: Seeded) -> None:
+    """Each compaction of the list says how many messages it folded, before it is opened."""
+    go(page, f"sessions/{seeded.folded}/compactions")
+    rows = page.locator(".compaction-head")
+    expect(rows.nth(1)).to_be_visible()
+    for row in rows.all():
+        expect(row).to_contain_text("folded")
+
+
+def test_a_topic_names_its_items(page: Page, seeded: Seeded) -> None:
+    """A topic lists the statements that it was made from."""
+    go(page, f"users/{seeded.user_id}/memory")
+    page.get_by_role("region", name="Topics").locator(".topic").first.click()
+    items = page.get_by_role("dialog").get_by_role("list").filter(has=page.locator("a"))
+    expect(items.first).to_contain_text("degrees")
+
+
+def test_tables_keep_their_values_on_a_phone(dashboard: Dashboard, seeded: Seeded, chromium: Browser) -> None:
+    """At 390 pixels every value of every table is within the page, with the title of its column."""
+    with dashboard.own_page(chromium, viewport=PHONE) as page:
+        for place in ("system", f"users/{seeded.user_id}/extractions"):
+            go(page, place)
+            expect(page.locator("td").first).to_be_visible()
+            widest = page.evaluate(
+                "() => Math.max(...[...document.querySelectorAll('td, .table-box')].map(node => node.getBoundingClientRect().right))"
+            )
+            assert widest <= PHONE["width"]
+            assert page.evaluate(
+                "() => [...document.querySelectorAll('.table-box')].every(node => node.scrollWidth <= node.clientWidth)"
+            )
+        facts = page.locator("td[data-title=Facts]").first
+        assert facts.evaluate("node => getComputedStyle(node, '::before').content") == '"Facts"'
+
+
+def test_markdown_is_formatted(page: Page, seeded: Seeded) -> None:
+    """A message's Markdown is shown as headings, lists, tables and code, and as it was written on demand."""
+    go(page, f"sessions/{seeded.formatted}/log?seq=1")
+    text = page.locator("#message-text")
+    expect(text.get_by_role("heading", name="The kiln")).to_be_visible()
+    expect(text.locator("ol li strong")).to_have_text("forty mugs")
+    expect(text.locator("td.number")).to_have_text("17")
+    expect(text.locator("pre")).to_have_text('print("<b>hot</b>")')
+    expect(text.get_by_role("link")).to_have_count(2)
+    expect(text.get_by_role("link").first).to_have_attribute("rel", "noopener noreferrer nofollow")
+    expect(text.locator("img")).to_have_count(0)
+    text.get_by_role("button", name="Show as written").click()
+    expect(text).to_contain_text("**forty mugs**")
+
+
+def test_hostile_markdown_stays_text(page: Page, seeded: Seeded) -> None:
+    """No message runs a script, makes a foreign element, or links to anything but web and mail."""
+    for seq in range(2, len(HOSTILE) + 2):
+        go(page, f"sessions/{seeded.formatted}/log?seq={seq}")
+        expect(page.locator("#message-text strong").first).to_have_text("bold")
+        text = page.locator("#message-text")
+        assert text.locator("img, script, iframe, svg, style, [onerror], [onload], details, form").count() == 0
+        for link in text.get_by_role("link").all():
+            assert (link.get_attribute("href") or "").startswith(("http://", "https://", "mailto:"))
+    go(page, f"sessions/{seeded.formatted}/log?seq=2")
+    expect(page.locator("#message-text")).to_contain_text(RUNNING[0])
