@@ -8,7 +8,7 @@ from typing import Any
 from bench.material.demo import demo_log
 from bench.report import ROOT
 
-PATH = ROOT / "src" / "everfold" / "cli" / "replays" / "demo.jsonl"
+PATH = ROOT / "src" / "everfold" / "demo" / "conversation.jsonl"
 
 
 def write_rows() -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.conftest import Dashboard, serve_dashboard
 
-from everfold.cli.replays.demo import read_demo
+from everfold.demo.reading import read_demo
 from everfold.server.runtime import Runtime
 
 PROJECT = Path(__file__).resolve().parent.parent

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from bench.material.logs import STARTED_AT, EntryLabel, LogEntry, Wire
 from bench.material.prose import make_seeded
-from everfold.cli.replays.demo import FactKind, PlantedFact
+from everfold.demo.reading import FactKind, PlantedFact
 
 ToolCall: TypeAlias = tuple[str, Mapping[str, object], str]
 

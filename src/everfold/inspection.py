@@ -16,8 +16,9 @@ from everfold.core.primitives.listing import require_page_size
 from everfold.core.text.frames import continuity_note
 from everfold.core.windows.rendering import Provider
 from everfold.ports.system import Clock
-from everfold.services.inspection.inspect_session import Inspector
+from everfold.services.inspection.inspect_session import Inspector, LogStrips
 from everfold.services.inspection.replay import Replay
+from everfold.services.inspection.strips import preview_strip
 from everfold.services.inspection.trace import Trace, trace_session
 from everfold.services.memory.recollect import Recollector
 from everfold.services.sessions.import_transcript import read_messages
@@ -71,6 +72,16 @@ class Inspection(Inspector):
     async def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
         return await trace_session(self.store, self.live)
+
+    async def preview_strips(self, *, limit: int) -> LogStrips:
+        """The log as a lower context limit would fold it, as one strip. Nothing is written, and no model is called.
+
+        Raises:
+            InvalidInputError: the limit is no positive whole number.
+            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+        """
+        strip = await preview_strip(self.store, self.live, self.background.worker, limit_tokens=limit)
+        return LogStrips(last_seq=self.live.state.last_seq, strips=(strip,))
 
     async def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
         """The compactions of this session, oldest first."""

@@ -677,6 +677,15 @@ class SyncInspection(Blocking[Inspection]):
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
         return self._call(self.wrapped.trace)
 
+    def preview_strips(self, *, limit: int) -> LogStrips:
+        """The log as a lower context limit would fold it, as one strip. Nothing is written, and no model is called.
+
+        Raises:
+            InvalidInputError: the limit is no positive whole number.
+            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+        """
+        return self._call(self.wrapped.preview_strips, limit=limit)
+
     def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
         """The compactions of this session, oldest first."""
         return self._call(self.wrapped.compactions, after_ordinal=after_ordinal, limit=limit)

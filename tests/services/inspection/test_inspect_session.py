@@ -1,10 +1,12 @@
 """Looking into a session gives what is stored, page by page, and writes nothing."""
 
+from itertools import islice
+
 import pytest
 from bench.material.logs import endless_log
 
 from everfold import Everfold, Session
-from everfold.errors import ConflictError, NotFoundError
+from everfold.errors import BudgetUnsatisfiableError, ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.inspection.strips import list_strips
 from everfold.testing.kit.builders import talk
@@ -49,6 +51,24 @@ async def test_cancelled_events_are_listed_once(engine: Everfold, limit: int) ->
     assert len(ids) == 6
     assert await list_ids(session, newest_first=False, limit=limit) == ids
     assert await list_ids(session, newest_first=True, limit=limit) == ids[::-1]
+
+
+async def test_a_preview_folds_as_a_lower_limit_would_and_writes_nothing(engine: Everfold) -> None:
+    """The previewed strip is that of a window at the same limit, no compaction is stored, and a limit too low is refused."""
+    session = await engine.session(limit=64_000)
+    await session.append([entry.wire for entry in islice(endless_log(3, messages_count=300), 300)])
+    [preview] = (await session.inspect.preview_strips(limit=8000)).strips
+    window = await session.window(limit=8000, preview=True)
+    shown = {entry.message.seq for entry in window.entries if entry.kind == "message"}
+    shown |= {message.seq for entry in window.entries if entry.kind == "range" for message in entry.kept}
+    fates = [fate for fate, count in preview.strip.runs for _ in range(count)]
+    assert {seq for seq, fate in enumerate(fates, 1) if fate not in ("digest", "rollup", "quote")} == shown
+    assert len(shown) < len(fates) == 300
+    assert await session.inspect.compactions() == []
+    [now] = (await session.inspect.list_strips()).strips
+    assert {fate for fate, _ in now.strip.runs} == {"tail"}
+    with pytest.raises(BudgetUnsatisfiableError):
+        await session.inspect.preview_strips(limit=200)
 
 
 async def test_what_belongs_to_another_session_is_not_found(engine: Everfold) -> None:

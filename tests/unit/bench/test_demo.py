@@ -9,7 +9,7 @@ from bench.material.demo import demo_log
 from bench.material.demo_script import DemoLog
 
 import everfold
-from everfold.cli.replays.demo import read_demo
+from everfold.demo.reading import read_demo
 from everfold.testing import check_openai_request, check_window_rules
 
 SEEDS = [0, 7, 2_031]

@@ -14,11 +14,11 @@ from rich.text import Text
 from everfold.adapters.transcripts import Conversation
 from everfold.cli.opening.engine import NO_MODEL, open_scratch, run_async
 from everfold.cli.opening.options import Json
-from everfold.cli.replays.demo import read_demo
 from everfold.cli.replays.facts import FactPlace, find_fact
 from everfold.cli.replays.replay_report import list_problems, report_rows, to_document
 from everfold.cli.replays.replaying import Replayed, play
 from everfold.cli.replays.report_page import write_report
+from everfold.cli.replays.serve_demo import serve_demo
 from everfold.cli.tables.output import (
     Cell,
     Listing,
@@ -31,6 +31,7 @@ from everfold.cli.tables.output import (
 )
 from everfold.core.log.appending import Incoming
 from everfold.core.log.visible import estimate_view_tokens
+from everfold.demo.reading import read_demo
 from everfold.services.sessions.import_transcript import read_messages
 
 NAME = "demo"
@@ -61,16 +62,31 @@ def run(
         int | None, typer.Option(metavar="TOKENS", help="The context limit; a tenth of the conversation when left out.")
     ] = None,
     *,
+    serve: Annotated[bool, typer.Option("--serve", help="Open the demo in the dashboard instead.")] = False,
+    port: Annotated[int | None, typer.Option(metavar="N", min=0, max=65_535, help="With --serve: the port.")] = None,
+    open_browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="With --serve: open a browser, where there is a screen.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Fold a long conversation to a tenth of its size, and show where its important facts are now.
 
-    Writes the conversation, the last request as it would be sent, and a picture of the log.
+    Writes the conversation, the last request as it would be sent, and a picture of the log. With --serve it loads the
+    conversation of two users, with folds, memory and a dream, into a store in the folder, and serves the dashboard.
+    No model is called.
 
     Examples:
     - `everfold demo`
+    - `everfold demo --serve`
     - `everfold demo --limit 16000 --folder /tmp/demo --json`
     """
+    if serve:
+        serve_demo(folder, port=port, opens_browser=open_browser, as_json=as_json)
+    else:
+        _fold_demo(context, folder, limit, as_json=as_json)
+
+
+def _fold_demo(context: typer.Context, folder: Path, limit: int | None, *, as_json: bool) -> None:
     demo = read_demo()
     conversation = Conversation(name="Ilse and her pottery shop", messages=demo.messages)
     messages = read_messages(demo.messages, now=datetime.now(UTC))

@@ -1,17 +1,15 @@
 """`everfold serve`: the control API and the dashboard."""
 
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
 from everfold.cli.commands.worker import WITH_WORKERS
-from everfold.cli.opening.engine import run_async, store_url
+from everfold.cli.opening.engine import store_url
 from everfold.cli.opening.invocation import invocation_of
 from everfold.cli.opening.options import Db, Json
+from everfold.cli.opening.serving import Serving, link_with_key, run_server
 from everfold.cli.tables.output import print_json, say
-from everfold.errors import InvalidInputError
-from everfold.services.access.api_keys import MadeApiKey
 
 NAME = "serve"
 
@@ -29,7 +27,7 @@ def run(
 ) -> None:
     """Serve the control API and the dashboard until it is stopped.
 
-    The first start makes an admin API key and shows it once. Ctrl-C or SIGTERM stops the server: running requests finish
+    The first start makes an admin API key, and shows it once with a link that opens the dashboard signed in. Ctrl-C or SIGTERM stops the server: running requests finish
     first, and unfinished work continues at the next start. With --json, the address and the API key of a first start are
     printed on stdout once the server answers.
 
@@ -39,34 +37,23 @@ def run(
     - `everfold serve --port 0 --json`
     - `everfold serve --no-work`
     """
-    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
-        raise InvalidInputError("serving needs the extra `server`: pip install 'everfold[cli,server]'")
-    from everfold.server.opening import open_runtime
-    from everfold.server.serving import serve
-
     invocation = invocation_of(context)
-
-    async def act() -> None:
-        url = store_url(invocation, db)
-        overrides = WITH_WORKERS if no_work else None
-        async with open_runtime(url, settings=overrides, config=invocation.config) as runtime:
-            first = await runtime.engine.admin.api_keys.ensure_first()
-            settings = runtime.settings.server
-            await serve(
-                runtime,
-                host=settings.host if host is None else host,
-                port=settings.port if port is None else port,
-                on_ready=lambda address: _tell(settings.public_url or address, first, as_json=as_json),
-            )
-
-    run_async(act)
+    serving = Serving(
+        url=store_url(invocation, db),
+        config=invocation.config,
+        settings=WITH_WORKERS if no_work else None,
+        host=host,
+        port=port,
+    )
+    run_server(serving, lambda address, secret: _tell(address, secret, as_json=as_json))
 
 
-def _tell(address: str, first: MadeApiKey | None, *, as_json: bool) -> None:
+def _tell(address: str, secret: str | None, *, as_json: bool) -> None:
     """Say where the dashboard is, and what opens it."""
     if as_json:
-        print_json({"address": address, "key": None if first is None else first.secret})
+        print_json({"address": address, "key": secret})
         return
-    if first is not None:
-        say(f"the admin API key, shown once: {first.secret}")
+    if secret is not None:
+        say(f"the admin API key, shown once: {secret}")
+        say(f"open the dashboard, signed in: {link_with_key(address, secret)}")
     say(f"the dashboard is at {address}")

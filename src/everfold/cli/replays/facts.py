@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everfold.cli.replays.demo import PlantedFact
 from everfold.core.windows.entries import MessageEntry, RangeEntry, TextEntry
 from everfold.core.windows.parts import show_text
 from everfold.core.windows.window import Window
+from everfold.demo.reading import PlantedFact
 from everfold.session import Session
 
 Shown: TypeAlias = Literal["head", "kept", "running", "tail"]

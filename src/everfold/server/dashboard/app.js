@@ -3,6 +3,7 @@
 import { render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.module.js";
 import { connection, get, onSignedOut, send } from "./lib/api.js";
 import { live, useLiveState } from "./lib/live.js";
+import { signInByLink } from "./lib/sign_in_link.js";
 import { Busy, Dialog, Empty, Failure, Field, goTo, html, Icon, Line, Loading, Toasts, useAction, useUrl, Who } from "./lib/ui.js";
 
 const PAGES = {
@@ -188,7 +189,7 @@ function App() {
     found => { setWho(found); setProblem(null); },
     failed => { if (failed.status === 401) setWho(null); else setProblem(failed); },
   );
-  useEffect(() => { look(); }, []);
+  useEffect(() => { signInByLink().finally(look); }, []);
   useLayoutEffect(() => connection.onBack(() => who === undefined && look()), [who]);
   useLayoutEffect(() => onSignedOut(() => {
     setWho(old => { if (old) setNote("Your API key was revoked or has expired. Sign in again."); return null; });

@@ -71,6 +71,14 @@ async def list_strips(
     opened: OfSession,
     compaction: Annotated[str | None, Query(description="Only what this compaction left.", examples=[None])] = None,
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many of the newest compactions.")] = 20,
+    preview: Annotated[
+        int | None, Query(gt=0, description="Only how a lower context limit would fold the log.", examples=[None])
+    ] = None,
 ) -> LogStrips:
-    """Show what became of every message at the newest compactions, and where it is now."""
+    """Show what became of every message at the newest compactions, and where it is now.
+
+    With `preview`, show how a context limit of that many tokens would fold the log; nothing is changed.
+    """
+    if preview is not None:
+        return await opened.inspect.preview_strips(limit=preview)
     return await opened.inspect.list_strips(compaction=compaction, limit=limit)

@@ -12,7 +12,8 @@ from everfold.core.compaction.strips import Strip, make_strip, measure_reach
 from everfold.core.log.sessions import NO_END
 from everfold.core.primitives.ids import CompactionId
 from everfold.ports.stores import Store
-from everfold.services.sessions.live import LiveSession
+from everfold.services.compaction.work import Worker
+from everfold.services.sessions.live import LiveSession, copy_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,20 @@ async def get_strip(store: Store, live: LiveSession, compaction: Compaction) -> 
     before = await store.read_layout(compactions[0].id) if len(compactions) > 1 else EMPTY_LAYOUT
     apart = await _read_apart(store, live)
     return [await _trace_compaction(store, live, compaction, before, await store.read_layout(compaction.id), apart)]
+
+
+async def preview_strip(store: Store, live: LiveSession, worker: Worker, *, limit_tokens: int) -> DatedStrip:
+    """The strip of now as a lower context limit would fold it. Nothing is written, no model is called, O(log).
+
+    Raises:
+        BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
+    """
+    copy = await copy_session(store, live)
+    compactor = worker.compactor(copy, is_preview=True)
+    compactor.require_budget(limit_tokens)
+    await compactor.compact(limit_tokens=limit_tokens)
+    await compactor.make_fit(limit_tokens=limit_tokens)
+    return _trace_now(copy, await _read_apart(store, copy))
 
 
 async def _list_committed(

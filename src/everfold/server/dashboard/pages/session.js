@@ -9,6 +9,7 @@ import { CompactionsTab, loadCompactions } from "./session_compactions.js";
 import { LogTab } from "./session_log.js";
 import { MessagePanel, describeCounts } from "./session_message.js";
 import { useNews } from "./session_news.js";
+import { PreviewNotice, usePreview } from "./session_preview.js";
 import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
 import { WindowInspector } from "./session_window.js";
 
@@ -34,7 +35,7 @@ export function SessionPage({ id, tab, seq, openCompaction }) {
     <${SessionHead} session=${session.data} onChanged=${changed} />
     <${Tabs} label="Views of the session" tabs=${TABS.map(([name, label]) => ({ id: name, label, href: sessionHref(id, name) }))} current=${chosen} />
     <div class="tab-body" role="tabpanel" aria-label=${TABS.find(([name]) => name === chosen)[1]}>
-      ${chosen === "strips" && html`<${StripsTab} key=${id} sessionId=${id} seq=${seq} tick=${tick} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
+      ${chosen === "strips" && html`<${StripsTab} key=${id} sessionId=${id} limitTokens=${session.data.limit_tokens} seq=${seq} tick=${tick} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
       ${chosen === "log" && html`<${LogTab} key=${id} session=${session.data} seq=${seq} count=${size} tick=${tick} onJump=${(to) => jump(to, "log")}
         onClose=${() => goTo(sessionHref(id, "log"))} onChanged=${changed} onSession=${(made) => made && goTo(sessionHref(made.id))} />`}
       ${chosen === "compactions" && html`<${CompactionsTab} key=${id} sessionId=${id} tick=${tick} openCompaction=${openCompaction} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
@@ -97,7 +98,7 @@ function SessionActions({ session, onChanged }) {
 }
 
 /** The strips, with the chosen message below or beside them. */
-function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
+function StripsTab({ sessionId, limitTokens, seq, tick, onJump, onChanged }) {
   const [limit, setLimit] = useState(20);
   const strips = useLoad(() => get(pathOf`/api/sessions/${sessionId}/strips`, { limit }), [sessionId, limit]);
   const compactions = useLoad(() => loadCompactions(sessionId), [sessionId]);
@@ -105,13 +106,14 @@ function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
   const [row, setRow] = useState(null);
   const panel = useRef(null);
   useNews(sessionId, () => { strips.reload(); compactions.reload(); }, tick);
-  const list = strips.data ? strips.data.strips : null;
+  const preview = usePreview(sessionId, strips.data && strips.data.strips, limitTokens);
+  const list = strips.data ? [...preview.strips, ...strips.data.strips] : null;
   const ranges = useMemo(() => new Map((compactions.data || []).map((compaction) => [compaction.id, Object.assign([compaction.first_seq, compaction.last_seq], { isLateDigest: Boolean(compaction.revises) })])), [compactions.data]);
   const strip = useMemo(() => {
     if (!list || !list.length) return null;
     const found = (row && list.find((it) => it.compaction_id === row)) || list.find((it) => it.compaction_id === null) || list[list.length - 1];
     return indexStrip(found);
-  }, [list, row]);
+  }, [strips.data, preview.strips, row]);
   const choose = useCallback((chosen, to) => {
     setRow(chosen.compaction_id);
     onJump(to);
@@ -122,6 +124,7 @@ function StripsTab({ sessionId, seq, tick, onJump, onChanged }) {
   if (!list) return html`<${Loading} />`;
   if (!strip || strip.count === 0) return html`<${Empty} title="No messages yet" hint="Each message adds one cell to the strips." />`;
   return html`<div class="strips-tab">
+    <${PreviewNotice} preview=${preview} limitTokens=${limitTokens} />
     <${StripBoard} strips=${list} ranges=${ranges} chosen=${seq} under=${under.text} onPoint=${under.point} onChoose=${choose} />
     ${strips.data.next_cursor || (compactions.data || []).length > limit ? html`<p><button type="button" onClick=${() => setLimit(Math.min(1000, limit * 4))}>Show older compactions</button> <span class="soft">${number(Math.min(limit, list.length))} newest of ${number((compactions.data || []).length)}</span></p>` : ""}
     <div ref=${panel}>

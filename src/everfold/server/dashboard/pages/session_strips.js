@@ -68,7 +68,8 @@ const readColours = () => {
   return Object.fromEntries([...Object.keys(FATES), "ink"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 };
 
-const rowName = (strip) => (strip.compaction_id === null ? "now" : `compaction ${strip.ordinal}`);
+export const PREVIEW = "preview"; // stands for a compaction's id in a strip that shows how a lower limit would fold
+const rowName = (strip) => (strip.compaction_id === null ? "now" : strip.compaction_id === PREVIEW ? `preview at ${number(strip.limit_tokens)} tokens` : `compaction ${strip.ordinal}`);
 const describe = (strip, seq) => {
   const fate = fateAt(strip, seq);
   return fate === null ? `message ${seq} did not exist yet` : `message ${seq}, ${rowName(strip)}: ${fateName(fate)}`;
@@ -218,6 +219,7 @@ function RowLabel({ strip, range }) {
   if (strip.compaction_id === null) {
     return html`<div class="strip-label"><b>now</b><span>${number(strip.count)} messages</span></div>`;
   }
+  if (strip.compaction_id === PREVIEW) return html`<div class="strip-label"><span><b>preview</b> at ${number(strip.limit_tokens)} tokens</span></div>`;
   return html`<div class="strip-label">
     <b>${strip.ordinal}</b><span>${range && range[1] >= range[0] ? `${number(range[0])}–${number(range[1])}` : range?.isLateDigest ? "late digest" : "older ones"} <em>by ${strip.trigger}</em></span>
   </div>`;

@@ -5,6 +5,7 @@ import { number, plural } from "../lib/format.js";
 import { useEngineEvents } from "../lib/live.js";
 import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Search, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
+import { FirstSteps } from "./first_steps.js";
 import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
@@ -46,8 +47,9 @@ function SessionList({ params }) {
         <${VirtualList} rowHeight=${innerWidth <= 720 ? 84 : 62} listKey=${`${user}|${agent}|${order}`} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
           label="Sessions" onSelect=${(session) => goTo(hrefTo("sessions", session.id))} onCount=${(count, isAll) => setCounted({ count, isAll })}
           renderRow=${(session) => html`<${SessionRow} session=${session} />`}
-          empty=${html`<${Empty} title="No sessions" hint=${user || agent ? "No session matches these filters." : "The first message to an agent starts a session."}>
-            ${user || agent ? html`<button type="button" onClick=${() => turn({ user: "", agent: "" })}>Show all</button>` : html`<a class="button" href="#chat">Open the chat</a>`}<//>`} />
+          empty=${user || agent
+            ? html`<${Empty} title="No sessions" hint="No session matches these filters."><button type="button" onClick=${() => turn({ user: "", agent: "" })}>Show all</button><//>`
+            : html`<${FirstSteps} title="No sessions" hint="The first message to an agent starts a session."><a class="button" href="#chat">Open the chat</a><//>`} />
       </div>`}
   </div>`;
 }

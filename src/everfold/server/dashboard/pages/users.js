@@ -5,6 +5,7 @@ import { download, errorsByField, get, pathOf, send } from "../lib/api.js";
 import { day, plural } from "../lib/format.js";
 import { VirtualList } from "../lib/virtual.js";
 import { Busy, Dialog, Empty, Failure, Field, goTo, hrefTo, html, Icon, Id, Line, Loaded, RailPage, Search, Tabs, Tag, Time, toast, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
+import { FirstSteps } from "./first_steps.js";
 import { Dreams } from "./users/dreams.js";
 import { Extractions } from "./users/extractions.js";
 import { Memory } from "./users/memory.js";
@@ -54,7 +55,7 @@ function Rail({ selected, changes, onAdd }) {
     <${VirtualList} label="Users" rowHeight=${58} loadPage=${loadPage} listKey=${asked} reloadKey=${changes} selected=${chosen}
       onSelect=${user => goTo(hrefTo("users", user.id))} onCount=${(count, isAll) => setKnown({ count, isAll })}
       renderRow=${user => html`<${UserRow} user=${user} />`}
-      empty=${asked ? html`<${Empty} title="No user with this name" hint="The search compares display names." />` : html`<${Empty} title="No users yet" hint="A user is added with their first message." />`} />`;
+      empty=${asked ? html`<${Empty} title="No user with this name" hint="The search compares display names." />` : html`<${FirstSteps} title="No users yet" hint="A user is added with their first message." />`} />`;
 }
 
 const UserRow = ({ user }) => html`

@@ -1,0 +1,21 @@
+// What an empty dashboard offers: load the demo.
+import { send } from "../lib/api.js";
+import { Busy, Empty, Failure, goTo, hrefTo, html, toast, useAction, useWho } from "../lib/ui.js";
+
+/** An empty list with the first steps, for API keys that may take them; `hint` is shown to the others. */
+export function FirstSteps({ title, hint, children }) {
+  const { key } = useWho();
+  const load = useAction(async () => {
+    const { data } = await send("POST", "/api/demo");
+    toast("The demo is loaded.");
+    goTo(hrefTo("sessions", data.session_id));
+  });
+  if (key.scope !== "admin" || key.read_only) return html`<${Empty} title=${title} hint=${hint}>${children}<//>`;
+  return html`<${Empty} title=${title} hint="Load a demo to look around: two users, a long conversation that folds, memory and a dream. No model is called.">
+    <div class="row">
+      <${Busy} className="primary" isBusy=${load.isBusy} onClick=${() => load.run()}>${load.isBusy ? "Loading the demo…" : "Load the demo"}<//>
+      ${children}
+    </div>
+    ${load.problem && html`<${Failure} problem=${load.problem} />`}
+  <//>`;
+}

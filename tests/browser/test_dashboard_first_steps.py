@@ -1,0 +1,55 @@
+"""The first minutes with the dashboard: the demo, a link that signs in, and the preview of a session that nothing folds."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.browser.conftest import SCREEN, Dashboard, serve_dashboard
+
+from everfold.server.runtime import Runtime
+from everfold.testing.kit.builders import talk
+
+
+def test_the_demo_is_one_click_away(chromium: Browser, tmp_path: Path) -> None:
+    """On an empty dashboard one button loads the demo and opens its session, whose strips show folded messages."""
+    with serve_dashboard(tmp_path) as dashboard, dashboard.page(chromium) as page:
+        page.get_by_role("link", name="Sessions", exact=True).click()
+        page.get_by_role("button", name="Load the demo").click()
+        expect(page).to_have_url(re.compile(r"#sessions/ses_"))
+        expect(page.get_by_role("slider", name="The log, now")).to_be_visible()
+        expect(page.get_by_text("482 messages").first).to_be_visible()
+        page.get_by_role("link", name="Sessions", exact=True).click()
+        expect(page.get_by_role("button", name="Load the demo")).to_have_count(0)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_link_signs_in(chromium: Browser, dashboard: Dashboard, *, is_known: bool) -> None:
+    """The link of a first start opens the page that it names, signed in, and the API key is not left in the address."""
+    secret = dashboard.secret if is_known else "ef_nobody"
+    with chromium.new_context(viewport=SCREEN) as context:
+        page = context.new_page()
+        page.goto(f"{dashboard.url}#sign-in?key={secret}&to=agents")
+        shown = page.get_by_role("navigation", name="Pages") if is_known else page.get_by_label("API key")
+        expect(shown).to_be_visible()
+        expect(page).to_have_url(f"{dashboard.url}#agents")
+
+
+def test_a_session_that_nothing_folds_has_a_preview(chromium: Browser, dashboard: Dashboard) -> None:
+    """A session without a compaction shows how it would fold at 8,000 tokens, labelled as a preview, and stays as it is."""
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(agent="clerk", limit=128_000)
+        await session.append([*talk(400)])
+        return session.id
+
+    session_id = dashboard.run(say)
+    with dashboard.page(chromium) as page:
+        page.goto(f"{dashboard.url}#sessions/{session_id}")
+        expect(page.get_by_role("status").filter(has_text="Nothing is folded yet")).to_contain_text("8,000 tokens")
+        expect(page.get_by_role("slider", name="The log, preview at 8,000 tokens")).to_be_visible()
+
+    async def count(runtime: Runtime) -> int:
+        return len(await (await runtime.engine.session(id=session_id)).inspect.compactions())
+
+    assert dashboard.run(count) == 0
