@@ -74,14 +74,15 @@ def _copy_users(connection: apsw.Connection, size: Size) -> None:
         "FROM users AS u, sessions AS s WHERE u.key > 1000 AND s.key = 1"
     )
     connection.execute(
-        "INSERT INTO session_states SELECT s.key, t.revision, t.state FROM sessions AS s, session_states AS t "
+        "INSERT INTO session_states (user_key, session_key, revision, state) "
+        "SELECT s.user_key, s.key, t.revision, t.state FROM sessions AS s, session_states AS t "
         "WHERE s.key > 100000 AND t.session_key = 1"
     )
     columns = [str(row[1]) for row in connection.execute("PRAGMA table_info(messages)")]
-    names = [column for column in columns if column not in {"id", "session_key", "client_id"}]
+    names = [column for column in columns if column not in {"id", "user_key", "session_key", "client_id"}]
     taken = ", ".join(f"m.{column}" for column in names)
     connection.execute(
-        f"INSERT INTO messages (session_key, {', '.join(names)}) SELECT s.key, {taken} "
+        f"INSERT INTO messages (user_key, session_key, {', '.join(names)}) SELECT s.user_key, s.key, {taken} "
         "FROM sessions AS s, messages AS m WHERE s.key > 100000 AND m.session_key = 1"
     )
 

@@ -31,12 +31,18 @@ INSERT INTO messages (
     turns_count, is_boundary, keep, content
 ) VALUES (1, 1, 1, 'user', 'user', 'said', 'openai', 'user', 0, 9, 9, 9, 1, 1, 1, 0, x'7b2261223a317d');
 """
+OWNED_COUNT = 25
+"""From this migration on a state has its owner."""
+OWNED_ROWS = SESSION_ROWS.replace(
+    "session_states (session_key, revision, state) VALUES (1,",
+    "session_states (user_key, session_key, revision, state) VALUES (1, 1,",
+)
 TABLES = {
     "users": "key, epoch",
     "agents": "*",
     "sessions": "key, id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings",
-    "session_states": "*",
-    "messages": "*",
+    "session_states": "session_key, revision, state",
+    "messages": "id, session_key, seq, kind, origin, source, format, role, said_at, tokens, content",
 }
 """The tables of the first migration with what no migration after it changes; see `test_users` for the ids of users."""
 
@@ -110,7 +116,7 @@ def make_old(path: Path, *, migrations_count: int) -> None:
                 database.execute(statement)
             checksum = hashlib.sha256(text.encode()).hexdigest()
             database.execute("INSERT INTO migrations (name, checksum) VALUES (?, ?)", (name, checksum))
-        for statement in split_statements(SESSION_ROWS):
+        for statement in split_statements(SESSION_ROWS if migrations_count < OWNED_COUNT else OWNED_ROWS):
             database.execute(statement)
 
 

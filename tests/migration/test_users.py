@@ -40,7 +40,7 @@ CREATE UNIQUE INDEX sessions_current ON sessions (user_key, agent_key) WHERE is_
 LATER = [
     f"DROP {kind} {name}"
     for migration, text in load_migrations("sqlite")
-    if migration >= "0007" and not migration.startswith(("0010", "0015", "0017"))
+    if migration >= "0007" and not migration.startswith(("0010", "0015", "0017", "0025"))
     for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", text)
 ]
 """Takes back what came after it: tables, indexes and triggers; those of leases are gone since 0022."""
@@ -67,6 +67,22 @@ CREATE INDEX model_calls_event ON model_calls(event_id) WHERE event_id IS NOT NU
 CREATE UNIQUE INDEX access_keys_name ON access_keys(name) WHERE revoked_at IS NULL;
 """
 """Takes back the names of migration 0015."""
+INDEXED = """
+CREATE INDEX session_memory_user ON session_memory (user_key);
+CREATE INDEX turn_recalls_user ON turn_recalls (user_key);
+"""
+UNOWNED = """
+DROP INDEX messages_seq;
+DROP INDEX messages_client;
+DROP INDEX session_states_owner;
+ALTER TABLE session_states DROP COLUMN user_key;
+ALTER TABLE messages DROP COLUMN user_key;
+ALTER TABLE events DROP COLUMN user_key;
+ALTER TABLE digests DROP COLUMN user_key;
+CREATE UNIQUE INDEX messages_seq ON messages (session_key, seq);
+CREATE UNIQUE INDEX messages_client ON messages (session_key, client_id) WHERE client_id IS NOT NULL;
+"""
+"""Both take back the owners of migration 0025: what the others drop, and what they leave."""
 
 
 async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str] = ("guide",)) -> None:
@@ -80,7 +96,7 @@ async def make_former(path: Path, names: Sequence[str], *, agents: Sequence[str]
         await store.record_call(replace(call(f"call_{at}"), user_id=UserId(name)))
     await store.close()
     with closing(apsw.Connection(str(path))) as database:
-        database.execute(";".join([RENAMED, *reversed(LATER), FORMER]))
+        database.execute(";".join([INDEXED, RENAMED, *reversed(LATER), UNOWNED, FORMER]))
 
 
 def read_ids(path: Path) -> dict[str, str]:

@@ -38,3 +38,67 @@ def empty_database(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS public, everfold_jobs CASCADE")
         connection.execute("CREATE SCHEMA public")
+
+
+LOOKED_UP = frozenset(
+    {
+        "users",
+        "user_bindings",
+        "agents",
+        "session_owners",
+        "erased_sessions",
+        "api_keys",
+        "known_requests",
+        "migrations",
+    }
+)
+"""Tables without an owner in their uniques: what a name or an id that comes alone is looked up in."""
+
+PARTS_COUNT = 3
+
+
+def partition(url: str) -> None:
+    """Partition every table that carries an owner by a hash of it, with its constraints, foreign keys and triggers as they are."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        tables = [name for name in _list_names(connection) if name not in LOOKED_UP]
+        keys = _list_definitions(connection, "pg_constraint", "contype = 'f'")
+        triggers = _list_definitions(connection, "pg_trigger", "NOT tgisinternal")
+        for table in tables:
+            owner = "user_id" if table == "model_calls" else "user_key"
+            connection.execute(f"ALTER TABLE {table} RENAME TO whole")
+            connection.execute(f"CREATE TABLE {table} (LIKE whole INCLUDING ALL) PARTITION BY HASH ({owner})")
+            for number in range(PARTS_COUNT):
+                connection.execute(
+                    f"CREATE TABLE {table}_{number} PARTITION OF {table} "
+                    f"FOR VALUES WITH (MODULUS {PARTS_COUNT}, REMAINDER {number})"
+                )
+            connection.execute("DROP TABLE whole CASCADE")
+        for table, definition in keys:
+            if table in tables:
+                connection.execute(f"ALTER TABLE {table} ADD {definition}")
+        for table, definition in triggers:
+            if table in tables:
+                connection.execute(definition)
+
+
+def clear(url: str) -> None:
+    """Delete every row of a database but those of its migrations."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        tables = [name for name in _list_names(connection) if name != "migrations"]
+        connection.execute(f"TRUNCATE {', '.join(tables)} RESTART IDENTITY CASCADE")
+
+
+def _list_names(connection: psycopg.Connection) -> list[str]:
+    found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename")
+    return [name for (name,) in found]
+
+
+def _list_definitions(connection: psycopg.Connection, catalog: str, only: str) -> list[tuple[str, str]]:
+    """The tables of public and what of a catalog is theirs, as statements make it."""
+    at, write = {"pg_constraint": ("conrelid", "pg_get_constraintdef"), "pg_trigger": ("tgrelid", "pg_get_triggerdef")}[
+        catalog
+    ]
+    return connection.execute(
+        f"SELECT relname, {write}(one.oid) FROM {catalog} AS one JOIN pg_class ON pg_class.oid = {at} "
+        f"WHERE relnamespace = CAST('public' AS REGNAMESPACE) AND {only} ORDER BY relname, one.oid"
+    ).fetchall()

@@ -8,10 +8,13 @@ from threading import Barrier
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.store import PostgresStore
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId
+from everfold.core.log.state import SessionState
+from everfold.core.memory.records import MemoryChange
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError
 from everfold.testing.kit.builders import (
     ADA,
+    BEN,
     branch_session,
     minute,
     open_session,
@@ -66,6 +69,21 @@ async def test_an_admin_key_is_always_left(store: PostgresStore) -> None:
         assert sorted(gone) == [False, True]
         [left] = [key for key, is_gone in zip(keys, gone, strict=True) if not is_gone]
         await store.revoke_api_key(left.id, revoked_at=minute(1))
+
+
+async def test_an_id_is_of_one_user(store: PostgresStore) -> None:
+    """Of two users who bring the id of a session at the same time one is refused, and both after it was erased."""
+    for number in range(ROUNDS):
+        records = [session_record(f"ses_{number}", user_id=user_id) for user_id in (ADA, BEN)]
+        records = [replace(record, started_by="branch", is_current=False) for record in records]
+        made = await asyncio.gather(*(attempt(store.create_session(record, SessionState())) for record in records))
+        assert sorted(made) == [False, True]
+        assert await store.get_session(records[0].id) == records[made.index(True)]
+    owner_id = records[made.index(True)].user_id
+    version = await store.read_memory_version(owner_id)
+    erasing = MemoryChange(user_id=owner_id, agent_id=records[0].agent_id, expected=version, has_erased=True)
+    await store.erase_sessions([records[0].id], erasing)
+    assert [await attempt(store.create_session(record, SessionState())) for record in records] == [False, False]
 
 
 async def test_a_branch_never_passes_an_erase(store: PostgresStore) -> None:

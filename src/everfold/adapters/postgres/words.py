@@ -40,6 +40,7 @@ class PostgresWords:
         asked = self._ask(query, user_key, "message")
         rows = self._database.rows(
             "search_messages",
+            user_key=user_key,
             match=" & ".join([_any_of(asked.terms), *agents, *sessions]),
             terms="\n".join(asked.terms),
             weights="\n".join(asked.weights),
@@ -56,6 +57,7 @@ class PostgresWords:
         asked = self._ask(query, user_key, "item")
         rows = self._database.rows(
             "search_items",
+            user_key=user_key,
             match=_write_item_match(asked.terms, user_key, place),
             terms="\n".join(asked.terms),
             weights="\n".join(asked.weights),
@@ -69,7 +71,7 @@ class PostgresWords:
     def find_newest_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
         """See the protocol."""
         match = _write_item_match(map(_write_term, _key_terms(query, user_key)), user_key, place)
-        return self._database.rows("find_newest_items", match=match, limit_count=limit_count)
+        return self._database.rows("find_newest_items", user_key=user_key, match=match, limit_count=limit_count)
 
     def _ask(self, query: SearchQuery, user_key: int, kind: Literal["message", "item"]) -> "_Asked":
         """A query with what the whole index of a user says of its terms."""

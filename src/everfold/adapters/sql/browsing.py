@@ -60,8 +60,8 @@ def list_refreshes(database: Database, places: Places, session_id: SessionId) ->
     """See `BrowsingStore.list_refreshes`."""
     return [
         cast("int", row[0])
-        for session_key, first_seq, last_seq in places.ranges(session_id, range(1, NO_END))
-        for row in database.rows("list_refreshes", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        for bound in places.ranges(session_id, range(1, NO_END))
+        for row in database.rows("list_refreshes", **bound)
     ]
 
 
@@ -69,8 +69,8 @@ def list_erased(database: Database, places: Places, session_id: SessionId) -> li
     """See `BrowsingStore.list_erased`."""
     return [
         cast("int", row[0])
-        for session_key, first_seq, last_seq in places.ranges(session_id, range(1, NO_END))
-        for row in database.rows("list_erased", session_key=session_key, first_seq=first_seq, last_seq=last_seq)
+        for bound in places.ranges(session_id, range(1, NO_END))
+        for row in database.rows("list_erased", **bound)
     ]
 
 

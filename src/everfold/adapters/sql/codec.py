@@ -61,11 +61,12 @@ def from_blob(blob: object) -> object:
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
-def message_row(session_key: int, appended: Appended) -> tuple[SqlValue, ...]:
+def message_row(user_key: int, session_key: int, appended: Appended) -> tuple[SqlValue, ...]:
     """The columns of a new message, in the order of `insert_message`."""
     message = appended.message
     view = message.view
     return (
+        user_key,
         session_key,
         message.seq,
         message.kind,
@@ -289,7 +290,7 @@ def read_compaction(row: Row) -> Compaction:
 
 
 def digest_values(digest: Digest) -> dict[str, str | int | bytes | None]:
-    """The columns of a digest by name."""
+    """The columns of a digest by name, without its owner."""
     pool = None
     if digest.pool is not None:
         pool = zlib.compress(dump_json(digest.pool.to_json()), 1)

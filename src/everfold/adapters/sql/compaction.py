@@ -9,7 +9,7 @@ from everfold.adapters.sql.codec import digest_values, read_compaction, read_dig
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.log import read_state, write_state
 from everfold.adapters.sql.packing import deflate, pack_row
-from everfold.adapters.sql.places import Places
+from everfold.adapters.sql.places import Place, Places
 from everfold.core.compaction.certificate import certificate_to_text
 from everfold.core.compaction.folding import Digest, Fold
 from everfold.core.compaction.layout import Layout, layout_from_bytes, layout_to_bytes
@@ -31,7 +31,7 @@ def begin_compaction(
     database.run(
         "insert_compaction",
         id=compaction.id,
-        session_key=places.place(compaction.session_id).session_key,
+        **places.place(compaction.session_id).keys,
         ordinal=compaction.ordinal,
         begun_at=to_micros(compaction.begun_at),
         plan=pack_row(plan_to_bytes(compaction.plan)),
@@ -72,19 +72,24 @@ def commit_compaction(
     outcome: Outcome | None,
 ) -> None:
     """See `CompactionStore.commit_compaction`."""
-    write_state(database, places, _session_of(database, compaction_id), state, expected_revision=expected_revision)
+    session_id = _session_of(database, compaction_id)
+    write_state(database, places, session_id, state, expected_revision=expected_revision)
     if not database.run("commit_compaction", compaction_id=compaction_id, **_fold_values(fold)):
         compaction = get_compaction(database, compaction_id)
         raise ConflictError(
             f"compaction {compaction_id} was committed or has ended already: it is {compaction.state}",
             compaction=compaction_id,
         )
-    for digest in fold.digests:
-        database.run("insert_digest", **digest_values(digest))
+    _insert_digests(database, places.place(session_id), fold)
     if outcome is not None:
         _end(database, compaction_id, outcome, committed_at)
     elif any(digest.generator == "abstractive" for digest in fold.digests):
         database.run("settle_digest", compaction_id=compaction_id)
+
+
+def _insert_digests(database: Database, place: Place, fold: Fold) -> None:
+    for digest in fold.digests:
+        database.run("insert_digest", user_key=place.user_key, **digest_values(digest))
 
 
 def _fold_values(fold: Fold) -> dict[str, str | bytes]:
@@ -108,18 +113,18 @@ def revise_compaction(
 ) -> None:
     """See `CompactionStore.revise_compaction`."""
     write_state(database, places, revision.session_id, state, expected_revision=expected_revision)
-    session_key = places.place(revision.session_id).session_key
+    place = places.place(revision.session_id)
     if not database.run("settle_digest", compaction_id=revised_id):
         raise ConflictError(
             f"compaction {revised_id} cannot be revised: it is {get_compaction(database, revised_id).state}",
             compaction=revised_id,
         )
-    database.run("move_up_held", session_key=session_key)
+    database.run("move_up_held", **place.keys)
     ended_at = revision.ended_at or revision.begun_at
     database.run(
         "insert_revision",
         id=revision.id,
-        session_key=session_key,
+        **place.keys,
         ordinal=revision.ordinal,
         begun_at=to_micros(revision.begun_at),
         ended_at=to_micros(ended_at),
@@ -127,8 +132,7 @@ def revise_compaction(
         revises=revised_id,
         **_fold_values(fold),
     )
-    for digest in fold.digests:
-        database.run("insert_digest", **digest_values(digest))
+    _insert_digests(database, place, fold)
     if outcome is not None:
         _end(database, revised_id, outcome, ended_at)
 
@@ -248,7 +252,7 @@ def list_waiting(database: Database, *, begun_after: datetime, limit_count: int)
 
 def drop_drafts(database: Database, places: Places, session_id: SessionId) -> None:
     """Forget what was written of compactions that have not ended: it may hold words of an erased message."""
-    database.run("drop_drafts", session_key=places.place(session_id).session_key)
+    database.run("drop_drafts", **places.place(session_id).keys)
 
 
 def replace_records(database: Database, records: Sequence[NewRecord], digests: Sequence[Digest]) -> None:

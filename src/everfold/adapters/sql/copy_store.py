@@ -71,9 +71,9 @@ async def _index(target: SqlCopying, indexed_key: int, tell: Tell) -> None:
             await target.note_indexed(session_key)
             last_key, count = session_key, count + 1
             tell("sessions searchable", count)
-    item_key: int | None = 0
-    while item_key is not None:
-        item_key = await target.index_items(item_key)
+    item: tuple[int, int] | None = (0, 0)
+    while item is not None:
+        item = await target.index_items(item)
 
 
 async def _index_session(target: SqlCopying, session_id: SessionId) -> None:

@@ -1,6 +1,7 @@
 """Copying: all rows of one store into another one, whichever databases the two are.
 
-The tables have the same columns in every dialect, so a row is copied as it is, by pages in the order of the primary key. The
+The tables have the same columns in every dialect, so a row is copied as it is, by pages in the order of the source's primary
+key. The
 indexes of words differ; they are made anew in the target, from the messages and items there. Where a copy stands is in
 the target itself: the last key of each table, and one row in the table `store_copy`, which goes when the copy is whole.
 
@@ -31,7 +32,7 @@ SAID_REACH: Final = 24
 """How far before a page the messages lie that were said before its first one; farther away none is looked for."""
 
 COPY_TABLE: Final = "store_copy"
-NOT_COPIED: Final = frozenset({COPY_TABLE, "migrations", "leases", "message_words", "item_words"})
+NOT_COPIED: Final = frozenset({COPY_TABLE, "migrations", "leases", "message_words", "item_words", "session_owners"})
 MAY_LACK: Final = frozenset({"vectors", "vector_spaces"})
 """Tables that not every database has."""
 MADE: Final[Mapping[tuple[str, str], Callable[[Mapping[str, SqlValue]], SqlValue]]] = {
@@ -109,7 +110,7 @@ def match_tables(source: Sequence[Table], target: Sequence[Table]) -> list[Table
         )
     return [
         replace(
-            other,
+            old,
             columns=tuple(column for column in old.columns if column in other.columns),
             made=tuple(column for column in other.columns if column not in old.columns),
         )
@@ -180,7 +181,7 @@ def list_sessions(database: Database, after_key: int) -> list[tuple[int, str]]:
 def index_messages(database: Database, places: Places, session_id: SessionId, first_seq: int) -> int | None:
     """Write the words of the next messages that a session holds itself; gives where to go on, or None at its end."""
     place = places.place(session_id)
-    rows = database.rows("list_message_ids", session_key=place.session_key, first_seq=first_seq, limit_count=PAGE_COUNT)
+    rows = database.rows("list_message_ids", **place.keys, first_seq=first_seq, limit_count=PAGE_COUNT)
     ids = dict(cast("list[tuple[int, int]]", rows))
     if not ids:
         return None
@@ -220,14 +221,17 @@ def note_indexed(database: Database, session_key: int) -> None:
     database.run("note_indexed", session_key=session_key)
 
 
-def index_items(database: Database, after_key: int) -> int | None:
-    """Write the words of the next active items behind a key; gives the last one's key, or None at the end."""
-    rows = database.rows("list_active_items", after_key=after_key, limit_count=PAGE_COUNT)
+def index_items(database: Database, after: tuple[int, int]) -> tuple[int, int] | None:
+    """Write the words of the next active items behind the keys of a user and an item; gives the last ones, or None at the end."""
+    after_user_key, after_key = after
+    rows = database.rows(
+        "list_active_items", after_user_key=after_user_key, after_key=after_key, limit_count=PAGE_COUNT
+    )
     for key, user_key, place, content in cast("list[tuple[int, int, int, bytes]]", rows):
         words = key_words(user_key, index_item(item_from_bytes(unpack_row(content))))
-        database.run("delete_item_words", item_key=key)
+        database.run("delete_item_words", user_key=user_key, item_key=key)
         database.run("insert_item_words", item_key=key, own=words, scope=write_item_scope(user_key, place=place))
-    return cast("int", rows[-1][0]) if rows else None
+    return cast("tuple[int, int]", (rows[-1][1], rows[-1][0])) if rows else None
 
 
 def end_copy(database: Database, tables: Sequence[Table], fingerprint: str) -> None:

@@ -12,7 +12,7 @@ from everfold.adapters.sql.codec import (
     lineage_from_text,
     to_micros,
 )
-from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.database import NO_USER, Database
 from everfold.adapters.sql.files import write_file
 from everfold.adapters.sql.log import append
 from everfold.adapters.sql.memory import change_memory, count_all_vectors, move_version, wipe_memory
@@ -30,7 +30,7 @@ from everfold.adapters.sql.owners import get_user_key
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.sessions import create_session, find_current_session
 from everfold.core.log.messages import Kind, WireFormat
-from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
+from everfold.core.memory.records import AuditEntry, Extraction, MemoryChange, MemoryVersion, SessionMemory
 from everfold.core.portability.documents import PortableMemory
 from everfold.core.portability.restoring import RestoredSession
 from everfold.core.portability.sessions import PortableMessage
@@ -69,27 +69,28 @@ def erase_sessions(database: Database, session_ids: Sequence[SessionId], change:
     begin_erase(database)
     change_memory(database, change)
     for session_id in session_ids:
-        session_key = cast("tuple[int]", database.row("find_keys", session_id=session_id))[0]
-        for bucket, count in _erase_session(database, session_id, session_key).items():
+        session_key, user_key = find_session_keys(database, session_id)
+        for bucket, count in _erase_session(database, session_id, user_key, session_key).items():
             counts[bucket] += count
     database.words.merge_messages()
     return counts
 
 
-def _erase_session(database: Database, session_id: SessionId, session_key: int) -> dict[str, int]:
+def _erase_session(database: Database, session_id: SessionId, user_key: int, session_key: int) -> dict[str, int]:
     """Remove the rows of one session, those that point to others first."""
-    database.run("bury_session", session_key=session_key)
-    database.run("erase_session_words", session_key=session_key)
+    keys = {"user_key": user_key, "session_key": session_key}
+    database.run("bury_session", **keys)
+    database.run("erase_session_words", **keys)
     database.run("anonymise_session_calls", session_id=session_id)
     counts = {
-        "digests": database.run("erase_session_digests", session_key=session_key),
-        "compactions": database.run("erase_session_events", session_key=session_key),
-        "messages": database.run("erase_session_messages", session_key=session_key),
+        "digests": database.run("erase_session_digests", **keys),
+        "compactions": database.run("erase_session_events", **keys),
+        "messages": database.run("erase_session_messages", **keys),
     }
-    database.run("erase_session_state", session_key=session_key)
-    database.run("erase_session_memory", session_key=session_key)
-    database.run("erase_turn_recall", session_key=session_key)
-    return {**counts, "sessions": database.run("erase_session_row", session_key=session_key)}
+    database.run("erase_session_state", **keys)
+    database.run("erase_session_memory", **keys)
+    database.run("erase_turn_recall", **keys)
+    return {**counts, "sessions": database.run("erase_session_row", **keys)}
 
 
 def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
@@ -102,7 +103,8 @@ def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entr
     vectors = count_all_vectors(database, user_key)
     calls = database.run("anonymise_user_calls", user_id=user_id)
     for session_key, id_, _ in rows:
-        for bucket, count in _erase_session(database, SessionId(cast("str", id_)), cast("int", session_key)).items():
+        erased = _erase_session(database, SessionId(cast("str", id_)), user_key, cast("int", session_key))
+        for bucket, count in erased.items():
             kept["transcripts" if bucket == "sessions" else bucket] += count
     if rows:
         database.words.merge_messages()
@@ -115,8 +117,10 @@ def list_stored(
     database: Database, session_id: SessionId, *, after_seq: int, limit_count: int
 ) -> list[PortableMessage]:
     """See `ForgettingStore.list_stored`."""
-    session_key = find_session_keys(database, session_id)[0]
-    rows = database.rows("list_stored_messages", session_key=session_key, after_seq=after_seq, limit_count=limit_count)
+    session_key, user_key = find_session_keys(database, session_id)
+    rows = database.rows(
+        "list_stored_messages", user_key=user_key, session_key=session_key, after_seq=after_seq, limit_count=limit_count
+    )
     return [
         PortableMessage(
             seq=cast("int", seq),
@@ -144,11 +148,11 @@ def import_memory(
     """See `ForgettingStore.import_memory`."""
     user_key = get_user_key(database, memory.user_id)
     database.lock_user(user_key)
+    database.lock_user(NO_USER)  # the ids of a document may be brought for two users at once
     for session in sessions:
         _restore_session(database, session)
     if cast("tuple[int]", database.row("count_memory", user_key=user_key))[0]:
         raise ConflictError(f"user {memory.user_id} has a memory already; wipe it first", user=memory.user_id)
-    last_ordinal = _read_last_ordinal(database, user_key)
     head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch)
     move_version(database, user_key, memory.user_id, expected, head)
     for item in (one for revisions in memory.items for one in revisions):
@@ -159,16 +163,23 @@ def import_memory(
         if database.row("find_dream", dream_id=dream.id) is not None:
             raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
         write_dream(database, user_key, dream)
-    for extraction in memory.extractions:
-        database.run("put_ordinal", user_key=user_key, ordinal=extraction.ordinal)
-        insert_extraction(database, user_key, extraction)
-    database.run("raise_ordinal", user_key=user_key, ordinal=last_ordinal)
+    _restore_extractions(database, user_key, memory.extractions)
     for agent_id, read_through in memory.cursors:
         write_cursor(database, user_key, agent_id, read_through)
     for file in memory.files:
         write_file(database, user_key, file)
     record_audit(database, (*memory.audit, entry))
     return head
+
+
+def _restore_extractions(database: Database, user_key: int, extractions: Sequence[Extraction]) -> None:
+    last_ordinal = _read_last_ordinal(database, user_key)
+    for extraction in extractions:
+        if database.row("find_extraction", extraction_id=extraction.id) is not None:
+            raise ConflictError(f"the id {extraction.id} is taken; give the new one an id of its own", id=extraction.id)
+        database.run("put_ordinal", user_key=user_key, ordinal=extraction.ordinal)
+        insert_extraction(database, user_key, extraction)
+    database.run("raise_ordinal", user_key=user_key, ordinal=last_ordinal)
 
 
 def _restore_session(database: Database, session: RestoredSession) -> None:
@@ -186,9 +197,10 @@ def _restore_session(database: Database, session: RestoredSession) -> None:
         append(database, places, record.id, plan, plan.state.revision - 1)
     session_key, user_key = find_session_keys(database, record.id)
     for seq, erased_at in session.tombstones:
-        row = cast("tuple[int, ...]", database.row("find_message_id", session_key=session_key, seq=seq))
-        database.run("erase_message", message_id=row[0], erased_at=to_micros(erased_at))
-        database.run("delete_search_row", message_id=row[0])
+        row = database.row("find_message_id", user_key=user_key, session_key=session_key, seq=seq)
+        at = {"user_key": user_key, "message_id": cast("tuple[int, ...]", row)[0]}
+        database.run("erase_message", **at, erased_at=to_micros(erased_at))
+        database.run("delete_search_row", **at)
     if session.memory != SessionMemory(session_id=record.id):
         keep_session_memory(database, session_key, user_key, session.memory)
 

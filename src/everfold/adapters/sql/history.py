@@ -81,7 +81,9 @@ def search(
 
 def _count_words(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
     words = list(query.words)
-    found = database.rows_each("count_search_word", [{"word": key_words(user_key, word)} for word in words])
+    found = database.rows_each(
+        "count_search_word", [{"word": key_words(user_key, word), "user_key": user_key} for word in words]
+    )
     return {word: cast("int", rows[0][0]) if rows else 0 for word, rows in zip(words, found, strict=True)}
 
 
@@ -110,10 +112,8 @@ def read_contents(
 ) -> list[StoredContent]:
     """See `HistoryStore.read_contents`."""
     contents: list[StoredContent] = []
-    for session_key, first, last in places.ranges(session_id, range(first_seq, last_seq + 1)):
-        for seq, content, content_hash, erased_at, kind in database.rows(
-            "read_contents", session_key=session_key, first_seq=first, last_seq=last
-        ):
+    for bound in places.ranges(session_id, range(first_seq, last_seq + 1)):
+        for seq, content, content_hash, erased_at, kind in database.rows("read_contents", **bound):
             contents.append(
                 StoredContent(
                     seq=cast("int", seq),
@@ -133,8 +133,8 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
     if not any(change.is_forgetting for change in erasure.memory):  # else memory's change says so
         begin_erase(database)
     _write_states(database, places, erasure)
-    database.run("erase_message", message_id=message_id, erased_at=to_micros(erased_at))
-    database.run("delete_search_row", message_id=message_id)
+    database.run("erase_message", user_key=owner_key, message_id=message_id, erased_at=to_micros(erased_at))
+    database.run("delete_search_row", user_key=owner_key, message_id=message_id)
     for row in erasure.search_rows:
         neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
             database, places, row.session_id, row.seq
@@ -165,6 +165,7 @@ def retract_messages(database: Database, places: Places, retraction: Retraction)
         message_id, user_key, agent_key, session_key, is_erased = _message_place(database, places, session_id, seq)
         database.run(
             "retract_message",
+            user_key=user_key,
             message_id=message_id,
             sum_tokens=retraction.sum_tokens,
             turn_seq=retraction.turn_seq,
@@ -196,11 +197,9 @@ def find_hashes(database: Database, places: Places, session_id: SessionId, hashe
     """See `HistoryStore.find_hashes`."""
     found: dict[str, int] = {}
     for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
-        session_key = places.place(stretch.session_id).session_key
+        keys = places.place(stretch.session_id).keys
         for hash_ in hashes:
-            row = database.row(
-                "find_hash", session_key=session_key, content_hash=bytes.fromhex(hash_), last_seq=stretch.last_seq
-            )
+            row = database.row("find_hash", **keys, content_hash=bytes.fromhex(hash_), last_seq=stretch.last_seq)
             if row is not None:
                 found[hash_] = cast("int", row[0])
     return found
@@ -218,8 +217,8 @@ def list_sharing(database: Database, places: Places, session_id: SessionId, seq:
 def _message_place(
     database: Database, places: Places, session_id: SessionId, seq: int
 ) -> tuple[int, int, int, int, int]:
-    for session_key, _, _ in places.ranges(session_id, [seq]):
-        row = database.row("find_message_id", session_key=session_key, seq=seq)
+    for bound in places.ranges(session_id, [seq]):
+        row = database.row("find_message_id", **bound, seq=seq)
         if row is not None:
             return cast("tuple[int, int, int, int, int]", row)
     raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)

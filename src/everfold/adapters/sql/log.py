@@ -36,7 +36,7 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     _refuse_shared_client_ids(database, places, session_id, plan)
     write_state(database, places, session_id, plan.state, expected_revision=expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
-    rows = [message_row(place.session_key, appended) for appended in plan.appended]
+    rows = [message_row(place.user_key, place.session_key, appended) for appended in plan.appended]
     message_ids = database.insert_each("insert_message", rows)
     database.run_each(
         "insert_search_row",
@@ -55,7 +55,7 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     for message, sum_tokens in plan.settled:
         database.run(
             "settle_message",
-            session_key=place.session_key,
+            **place.keys,
             seq=message.seq,
             tokens=message.tokens,
             sum_tokens=sum_tokens,
@@ -82,12 +82,12 @@ def _write_turn_recall(database: Database, place: Place, shown: TurnRecall) -> N
         if shown.turn.memory_epoch != (0 if row is None else row[0]):
             return
     content = pack_row(turn_recall_to_bytes(shown))
-    database.run("write_turn_recall", session_key=place.session_key, user_key=place.user_key, content=content)
+    database.run("write_turn_recall", **place.keys, content=content)
 
 
 def read_turn_recall(database: Database, places: Places, session_id: SessionId) -> TurnRecall | None:
     """See `LogStore.read_turn_recall`."""
-    row = database.row("read_turn_recall", session_key=places.place(session_id).session_key)
+    row = database.row("read_turn_recall", **places.place(session_id).keys)
     return None if row is None else turn_recall_from_bytes(unpack_row(cast("bytes", row[0])))
 
 
@@ -95,9 +95,9 @@ def read_state(
     database: Database, places: Places, session_id: SessionId, *, known: SessionState | None = None
 ) -> SessionState:
     """See `LogStore.read_state`."""
-    session_key = places.place(session_id).session_key
+    keys = places.place(session_id).keys
     known_revision = None if known is None else known.revision
-    row = database.row("read_state", session_key=session_key, known_revision=known_revision)
+    row = database.row("read_state", **keys, known_revision=known_revision)
     if row is None:  # its place is remembered, but it was erased
         raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
     revision, text = cast("tuple[int, bytes | None]", row)
@@ -114,7 +114,7 @@ def write_state(
     """See `LogStore.write_state`."""
     changed = database.run(
         "write_state",
-        session_key=places.place(session_id).session_key,
+        **places.place(session_id).keys,
         revision=state.revision,
         state=state_to_bytes(state),
         expected_revision=expected_revision,
@@ -144,10 +144,7 @@ def _read_ranges(
     database: Database, places: Places, name: str, session_id: SessionId, seqs: Sequence[int], **values: SqlValue
 ) -> Iterator[Row]:
     """The rows of a query over every run of neighbours among the sequence numbers, in order."""
-    ranges = [
-        {"session_key": session_key, "first_seq": first_seq, "last_seq": last_seq, **values}
-        for session_key, first_seq, last_seq in places.ranges(session_id, seqs)
-    ]
+    ranges = [{**bound, **values} for bound in places.ranges(session_id, seqs)]
     return chain.from_iterable(database.rows_each(name, ranges))
 
 
@@ -157,11 +154,9 @@ def find_client_ids(
     """See `LogStore.find_client_ids`."""
     found: dict[str, tuple[int, str]] = {}
     for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
-        session_key = places.place(stretch.session_id).session_key
+        keys = places.place(stretch.session_id).keys
         for client_id in client_ids:
-            row = database.row(
-                "find_client", session_key=session_key, client_id=text_to_blob(client_id), last_seq=stretch.last_seq
-            )
+            row = database.row("find_client", **keys, client_id=text_to_blob(client_id), last_seq=stretch.last_seq)
             if row is not None:
                 content_hash = row[1]
                 found[client_id] = (cast("int", row[0]), content_hash.hex() if isinstance(content_hash, bytes) else "")
@@ -172,10 +167,8 @@ def find_boundary(database: Database, places: Places, session_id: SessionId, seq
     """See `LogStore.find_boundary`."""
     state = read_state(database, places, session_id)
     for stretch in find_stretches(places.place(session_id).lineage, seq, state.last_seq):
-        session_key = places.place(stretch.session_id).session_key
-        row = database.row(
-            "find_boundary", session_key=session_key, first_seq=stretch.first_seq, last_seq=stretch.last_seq
-        )
+        keys = places.place(stretch.session_id).keys
+        row = database.row("find_boundary", **keys, first_seq=stretch.first_seq, last_seq=stretch.last_seq)
         if row is not None:
             return cast("int", row[0])
     return None

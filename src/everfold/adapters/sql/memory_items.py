@@ -77,7 +77,8 @@ def write_item(database: Database, user_key: int, item: Item, *, written_revisio
     else:
         database.run("update_item", **values)
     quoted: list[dict[str, SqlValue]] = [
-        {"item_key": item_key, "session_id": one.session_id, "seq": one.seq} for one in item.evidence
+        {"user_key": user_key, "item_key": item_key, "session_id": one.session_id, "seq": one.seq}
+        for one in item.evidence
     ]
     database.run_each("insert_evidence", quoted)
     if item.status == "active":
@@ -97,14 +98,15 @@ def _make_room(database: Database, user_key: int, item: Item, content: bytes, *,
         return None
     item_key, owner_key, revision, status = cast("tuple[int, int, int, str]", row)
     check_follows(item.id, item.revision, found=revision, is_own=owner_key == user_key)
+    keys = {"user_key": user_key, "item_key": item_key}
     if forgets:
-        database.run("delete_item_revisions", item_key=item_key)
-        database.run("delete_evidence", item_key=item_key)
+        database.run("delete_item_revisions", **keys)
+        database.run("delete_evidence", **keys)
     else:
-        older = pack_row(_read_content(database, item_key), content)
-        database.run("keep_item_revision", item_key=item_key, revision=revision, content=older)
+        older = pack_row(_read_content(database, **keys), content)
+        database.run("keep_item_revision", **keys, revision=revision, content=older)
     if status == "active":
-        database.run("delete_item_words", item_key=item_key)
+        database.run("delete_item_words", **keys)
     return item_key
 
 
@@ -118,7 +120,7 @@ def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
 
 def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:
     """See `ItemStore.list_items`. O(items given), for each status and shelf, or O(items changed) where those are asked for."""
-    after_key = 0 if asked.after is None else _get_item_key(database, asked.after)
+    after_key = 0 if asked.after is None else _get_item_keys(database, asked.after)["item_key"]
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
@@ -166,23 +168,24 @@ def _read_item(content: SqlValue) -> Item:
     return item_from_bytes(unpack_row(cast("bytes", content)))
 
 
-def _read_content(database: Database, item_key: int) -> bytes:
-    (content,) = cast("tuple[bytes]", database.row("read_item", item_key=item_key))
+def _read_content(database: Database, *, user_key: int, item_key: int) -> bytes:
+    (content,) = cast("tuple[bytes]", database.row("read_item", user_key=user_key, item_key=item_key))
     return unpack_row(content)
 
 
-def _get_item_key(database: Database, item_id: ItemId) -> int:
+def _get_item_keys(database: Database, item_id: ItemId) -> dict[str, int]:
+    """What a query binds to find what is an item's."""
     row = database.row("find_item", item_id=item_id)
     if row is None:
         raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
-    return cast("int", row[0])
+    return {"item_key": cast("int", row[0]), "user_key": cast("int", row[1])}
 
 
 def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
     """See `ItemStore.list_revisions`."""
-    item_key = _get_item_key(database, item_id)
-    older = [cast("bytes", row[0]) for row in database.rows("list_item_revisions", item_key=item_key)]
-    (newest,) = cast("tuple[bytes]", database.row("read_item", item_key=item_key))
+    keys = _get_item_keys(database, item_id)
+    older = [cast("bytes", row[0]) for row in database.rows("list_item_revisions", **keys)]
+    (newest,) = cast("tuple[bytes]", database.row("read_item", **keys))
     return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
 
 
@@ -244,7 +247,7 @@ def _count_entries(database: Database, query: SearchQuery, user_key: int) -> dic
     words = list(query.words)
     most_count = LIKE_ENTRIES_COUNT + 1
     asking: list[dict[str, SqlValue]] = [
-        {"word": key_words(user_key, word), "most_count": most_count} for word in words
+        {"word": key_words(user_key, word), "user_key": user_key, "most_count": most_count} for word in words
     ]
     found = database.rows_each("count_item_word_entries", asking)
     return {word: cast("int", rows[0][0]) for word, rows in zip(words, found, strict=True)}
@@ -255,6 +258,6 @@ def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: 
     words = list(query.words)
     scopes = [write_item_scope(user_key, place=one) for one in {0, place or 0}]
     asking = [*(key_words(user_key, word) for word in words), *scopes]
-    found = database.rows_each("count_item_word", [{"word": word} for word in asking])
+    found = database.rows_each("count_item_word", [{"word": word, "user_key": user_key} for word in asking])
     counts = [cast("int", rows[0][0]) if rows else 0 for rows in found]
     return choose_terms(query, dict(zip(words, counts, strict=False)), row_count=sum(counts[len(words) :]))

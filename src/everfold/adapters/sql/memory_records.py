@@ -37,9 +37,10 @@ def write_topic(database: Database, user_key: int, topic: Topic, *, forgets: boo
     if row is not None:
         topic_key, owner_key, revision = cast("tuple[int, int, int]", row)
         check_follows(topic.id, topic.revision, found=revision, is_own=owner_key == user_key)
-        database.run("delete_topic_revisions" if forgets else "keep_topic_revision", topic_key=topic_key)
+        name = "delete_topic_revisions" if forgets else "keep_topic_revision"
+        database.run(name, user_key=user_key, topic_key=topic_key)
     if forgets:
-        database.run("forget_dreamt_topic", topic_id=topic.id)
+        database.run("forget_dreamt_topic", user_key=user_key, topic_id=topic.id)
     database.run(
         "insert_topic" if row is None else "update_topic",
         id=topic.id,
@@ -70,7 +71,7 @@ def list_topic_revisions(database: Database, user_id: UserId, agent_id: AgentId 
         return []
     place = find_place(database, agent_id)
     rows = database.rows("list_named_topics", user_key=user_key, topic_name=text_to_blob(name), place=place)
-    return list(chain.from_iterable(_read_histories(database, rows)))
+    return list(chain.from_iterable(_read_histories(database, user_key, rows)))
 
 
 def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic]]:
@@ -78,12 +79,13 @@ def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
-    return _read_histories(database, database.rows("read_all_topics", user_key=user_key))
+    return _read_histories(database, user_key, database.rows("read_all_topics", user_key=user_key))
 
 
-def _read_histories(database: Database, rows: Sequence[Row]) -> list[list[Topic]]:
+def _read_histories(database: Database, user_key: int, rows: Sequence[Row]) -> list[list[Topic]]:
     """Every revision of each topic, the newest last, from rows of its key and its newest one."""
-    older = database.rows_each("list_topic_revisions", [{"topic_key": topic_key} for topic_key, _ in rows])
+    keys: list[dict[str, SqlValue]] = [{"user_key": user_key, "topic_key": topic_key} for topic_key, _ in rows]
+    older = database.rows_each("list_topic_revisions", keys)
     return [
         [topic_from_bytes(cast("bytes", content)) for (content,) in (*before, (newest,))]
         for (_, newest), before in zip(rows, older, strict=True)
@@ -103,12 +105,12 @@ def write_dream(database: Database, user_key: int, dream: Dream) -> None:
     database.run(
         "insert_dream", id=dream.id, user_key=user_key, agent_key=agent_key, state=dream.state, content=content
     )
-    dream_key = cast("tuple[int]", database.row("find_dream", dream_id=dream.id))[0]
-    database.run("delete_dream_topics", dream_key=dream_key)
+    keys = {"user_key": user_key, "dream_key": cast("tuple[int]", database.row("find_dream", dream_id=dream.id))[0]}
+    database.run("delete_dream_topics", **keys)
     for position, topic in enumerate(dream.topics):
         database.run(
             "insert_dream_topic",
-            dream_key=dream_key,
+            **keys,
             position=position,
             topic_id=topic.id,
             content=topic_to_bytes(topic),
@@ -120,7 +122,8 @@ def get_dream(database: Database, dream_id: DreamId) -> Dream:
     row = database.row("find_dream", dream_id=dream_id)
     if row is None:
         raise NotFoundError(f"there is no dream {dream_id!r}; use the id of one that was listed", dream=dream_id)
-    return _read_dream(database, row[0], row[2])
+    rows = database.rows("list_dreamt_topics", dream_key=row[0], user_key=row[1])
+    return _make_dream(row[2], [topic for (topic,) in rows])
 
 
 def list_dreams(database: Database, user_id: UserId, agent_id: AgentId | None, *, limit_count: int) -> list[Dream]:
@@ -130,11 +133,6 @@ def list_dreams(database: Database, user_id: UserId, agent_id: AgentId | None, *
         _make_dream(content, [topic for *_, topic in sorted(written, key=_position) if topic is not None])
         for (_, content), written in groupby(rows, key=lambda row: row[:2])
     ]
-
-
-def _read_dream(database: Database, dream_key: SqlValue, content: SqlValue) -> Dream:
-    rows = database.rows("list_dreamt_topics", dream_key=dream_key)
-    return _make_dream(content, [row[0] for row in rows])
 
 
 def _position(row: Row) -> int:

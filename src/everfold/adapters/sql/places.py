@@ -24,6 +24,11 @@ class Place:
     agent_key: int
     lineage: tuple[Segment, ...]
 
+    @property
+    def keys(self) -> dict[str, int]:
+        """What a query binds to find what is the session's own."""
+        return {"user_key": self.user_key, "session_key": self.session_key}
+
 
 class Places:
     """The places of the sessions that one connection has seen."""
@@ -50,12 +55,13 @@ class Places:
             session_key=session_key, user_key=user_key, agent_key=agent_key, lineage=lineage_from_text(lineage)
         )
 
-    def ranges(self, session_id: SessionId, seqs: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-        """Rising sequence numbers as (session key, first, last) runs, in order."""
+    def ranges(self, session_id: SessionId, seqs: Sequence[int]) -> Iterator[dict[str, int]]:
+        """Rising sequence numbers as runs, in order: what a query binds for each, `keys` with `first_seq` and `last_seq`."""
         lineage = self.place(session_id).lineage
         for first, last in runs_of(seqs):
             for stretch in find_stretches(lineage, first, last):
-                yield self.place(stretch.session_id).session_key, stretch.first_seq, stretch.last_seq
+                keys = self.place(stretch.session_id).keys
+                yield {**keys, "first_seq": stretch.first_seq, "last_seq": stretch.last_seq}
 
 
 def runs_of(seqs: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -88,7 +88,7 @@ def put_vectors(database: Database, user_id: UserId, space: Space, rows: Sequenc
         if source is None or vector is None or (source.user_key, source.content_hash) != (user_key, row.content_hash):
             continue
         at = {"kind": row.ref.kind, "owner_key": source.key, "space_key": _make_space(database, space)}
-        database.run("delete_vector", **at)
+        database.run("delete_vector", **at, user_key=user_key)
         packed = pack(vector)
         code = quantise(vector)
         database.run("insert_vector", **at, user_key=user_key, place=source.place, code=code, vector=packed)

@@ -29,13 +29,16 @@ class _Index:
             "INSERT INTO sessions VALUES (1, 's', 1, 1, 0), (2, 'branch', 1, 1, 2), (3, 'empty', 1, 2, 0)"
         )
         self.connection.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key INTEGER, seq INTEGER, role TEXT, speaker TEXT, raw_tokens INTEGER)"
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, user_key INTEGER, session_key INTEGER, seq INTEGER, role TEXT, "
+            "speaker TEXT, raw_tokens INTEGER)"
         )
         self.connection.execute((ADAPTER / "migrations" / "0002_search.sql").read_text())
 
     def add(self, message_id: int, text: str, *, user: int = 1, agent: int = 1, session: int = 1) -> None:
         scope = write_scope(user, agent_key=agent, session_key=session)
-        self.connection.execute("INSERT INTO messages VALUES (?, 1, ?, 'user', 'Ann', 9)", (message_id,) * 2)
+        self.connection.execute(
+            "INSERT INTO messages VALUES (?, ?, 1, ?, 'user', 'Ann', 9)", (message_id, user, message_id)
+        )
         self.connection.execute(
             QUERIES["insert_search_row"], (message_id, key_words(user, read_matter(text)), "", scope)
         )
@@ -119,7 +122,7 @@ def test_words_are_counted_for_one_user(index: _Index) -> None:
 def test_rows_are_counted_over_sessions_and_branches(index: _Index) -> None:
     """A branch counts from its branch point, an empty session nothing, an unknown user nothing; then the sessions."""
     rows = [(11, 1, 1), (12, 1, 2), (13, 1, 3), (14, 2, 3), (15, 2, 4)]
-    index.connection.executemany("INSERT INTO messages VALUES (?, ?, ?, 'user', 'Ann', 9)", rows)
+    index.connection.executemany("INSERT INTO messages VALUES (?, 1, ?, ?, 'user', 'Ann', 9)", rows)
     asked = ({"user_key": 1, "agent_key": None}, {"user_key": 1, "agent_key": 1}, {"user_key": 2, "agent_key": 1})
     counted = [index.connection.execute(QUERIES["count_user_rows"], each).fetchone() for each in asked]
     assert counted == [(5, 3, 0), (5, 3, 1), (0, 0, 0)]

@@ -58,8 +58,8 @@ def insert(database: Database, position: Position, *, digest: WorkState, extract
     certificate = "{}" if position.layout == "committed" else None
     database.connection.execute("DELETE FROM compactions")
     database.connection.execute(
-        "INSERT INTO compactions (id, session_key, ordinal, state, begun_at, plan, certificate, digest, extraction, attempts)"
-        " VALUES ('evt', 1, 1, ?, 0, x'', ?, ?, ?, 1)",
+        "INSERT INTO compactions (id, user_key, session_key, ordinal, state, begun_at, plan, certificate, digest, "
+        "extraction, attempts) VALUES ('evt', 1, 1, 1, ?, 0, x'', ?, ?, ?, 1)",
         (position.state, certificate, digest, extraction),
     )
 
@@ -77,6 +77,7 @@ def run(database: Database, name: str, cause: Cause | None = None) -> int:
     usual: dict[str, SqlValue] = {
         "id": "evt",
         "compaction_id": "evt",
+        "user_key": 1,
         "session_key": 1,
         "ordinal": 1,
         "begun_at": 0,

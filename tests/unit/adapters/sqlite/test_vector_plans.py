@@ -58,5 +58,6 @@ def test_missing_ones_come_from_the_owners_index(database: Database, kind: str) 
     """Whether an item or a topic has a vector is one look into an index."""
     steps = plan_of(database, f"list_bare_{kind}s")
     assert any(
-        "vectors USING COVERING INDEX vectors_owner (kind=? AND owner_key=? AND space_key=?)" in it for it in steps
+        "vectors USING COVERING INDEX vectors_owner (user_key=? AND kind=? AND owner_key=? AND space_key=?)" in it
+        for it in steps
     )

@@ -1,7 +1,8 @@
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
-VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content)
-ON CONFLICT (id) DO NOTHING
+SELECT :id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content
+WHERE NOT EXISTS (SELECT 1 FROM items WHERE id = :id AND user_key <> :user_key)
+ON CONFLICT (user_key, id) DO NOTHING
 RETURNING key;
 
 -- name: insert_audit

@@ -32,18 +32,20 @@ SELECT
         )
     )
 FROM given
-ON CONFLICT (message_id) DO UPDATE
+ON CONFLICT (user_key, message_id) DO UPDATE
 SET words_count = excluded.words_count, own = excluded.own, before = excluded.before, words = excluded.words;
 
 -- name: delete_search_row
-DELETE FROM message_words WHERE message_id = :message_id;
+DELETE FROM message_words WHERE user_key = :user_key AND message_id = :message_id;
 
 -- name: erase_session_words
-DELETE FROM message_words WHERE message_id IN (SELECT id FROM messages WHERE session_key = :session_key);
+DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
+    SELECT id FROM messages WHERE user_key = :user_key AND session_key = :session_key
+);
 
 -- name: count_search_word
 -- :word has the user's key in front.
-SELECT count(*) FROM message_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY);
+SELECT count(*) FROM message_words WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY);
 
 -- name: search_messages
 -- Messages that hold any of the terms of :match, those that hold the rarest of :terms first: as many as the core ranks.
@@ -51,10 +53,11 @@ SELECT
     messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
     messages.raw_tokens
 FROM message_words
-JOIN messages ON messages.id = message_words.message_id
-JOIN sessions ON sessions.key = messages.session_key
+JOIN messages ON messages.user_key = message_words.user_key AND messages.id = message_words.message_id
+JOIN sessions ON sessions.user_key = messages.user_key AND sessions.key = messages.session_key
 WHERE
-    words @@ CAST(:match AS TSQUERY)
+    message_words.user_key = :user_key
+    AND words @@ CAST(:match AS TSQUERY)
     AND messages.said_at >= :since_at
     AND messages.said_at < :until_at
     AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
@@ -81,30 +84,32 @@ SELECT
     );
 
 -- name: delete_item_words
-DELETE FROM item_words WHERE item_key = :item_key;
+DELETE FROM item_words WHERE user_key = :user_key AND item_key = :item_key;
 
 -- name: count_item_word
-SELECT count(*) FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY);
+SELECT count(*) FROM item_words WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY);
 
 -- name: count_item_word_entries
 SELECT count(*)
 FROM (
-    SELECT item_key FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) LIMIT :most_count
+    SELECT item_key FROM item_words
+    WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY)
+    LIMIT :most_count
 ) AS hit;
 
 -- name: find_newest_items
 SELECT items.content
 FROM item_words
-JOIN items ON items.key = item_words.item_key
-WHERE words @@ CAST(:match AS TSQUERY)
+JOIN items ON items.user_key = item_words.user_key AND items.key = item_words.item_key
+WHERE item_words.user_key = :user_key AND words @@ CAST(:match AS TSQUERY)
 ORDER BY items.key DESC
 LIMIT :limit_count;
 
 -- name: search_items
 SELECT items.key, item_words.own, items.content
 FROM item_words
-JOIN items ON items.key = item_words.item_key
-WHERE words @@ CAST(:match AS TSQUERY)
+JOIN items ON items.user_key = item_words.user_key AND items.key = item_words.item_key
+WHERE item_words.user_key = :user_key AND words @@ CAST(:match AS TSQUERY)
 ORDER BY
     (
         SELECT sum(asked.weight)
@@ -116,14 +121,14 @@ ORDER BY
 LIMIT :candidate_count;
 
 -- name: wipe_item_words
-DELETE FROM item_words WHERE item_key IN (SELECT key FROM items WHERE user_key = :user_key);
+DELETE FROM item_words WHERE user_key = :user_key;
 
 -- name: find_unindexed
 SELECT sessions.id, messages.seq
-FROM messages JOIN sessions ON sessions.key = messages.session_key
+FROM messages JOIN sessions ON sessions.user_key = messages.user_key AND sessions.key = messages.session_key
 WHERE
     messages.erased_at IS NULL
-    AND NOT EXISTS (SELECT 1 FROM message_words WHERE message_words.message_id = messages.id)
+    AND NOT EXISTS (SELECT 1 FROM message_words WHERE message_words.user_key = messages.user_key AND message_words.message_id = messages.id)
 LIMIT :limit_count;
 
 -- name: count_message_terms
@@ -138,7 +143,7 @@ FROM (
     WHERE user_key = :user_key
     UNION ALL
     SELECT
-        asked.place, (SELECT count(*) FROM message_words WHERE words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
+        asked.place, (SELECT count(*) FROM message_words WHERE user_key = :user_key AND words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
     FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
 ) AS counted
 ORDER BY place;
@@ -155,7 +160,7 @@ FROM (
     WHERE user_key = :user_key
     UNION ALL
     SELECT
-        asked.place, (SELECT count(*) FROM item_words WHERE words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
+        asked.place, (SELECT count(*) FROM item_words WHERE user_key = :user_key AND words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
     FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
 ) AS counted
 ORDER BY place;

@@ -17,14 +17,14 @@ INSERT INTO sessions (
 
 -- name: insert_message
 INSERT INTO messages (
-    session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
-    turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    user_key, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens,
+    sum_tokens, turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 RETURNING id;
 
 -- name: read_states
 SELECT sessions.id, state FROM sessions
-JOIN session_states ON session_states.session_key = sessions.key
+JOIN session_states ON session_states.user_key = sessions.user_key AND session_states.session_key = sessions.key
 WHERE sessions.id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));
 
 -- name: list_used_sessions

@@ -1,18 +1,19 @@
 -- name: insert_compaction
-INSERT INTO compactions (id, session_key, ordinal, state, begun_at, plan, digest, extraction)
-VALUES (:id, :session_key, :ordinal, 'pending', :begun_at, :plan, :digest, :extraction);
+INSERT INTO compactions (id, user_key, session_key, ordinal, state, begun_at, plan, digest, extraction)
+VALUES (:id, :user_key, :session_key, :ordinal, 'pending', :begun_at, :plan, :digest, :extraction);
 
 -- name: insert_revision
 INSERT INTO compactions (
-    id, session_key, ordinal, state, begun_at, ended_at, plan, digest, revises, certificate, report, layout
+    id, user_key, session_key, ordinal, state, begun_at, ended_at, plan, digest, revises, certificate, report, layout
 )
 VALUES (
-    :id, :session_key, :ordinal, 'done', :begun_at, :ended_at, :plan, 'done', :revises, :certificate, :report, :layout
+    :id, :user_key, :session_key, :ordinal, 'done', :begun_at, :ended_at, :plan, 'done', :revises, :certificate, :report,
+    :layout
 );
 
 -- name: move_up_held
 UPDATE compactions SET ordinal = ordinal + 1
-WHERE session_key = :session_key AND state IN ('pending', 'running', 'ready') AND certificate IS NULL;
+WHERE user_key = :user_key AND session_key = :session_key AND state IN ('pending', 'running', 'ready') AND certificate IS NULL;
 
 -- name: commit_compaction
 UPDATE compactions SET certificate = :certificate, report = :report, layout = :layout
@@ -54,12 +55,12 @@ WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 UPDATE compactions
 SET draft = NULL, state = CASE state WHEN 'ready' THEN 'pending' ELSE state END,
     lease_until = CASE state WHEN 'ready' THEN NULL ELSE lease_until END
-WHERE session_key = :session_key AND state IN ('pending', 'running', 'ready');
+WHERE user_key = :user_key AND session_key = :session_key AND state IN ('pending', 'running', 'ready');
 
 -- name: find_event_session
 SELECT sessions.id
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE compactions.id = :compaction_id;
 
 -- name: find_compaction
@@ -68,7 +69,7 @@ SELECT
     digest, extraction, problem, revises, draft,
     sessions.key
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE compactions.id = :compaction_id;
 
 -- name: list_compactions
@@ -76,7 +77,7 @@ SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE sessions.id = :session_id AND ordinal > :after_ordinal AND ordinal <= :last_ordinal
 ORDER BY ordinal, compactions.key
 LIMIT :limit_count;
@@ -86,7 +87,7 @@ SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE state IN ('pending', 'running', 'ready') AND begun_at > :begun_after
     AND (state = 'ready' OR lease_until IS NULL OR lease_until < now_micros())
 ORDER BY begun_at, compactions.key
@@ -96,8 +97,12 @@ LIMIT :limit_count;
 SELECT layout FROM compactions WHERE id = :compaction_id;
 
 -- name: insert_digest
-INSERT INTO digests (id, compaction_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool)
-VALUES (:id, :compaction_id, :kind, :generator, :first_seq, :last_seq, :tokens, :content_hash, :reads, :text, :pool);
+INSERT INTO digests (
+    id, user_key, compaction_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool
+)
+VALUES (
+    :id, :user_key, :compaction_id, :kind, :generator, :first_seq, :last_seq, :tokens, :content_hash, :reads, :text, :pool
+);
 
 -- name: read_digest
 SELECT id, compaction_id, kind, generator, first_seq, last_seq, tokens, content_hash, reads, text, pool
@@ -120,7 +125,7 @@ SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE revises = :compaction_id
 ORDER BY compactions.key DESC
 LIMIT 1;

@@ -23,10 +23,10 @@ SELECT key, id FROM sessions WHERE key > :after_key ORDER BY key LIMIT :limit_co
 
 -- name: list_message_ids
 SELECT seq, id FROM messages
-WHERE session_key = :session_key AND seq >= :first_seq
+WHERE user_key = :user_key AND session_key = :session_key AND seq >= :first_seq
 ORDER BY seq LIMIT :limit_count;
 
 -- name: list_active_items
 SELECT key, user_key, place, content FROM items
-WHERE status = 'active' AND key > :after_key
-ORDER BY key LIMIT :limit_count;
+WHERE status = 'active' AND (user_key, key) > (:after_user_key, :after_key)
+ORDER BY user_key, key LIMIT :limit_count;

@@ -4,7 +4,7 @@ SELECT key FROM erased_sessions WHERE id = :session_id;
 -- name: list_stored_messages
 SELECT seq, kind, origin, source, format, said_at, client_id, content, erased_at
 FROM messages
-WHERE session_key = :session_key AND seq > :after_seq
+WHERE user_key = :user_key AND session_key = :session_key AND seq > :after_seq
 ORDER BY seq
 LIMIT :limit_count;
 
@@ -12,33 +12,40 @@ LIMIT :limit_count;
 SELECT key, id, lineage FROM sessions WHERE user_key = :user_key ORDER BY key;
 
 -- name: bury_session
-INSERT INTO erased_sessions (key, id) SELECT key, id FROM sessions WHERE key = :session_key;
+INSERT INTO erased_sessions (key, id) SELECT key, id FROM sessions WHERE user_key = :user_key AND key = :session_key;
 
 -- name: erase_session_messages
-DELETE FROM messages WHERE session_key = :session_key;
+DELETE FROM messages WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: erase_session_digests
-DELETE FROM digests WHERE compaction_id IN (SELECT id FROM compactions WHERE session_key = :session_key);
+DELETE FROM digests WHERE user_key = :user_key AND compaction_id IN (
+    SELECT id FROM compactions WHERE user_key = :user_key AND session_key = :session_key
+);
 
 -- name: anonymise_session_calls
 UPDATE model_calls SET user_id = '', session_id = NULL, compaction_id = NULL
 WHERE session_id = :session_id
-    OR compaction_id IN (SELECT compactions.id FROM compactions JOIN sessions ON sessions.key = session_key WHERE sessions.id = :session_id);
+    OR compaction_id IN (
+        SELECT compactions.id
+        FROM sessions
+        JOIN compactions ON compactions.user_key = sessions.user_key AND compactions.session_key = sessions.key
+        WHERE sessions.id = :session_id
+    );
 
 -- name: anonymise_user_calls
 UPDATE model_calls SET user_id = '', session_id = NULL, compaction_id = NULL WHERE user_id = :user_id;
 
 -- name: erase_session_events
-DELETE FROM compactions WHERE session_key = :session_key;
+DELETE FROM compactions WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: erase_session_state
-DELETE FROM session_states WHERE session_key = :session_key;
+DELETE FROM session_states WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: erase_session_memory
-DELETE FROM session_memory WHERE session_key = :session_key;
+DELETE FROM session_memory WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: erase_session_row
-DELETE FROM sessions WHERE key = :session_key;
+DELETE FROM sessions WHERE user_key = :user_key AND key = :session_key;
 
 -- name: count_snapshots
 SELECT count(*) FROM session_memory WHERE user_key = :user_key AND has_snapshot = 1;
@@ -53,7 +60,7 @@ SELECT key, user_key, last_seq, last_seq, 0, 0, :snapshot, :revision, '', 0
 FROM (
     SELECT
         key, user_key,
-        coalesce((SELECT max(seq) FROM messages WHERE session_key = sessions.key), branch_seq) AS last_seq
+        coalesce((SELECT max(seq) FROM messages WHERE messages.user_key = sessions.user_key AND session_key = sessions.key), branch_seq) AS last_seq
     FROM sessions
     WHERE user_key = :user_key
 ) AS own

@@ -1,28 +1,28 @@
 -- name: read_state
 SELECT revision, CASE WHEN revision IS NOT DISTINCT FROM :known_revision THEN NULL ELSE state END
 FROM session_states
-WHERE session_key = :session_key;
+WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: write_state
 UPDATE session_states SET revision = :revision, state = :state
-WHERE session_key = :session_key AND revision = :expected_revision;
+WHERE user_key = :user_key AND session_key = :session_key AND revision = :expected_revision;
 
 -- name: insert_message
 INSERT INTO messages (
-    session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens, sum_tokens,
-    turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    user_key, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens,
+    sum_tokens, turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: settle_message
 UPDATE messages SET tokens = :tokens, sum_tokens = :sum_tokens, is_boundary = :is_boundary, cuts = :cuts
-WHERE session_key = :session_key AND seq = :seq;
+WHERE user_key = :user_key AND session_key = :session_key AND seq = :seq;
 
 -- name: read_messages
 SELECT
     seq, kind, origin, source, format, said_at, content, tokens, raw_tokens, is_boundary, content_hash, keep, cuts, lines
 FROM messages
 WHERE
-    session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+    user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
     AND (kind != 'retracted' OR :retracted = 1)
 ORDER BY seq;
 
@@ -33,61 +33,63 @@ SELECT
     keep, CASE kind WHEN 'retracted' THEN NULL ELSE content_hash END, sum_tokens, turn_seq, turns_count, calls, lines,
     CASE WHEN length(content) <= :long_bytes THEN content END
 FROM messages
-WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
+WHERE user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
 -- name: find_client
-SELECT seq, content_hash FROM messages WHERE session_key = :session_key AND client_id = :client_id AND seq <= :last_seq;
+SELECT seq, content_hash FROM messages
+WHERE user_key = :user_key AND session_key = :session_key AND client_id = :client_id AND seq <= :last_seq;
 
 -- name: find_hash
 -- The index has the first bytes only; two messages hardly ever share them.
 SELECT seq FROM messages
 WHERE
-    session_key = :session_key AND substr(content_hash, 1, 6) = substr(:content_hash, 1, 6)
+    user_key = :user_key AND session_key = :session_key AND substr(content_hash, 1, 6) = substr(:content_hash, 1, 6)
     AND content_hash = :content_hash AND seq <= :last_seq AND kind != 'retracted'
 ORDER BY seq DESC
 LIMIT 1;
 
 -- name: find_boundary
 SELECT seq FROM messages
-WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND is_boundary = 1
+WHERE user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND is_boundary = 1
 ORDER BY seq
 LIMIT 1;
 
 -- name: read_contents
 SELECT seq, content, content_hash, erased_at, kind FROM messages
-WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
+WHERE user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
 ORDER BY seq;
 
 -- name: find_message_id
-SELECT messages.id, users.key, sessions.agent_key, sessions.key, messages.erased_at IS NOT NULL
+SELECT messages.id, messages.user_key, sessions.agent_key, sessions.key, messages.erased_at IS NOT NULL
 FROM messages
-JOIN sessions ON sessions.key = messages.session_key
-JOIN users ON users.key = sessions.user_key
-WHERE session_key = :session_key AND seq = :seq;
+JOIN sessions ON sessions.user_key = messages.user_key AND sessions.key = messages.session_key
+WHERE messages.user_key = :user_key AND session_key = :session_key AND seq = :seq;
 
 -- name: erase_message
 UPDATE messages
 SET content = NULL, content_hash = NULL, calls = NULL, cuts = NULL, lines = NULL, speaker = NULL,
     erased_at = :erased_at
-WHERE id = :message_id AND erased_at IS NULL;
+WHERE user_key = :user_key AND id = :message_id AND erased_at IS NULL;
 
 -- name: retract_message
 UPDATE messages
 SET kind = 'retracted', tokens = 0, sum_tokens = :sum_tokens, turn_seq = :turn_seq, turns_count = :turns_count,
     is_boundary = :is_boundary, keep = 0, calls = NULL, cuts = NULL, lines = NULL
-WHERE id = :message_id;
+WHERE user_key = :user_key AND id = :message_id;
 
 -- name: list_erased
 SELECT seq FROM messages
-WHERE session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NOT NULL
+WHERE
+    user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
+    AND erased_at IS NOT NULL
 ORDER BY seq;
 
 -- name: list_refreshes
 SELECT seq FROM messages
 WHERE
-    session_key = :session_key AND source = 'refresh' AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
-    AND kind != 'retracted'
+    user_key = :user_key AND session_key = :session_key AND source = 'refresh'
+    AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL AND kind != 'retracted'
 ORDER BY seq;
 
 -- name: hold_memory_epoch
@@ -95,13 +97,13 @@ SELECT epoch FROM memory_versions WHERE user_key = :user_key;
 
 -- name: write_turn_recall
 INSERT INTO turn_recalls (session_key, user_key, content) VALUES (:session_key, :user_key, :content)
-ON CONFLICT (session_key) DO UPDATE SET content = excluded.content;
+ON CONFLICT (user_key, session_key) DO UPDATE SET content = excluded.content;
 
 -- name: read_turn_recall
-SELECT content FROM turn_recalls WHERE session_key = :session_key;
+SELECT content FROM turn_recalls WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: erase_turn_recall
-DELETE FROM turn_recalls WHERE session_key = :session_key;
+DELETE FROM turn_recalls WHERE user_key = :user_key AND session_key = :session_key;
 
 -- name: forget_turn_recalls
 DELETE FROM turn_recalls WHERE user_key = :user_key;

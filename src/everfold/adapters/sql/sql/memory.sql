@@ -23,7 +23,7 @@ SELECT key, user_key, revision, status FROM items WHERE id = :item_id;
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
 VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content)
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT (user_key, id) DO NOTHING;
 
 -- name: update_item
 UPDATE items
@@ -32,16 +32,17 @@ SET place = :place, status = :status, shelf = :shelf, identity = :identity, revi
 WHERE id = :id AND user_key = :user_key;
 
 -- name: keep_item_revision
-INSERT INTO item_revisions (item_key, revision, content) VALUES (:item_key, :revision, :content);
+INSERT INTO item_revisions (user_key, item_key, revision, content) VALUES (:user_key, :item_key, :revision, :content);
 
 -- name: delete_item_revisions
-DELETE FROM item_revisions WHERE item_key = :item_key;
+DELETE FROM item_revisions WHERE user_key = :user_key AND item_key = :item_key;
 
 -- name: insert_evidence
-INSERT INTO item_evidence (item_key, session_id, seq) VALUES (:item_key, :session_id, :seq) ON CONFLICT DO NOTHING;
+INSERT INTO item_evidence (user_key, item_key, session_id, seq) VALUES (:user_key, :item_key, :session_id, :seq)
+ON CONFLICT DO NOTHING;
 
 -- name: delete_evidence
-DELETE FROM item_evidence WHERE item_key = :item_key;
+DELETE FROM item_evidence WHERE user_key = :user_key AND item_key = :item_key;
 
 -- name: list_items
 SELECT key, content FROM items
@@ -65,10 +66,10 @@ SELECT key, status, place, shelf, content FROM items
 WHERE user_key = :user_key AND written_revision > :changed_after;
 
 -- name: read_item
-SELECT content FROM items WHERE key = :item_key;
+SELECT content FROM items WHERE user_key = :user_key AND key = :item_key;
 
 -- name: list_item_revisions
-SELECT content FROM item_revisions WHERE item_key = :item_key ORDER BY revision;
+SELECT content FROM item_revisions WHERE user_key = :user_key AND item_key = :item_key ORDER BY revision;
 
 -- name: find_same_items
 SELECT key, content FROM items WHERE user_key = :user_key AND identity = :identity;
@@ -76,13 +77,13 @@ SELECT key, content FROM items WHERE user_key = :user_key AND identity = :identi
 -- name: find_quoting_items
 SELECT items.content
 FROM item_evidence
-JOIN items ON items.key = item_evidence.item_key
+JOIN items ON items.user_key = item_evidence.user_key AND items.key = item_evidence.item_key
 WHERE session_id = :session_id AND seq = :seq
 ORDER BY item_key;
 
 -- name: find_items_of_session
 SELECT content FROM items
-WHERE key IN (SELECT item_key FROM item_evidence WHERE session_id = :session_id)
+WHERE (user_key, key) IN (SELECT user_key, item_key FROM item_evidence WHERE session_id = :session_id)
 ORDER BY key;
 
 -- name: find_topic
@@ -97,11 +98,11 @@ UPDATE topics SET place = :place, status = :status, name = :topic_name, revision
 WHERE id = :id AND user_key = :user_key;
 
 -- name: keep_topic_revision
-INSERT INTO topic_revisions (topic_key, revision, content)
-SELECT key, revision, content FROM topics WHERE key = :topic_key;
+INSERT INTO topic_revisions (user_key, topic_key, revision, content)
+SELECT user_key, key, revision, content FROM topics WHERE user_key = :user_key AND key = :topic_key;
 
 -- name: delete_topic_revisions
-DELETE FROM topic_revisions WHERE topic_key = :topic_key;
+DELETE FROM topic_revisions WHERE user_key = :user_key AND topic_key = :topic_key;
 
 -- name: list_topics
 SELECT content, key FROM topics
@@ -116,32 +117,33 @@ WHERE user_key = :user_key AND name = :topic_name AND (CAST(:place AS BIGINT) IS
 ORDER BY key;
 
 -- name: list_topic_revisions
-SELECT content FROM topic_revisions WHERE topic_key = :topic_key ORDER BY revision;
+SELECT content FROM topic_revisions WHERE user_key = :user_key AND topic_key = :topic_key ORDER BY revision;
 
 -- name: find_dream
 SELECT key, user_key, content FROM dreams WHERE id = :dream_id;
 
 -- name: insert_dream
 INSERT INTO dreams (id, user_key, agent_key, state, content) VALUES (:id, :user_key, :agent_key, :state, :content)
-ON CONFLICT (id) DO UPDATE SET agent_key = :agent_key, state = :state, content = :content;
+ON CONFLICT (user_key, id) DO UPDATE SET agent_key = :agent_key, state = :state, content = :content;
 
 -- name: insert_dream_topic
-INSERT INTO dream_topics (dream_key, position, topic_id, content) VALUES (:dream_key, :position, :topic_id, :content);
+INSERT INTO dream_topics (user_key, dream_key, position, topic_id, content)
+VALUES (:user_key, :dream_key, :position, :topic_id, :content);
 
 -- name: delete_dream_topics
-DELETE FROM dream_topics WHERE dream_key = :dream_key;
+DELETE FROM dream_topics WHERE user_key = :user_key AND dream_key = :dream_key;
 
 -- name: forget_dreamt_topic
-DELETE FROM dream_topics WHERE topic_id = :topic_id;
+DELETE FROM dream_topics WHERE user_key = :user_key AND topic_id = :topic_id;
 
 -- name: list_dreamt_topics
-SELECT content FROM dream_topics WHERE dream_key = :dream_key ORDER BY position;
+SELECT content FROM dream_topics WHERE user_key = :user_key AND dream_key = :dream_key ORDER BY position;
 
 -- name: list_dreams
 -- Each with the topics that it wrote, a row for each.
 SELECT hit.key, hit.content, position, dream_topics.content
 FROM (SELECT key, content FROM dreams WHERE user_key = :user_key ORDER BY key DESC LIMIT :limit_count) AS hit
-LEFT JOIN dream_topics ON dream_topics.dream_key = hit.key
+LEFT JOIN dream_topics ON dream_topics.user_key = :user_key AND dream_topics.dream_key = hit.key
 ORDER BY hit.key DESC;
 
 -- name: list_agent_dreams
@@ -152,12 +154,15 @@ FROM (
     ORDER BY key DESC
     LIMIT :limit_count
 ) AS hit
-LEFT JOIN dream_topics ON dream_topics.dream_key = hit.key
+LEFT JOIN dream_topics ON dream_topics.user_key = :user_key AND dream_topics.dream_key = hit.key
 ORDER BY hit.key DESC;
 
 -- name: insert_extraction
 INSERT INTO extractions (user_key, ordinal, agent_key, id, session_id, content)
 SELECT user_key, last_ordinal, :agent_key, :id, :session_id, :content FROM memory_versions WHERE user_key = :user_key;
+
+-- name: find_extraction
+SELECT user_key FROM extractions WHERE id = :extraction_id;
 
 -- name: note_waiting
 INSERT INTO memory_cursors (user_key, agent_key, last_ordinal, made_at)
@@ -175,7 +180,9 @@ WITH unread AS MATERIALIZED (
         (
             SELECT max((
                 SELECT said_at FROM messages
-                WHERE messages.session_key = sessions.key AND source = 'said'
+                WHERE
+                    messages.user_key = sessions.user_key AND messages.session_key = sessions.key
+                    AND source = 'said'
                 ORDER BY seq DESC
                 LIMIT 1
             ))
@@ -204,7 +211,7 @@ LIMIT :limit_count;
 -- name: list_extractions
 SELECT ordinal, extractions.content, sessions.key IS NULL
 FROM extractions
-LEFT JOIN sessions ON sessions.id = extractions.session_id
+LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND ordinal > :after_ordinal
 ORDER BY ordinal
 LIMIT :limit_count;
@@ -212,7 +219,7 @@ LIMIT :limit_count;
 -- name: list_agent_extractions
 SELECT ordinal, extractions.content, sessions.key IS NULL
 FROM extractions
-LEFT JOIN sessions ON sessions.id = extractions.session_id
+LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal > :after_ordinal
 ORDER BY ordinal
 LIMIT :limit_count;
@@ -220,7 +227,7 @@ LIMIT :limit_count;
 -- name: list_latest_extractions
 SELECT ordinal, extractions.content, sessions.key IS NULL
 FROM extractions
-LEFT JOIN sessions ON sessions.id = extractions.session_id
+LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND ordinal < :before_ordinal
 ORDER BY ordinal DESC
 LIMIT :limit_count;
@@ -228,7 +235,7 @@ LIMIT :limit_count;
 -- name: list_latest_agent_extractions
 SELECT ordinal, extractions.content, sessions.key IS NULL
 FROM extractions
-LEFT JOIN sessions ON sessions.id = extractions.session_id
+LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal < :before_ordinal
 ORDER BY ordinal DESC
 LIMIT :limit_count;
@@ -245,7 +252,8 @@ ON CONFLICT (user_key, agent_key) DO UPDATE SET read_through = :read_through;
 SELECT
     extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_compaction, has_snapshot
 FROM sessions
-LEFT JOIN session_memory ON session_memory.session_key = sessions.key
+LEFT JOIN session_memory
+    ON session_memory.user_key = sessions.user_key AND session_memory.session_key = sessions.key
 WHERE sessions.id = :session_id;
 
 -- name: write_session_memory
@@ -256,8 +264,8 @@ INSERT INTO session_memory (
     :session_key, :user_key, :extracted_seq, :model_seq, :tokens_count, :calls_count, :snapshot, :snapshot_revision,
     :snapshot_compaction, :has_snapshot
 )
-ON CONFLICT (session_key) DO UPDATE
-SET user_key = excluded.user_key, extracted_seq = excluded.extracted_seq, model_seq = excluded.model_seq,
+ON CONFLICT (user_key, session_key) DO UPDATE
+SET extracted_seq = excluded.extracted_seq, model_seq = excluded.model_seq,
     tokens_count = excluded.tokens_count, calls_count = excluded.calls_count, snapshot = excluded.snapshot,
     snapshot_revision = excluded.snapshot_revision, snapshot_compaction = excluded.snapshot_compaction,
     has_snapshot = excluded.has_snapshot;
@@ -276,16 +284,19 @@ ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 
 -- name: wipe_item_revisions
-DELETE FROM item_revisions WHERE item_key IN (SELECT key FROM items WHERE user_key = :user_key);
+DELETE FROM item_revisions
+WHERE user_key = :user_key AND item_key IN (SELECT key FROM items WHERE user_key = :user_key);
 
 -- name: wipe_evidence
-DELETE FROM item_evidence WHERE item_key IN (SELECT key FROM items WHERE user_key = :user_key);
+DELETE FROM item_evidence
+WHERE user_key = :user_key AND item_key IN (SELECT key FROM items WHERE user_key = :user_key);
 
 -- name: wipe_items
 DELETE FROM items WHERE user_key = :user_key;
 
 -- name: wipe_topic_revisions
-DELETE FROM topic_revisions WHERE topic_key IN (SELECT key FROM topics WHERE user_key = :user_key);
+DELETE FROM topic_revisions
+WHERE user_key = :user_key AND topic_key IN (SELECT key FROM topics WHERE user_key = :user_key);
 
 -- name: wipe_topics
 DELETE FROM topics WHERE user_key = :user_key AND place = 0;
@@ -294,7 +305,8 @@ DELETE FROM topics WHERE user_key = :user_key AND place = 0;
 DELETE FROM topics WHERE user_key = :user_key AND place <> 0;
 
 -- name: wipe_dreamt_topics
-DELETE FROM dream_topics WHERE dream_key IN (SELECT key FROM dreams WHERE user_key = :user_key);
+DELETE FROM dream_topics
+WHERE user_key = :user_key AND dream_key IN (SELECT key FROM dreams WHERE user_key = :user_key);
 
 -- name: wipe_dreams
 DELETE FROM dreams WHERE user_key = :user_key;

@@ -21,7 +21,7 @@ SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE state IN ('pending', 'running', 'ready')
 ORDER BY begun_at, compactions.key
 LIMIT :limit_count;
@@ -31,7 +31,7 @@ SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
 FROM compactions
-JOIN sessions ON sessions.key = compactions.session_key
+JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE state = 'degraded'
 ORDER BY begun_at DESC, compactions.key DESC
 LIMIT :limit_count;

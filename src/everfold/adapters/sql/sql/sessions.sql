@@ -14,11 +14,14 @@ SELECT key FROM users WHERE id = :user_id;
 SELECT key FROM agents WHERE id = :agent_id;
 
 -- name: insert_state
-INSERT INTO session_states (session_key, revision, state)
-SELECT key, :revision, :state FROM sessions WHERE id = :session_id;
+INSERT INTO session_states (user_key, session_key, revision, state)
+SELECT user_key, key, :revision, :state FROM sessions WHERE id = :session_id;
 
 -- name: find_parent_state
-SELECT state FROM session_states JOIN sessions ON sessions.key = session_key WHERE sessions.id = :session_id;
+SELECT state
+FROM sessions
+JOIN session_states ON session_states.user_key = sessions.user_key AND session_key = sessions.key
+WHERE sessions.id = :session_id;
 
 -- name: find_session
 SELECT
@@ -100,7 +103,7 @@ UPDATE sessions SET settings = :settings WHERE id = :session_id;
 
 -- name: raise_revision
 UPDATE session_states SET revision = revision + 1
-WHERE session_key = (SELECT key FROM sessions WHERE id = :session_id);
+WHERE (user_key, session_key) = (SELECT user_key, key FROM sessions WHERE id = :session_id);
 
 -- name: find_keys
 SELECT key, user_key, agent_key, lineage FROM sessions WHERE id = :session_id;
@@ -109,7 +112,7 @@ SELECT key, user_key, agent_key, lineage FROM sessions WHERE id = :session_id;
 -- About how many rows a user has, from one index lookup a session; then how many sessions, and how many of those are of
 -- another agent than :agent_key; none where that is NULL.
 SELECT
-    CAST(coalesce(sum((SELECT max(seq) FROM messages WHERE session_key = sessions.key) - sessions.branch_seq), 0) AS BIGINT),
+    CAST(coalesce(sum((SELECT max(seq) FROM messages WHERE messages.user_key = sessions.user_key AND session_key = sessions.key) - sessions.branch_seq), 0) AS BIGINT),
     count(*),
     count(*) FILTER (WHERE sessions.agent_key <> :agent_key)
 FROM sessions

@@ -8,7 +8,7 @@ LIMIT :limit_count;
 -- By the index: else SQLite walks everything that was extracted of the user, whichever the agent.
 SELECT ordinal, extractions.content, sessions.key IS NULL
 FROM extractions INDEXED BY extractions_agent
-LEFT JOIN sessions ON sessions.id = extractions.session_id
+LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal > :after_ordinal
 ORDER BY ordinal
 LIMIT :limit_count;
@@ -17,7 +17,7 @@ LIMIT :limit_count;
 -- By the index, as `list_agent_extractions`.
 SELECT ordinal, extractions.content, sessions.key IS NULL
 FROM extractions INDEXED BY extractions_agent
-LEFT JOIN sessions ON sessions.id = extractions.session_id
+LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id = extractions.session_id
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal < :before_ordinal
 ORDER BY ordinal DESC
 LIMIT :limit_count;

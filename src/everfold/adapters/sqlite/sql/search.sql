@@ -74,4 +74,6 @@ WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = indexed.id AND mess
 INSERT INTO message_index (message_index, rank) VALUES ('merge', :pages_count);
 
 -- name: erase_session_words
-DELETE FROM message_index WHERE rowid IN (SELECT id FROM messages WHERE session_key = :session_key);
+DELETE FROM message_index WHERE rowid IN (
+    SELECT id FROM messages WHERE user_key = :user_key AND session_key = :session_key
+);

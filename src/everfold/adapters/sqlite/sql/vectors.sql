@@ -8,7 +8,7 @@ INSERT INTO vector_spaces (model, dimensions) VALUES (:model, :dimensions);
 -- Whose a message is, and the hash that it is embedded under.
 SELECT messages.id, sessions.user_key, sessions.agent_key, lower(hex(messages.content_hash))
 FROM sessions
-JOIN messages ON messages.session_key = sessions.key
+JOIN messages ON messages.user_key = sessions.user_key AND messages.session_key = sessions.key
 WHERE
     sessions.id = :owner_id AND messages.seq = :seq AND messages.erased_at IS NULL AND messages.kind != 'retracted';
 
@@ -19,7 +19,7 @@ SELECT key, user_key, place, identity FROM items WHERE id = :owner_id AND status
 SELECT key, user_key, place, content FROM topics WHERE id = :owner_id AND status = 'active';
 
 -- name: delete_vector
-DELETE FROM vectors WHERE kind = :kind AND owner_key = :owner_key AND space_key = :space_key;
+DELETE FROM vectors WHERE user_key = :user_key AND kind = :kind AND owner_key = :owner_key AND space_key = :space_key;
 
 -- name: insert_vector
 INSERT INTO vectors (user_key, space_key, kind, place, owner_key, code, vector)
@@ -55,7 +55,7 @@ SELECT id, 0 FROM topics WHERE key = :owner_key;
 -- name: find_message_key
 SELECT messages.id
 FROM sessions
-JOIN messages ON messages.session_key = sessions.key
+JOIN messages ON messages.user_key = sessions.user_key AND messages.session_key = sessions.key
 WHERE sessions.id = :owner_id AND messages.seq = :seq;
 
 -- name: find_item_key
@@ -71,12 +71,14 @@ SELECT sessions.id, messages.seq, messages.kind, origin, source, format, said_at
 FROM (
     SELECT messages.id AS id
     FROM sessions
-    CROSS JOIN messages INDEXED BY messages_seq ON messages.session_key = sessions.key
+    CROSS JOIN messages INDEXED BY messages_seq
+        ON messages.user_key = sessions.user_key AND messages.session_key = sessions.key
     WHERE sessions.user_key = :user_key AND messages.id > :after AND messages.kind IN ('user', 'assistant')
         AND messages.source = 'said' AND messages.erased_at IS NULL
         AND NOT EXISTS (
             SELECT 1 FROM vectors
-            WHERE vectors.kind = 'message' AND vectors.owner_key = messages.id AND vectors.space_key = :space_key
+            WHERE
+                vectors.user_key = :user_key AND vectors.kind = 'message' AND vectors.owner_key = messages.id AND vectors.space_key = :space_key
         )
     ORDER BY messages.id
     LIMIT :limit_count
@@ -90,7 +92,8 @@ SELECT content, key FROM items
 WHERE user_key = :user_key AND status = 'active' AND key > :after
     AND NOT EXISTS (
         SELECT 1 FROM vectors
-        WHERE vectors.kind = 'item' AND vectors.owner_key = items.key AND vectors.space_key = :space_key
+        WHERE
+            vectors.user_key = :user_key AND vectors.kind = 'item' AND vectors.owner_key = items.key AND vectors.space_key = :space_key
     )
 ORDER BY key
 LIMIT :limit_count;
@@ -100,7 +103,8 @@ SELECT content, key FROM topics
 WHERE user_key = :user_key AND status = 'active' AND key > :after
     AND NOT EXISTS (
         SELECT 1 FROM vectors
-        WHERE vectors.kind = 'topic' AND vectors.owner_key = topics.key AND vectors.space_key = :space_key
+        WHERE
+            vectors.user_key = :user_key AND vectors.kind = 'topic' AND vectors.owner_key = topics.key AND vectors.space_key = :space_key
     )
 ORDER BY key
 LIMIT :limit_count;
