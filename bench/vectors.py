@@ -13,9 +13,10 @@ import apsw
 from bench.measuring import Times
 from bench.opening import batched, temporary_folder
 from bench.report import Row
+from everfold.adapters.sql.vectors import LEAST_CANDIDATES, OVERSAMPLING, pack
 from everfold.adapters.sqlite.connection import Database, open_database
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.adapters.sqlite.vectors import LEAST_CANDIDATES, OVERSAMPLING, load_extension, pack
+from everfold.adapters.sqlite.vector_store import load_extension
 from everfold.core.primitives.ids import UserId
 from everfold.core.recall.vectors import Space, Vector, VectorRef, VectorRow, normalise
 from everfold.testing.contract.clusters import Clusters

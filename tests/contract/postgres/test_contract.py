@@ -1,4 +1,4 @@
-"""The PostgreSQL store holds to the contract, apart from vectors, which it does not keep yet."""
+"""The PostgreSQL store holds to the contract."""
 
 from everfold.testing.contract.access import AccessContract
 from everfold.testing.contract.browsing import BrowsingContract
@@ -15,6 +15,7 @@ from everfold.testing.contract.sessions import SessionContract
 from everfold.testing.contract.transitions import TransitionContract
 from everfold.testing.contract.usage import UsageContract
 from everfold.testing.contract.users import UserContract
+from everfold.testing.contract.vectors import VectorContract
 from everfold.testing.contract.work import WorkContract
 
 
@@ -35,5 +36,6 @@ class TestPostgresStore(
     MemoryRecordContract,
     AccessContract,
     OverviewContract,
+    VectorContract,
 ):
     """Runs the contract over a server of the tests' own."""

@@ -3,10 +3,12 @@
 import asyncio
 import os
 from contextlib import suppress
+from random import Random
 
 import psycopg
 import pytest
 from bench.material.logs import endless_log
+from tests.support.waiting import until
 
 import everfold
 from everfold.adapters.postgres.connections import MOST_CONNECTIONS
@@ -63,11 +65,39 @@ async def test_a_server_that_is_not_there_is_named_without_its_password() -> Non
     assert "127.0.0.1:9/shop" in str(raised.value)
 
 
-async def test_an_embedder_is_refused(database_url: str) -> None:
-    """Vectors are not kept here yet: an engine with an embedder says so before anything begins."""
-    with pytest.raises(InvalidInputError, match="keeps no vectors yet"):
-        async with everfold.open(database_url, settings=REMEMBERING) as engine:
-            await engine.session()
+async def test_an_embedder_s_vectors_come_and_go_with_the_messages(database_url: str, server_url: str) -> None:
+    """With an embedder messages get vectors beside the turns, and an erase takes the vector."""
+
+    def count() -> int:
+        with psycopg.connect(server_url) as connection:
+            [(found,)] = connection.execute("SELECT count(*) FROM vectors").fetchall()
+        return int(found)
+
+    async with everfold.open(database_url, settings=REMEMBERING) as engine:
+        session = await engine.session()
+        await session.append(
+            [{"role": "user", "content": text} for text in ("The harbour opens at six.", "Cats sleep.")]
+        )
+        await until(lambda: count() == 2)
+        assert (await session.search("harbour"))[0].seq == 1
+        await session.erase(1)
+        assert count() == 1
+
+
+@pytest.mark.parametrize(
+    "letters", ["abcdefghijklmnopqrstuvwxyz", "東京都渋谷区神南港町", "𐌰𐌱𐌲𐌳𐌴𐌵𐌶𐌷𐌸𐌹"], ids=["latin", "cjk", "gothic"]
+)
+async def test_a_message_of_many_words_is_stored_and_found(database_url: str, letters: str) -> None:
+    """A message of a million characters, all its words different, is stored whole and found by its first words."""
+    draw = Random(7)
+    words = ["".join(draw.choices(letters, k=9)) for _ in range(100_000)]
+    async with everfold.open(database_url) as engine:
+        session = await engine.session()
+        await session.append({"role": "user", "content": " ".join(words)})
+        await session.append({"role": "assistant", "content": "Noted."})
+        [message] = await session.messages(1, 1)
+        assert message.wire["content"] == " ".join(words)
+        assert (await session.search(" ".join(words[:3])))[0].seq == 1
 
 
 async def test_a_database_of_a_newer_release_is_refused(database_url: str, server_url: str) -> None:
@@ -75,7 +105,7 @@ async def test_a_database_of_a_newer_release_is_refused(database_url: str, serve
     async with everfold.open(database_url):
         pass
     for change, told in (
-        ("INSERT INTO migrations VALUES ('9999_later.sql', 'x')", "newer Everfold"),
+        ("INSERT INTO migrations (name, checksum) VALUES ('9999_later.sql', 'x')", "newer Everfold"),
         ("UPDATE migrations SET checksum = 'x'", "is not the one of this database"),
     ):
         with psycopg.connect(server_url, autocommit=True) as connection:

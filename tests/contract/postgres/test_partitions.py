@@ -7,7 +7,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from tests.support.postgres import LOOKED_UP, clear, partition
 
-from everfold.adapters.postgres.connection import Database, migrate
+from everfold.adapters.postgres.connection import Database
+from everfold.adapters.postgres.migrating import migrate
 from everfold.adapters.postgres.store import PostgresStore
 from everfold.testing.contract.access import AccessContract
 from everfold.testing.contract.browsing import BrowsingContract

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from everfold.adapters.sql.vectors import pack
 from everfold.adapters.sqlite.store import SqliteStore
-from everfold.adapters.sqlite.vectors import pack
 from everfold.core.primitives.ids import SessionId
 from everfold.core.recall.vectors import Space, Vector, normalise, quantise
 from everfold.errors import InvalidInputError

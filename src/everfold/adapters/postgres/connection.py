@@ -6,7 +6,6 @@ A transaction is READ COMMITTED; whatever must not interleave with another write
 Source: PostgreSQL's documentation of transaction isolation, advisory locks and error codes; psycopg's of adaptation.
 """
 
-import hashlib
 import json
 import re
 import zlib
@@ -24,13 +23,12 @@ from everfold.adapters.postgres.words import PostgresWords
 from everfold.adapters.sql.database import OwnerKeys, Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
 from everfold.adapters.sql.places import Places
-from everfold.adapters.sql.queries import load_migrations, load_queries
+from everfold.adapters.sql.queries import load_queries
 from everfold.errors import (
     ConflictError,
     CorruptStoreError,
     EverfoldError,
     InvalidInputError,
-    SchemaError,
     StoreError,
     StoreUnavailableError,
 )
@@ -42,11 +40,6 @@ LOCK_TIMEOUT_MS = 5_000
 """How long a write waits for another one. Source: docs/adr/0002; as long as a person waits before they ask."""
 
 OPTIONS = f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC"
-
-_MIGRATING_KEY = 0x45564644
-"""The lock under which migrations run: `EVFD`."""
-
-_MIGRATIONS_TABLE = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)"
 
 _COMMENT = re.compile(r"^\s*--.*$\n?", re.MULTILINE)
 _NAMED = re.compile(r"(?<![:\w]):(\w+)")
@@ -212,47 +205,6 @@ def _fit(value: SqlValue, column_type: str) -> SqlValue:
     if column_type == "text" and isinstance(value, bytes):
         return value.decode()
     return value
-
-
-def migrate(database: Database) -> None:
-    """Bring a database to the current schema, one process at a time.
-
-    Raises:
-        SchemaError: a newer Everfold wrote it, or a migration was changed after it ran.
-        InvalidInputError: its encoding is not UTF-8.
-    """
-    connection = database.connection
-    (encoding,) = connection.execute("SELECT current_setting('server_encoding')").fetchall()[0]
-    if encoding != "UTF8":
-        raise InvalidInputError(
-            f"{database.path} has the encoding {encoding}; expected UTF8: make it with ENCODING 'UTF8'",
-            path=database.path,
-        )
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING_KEY,))
-        connection.execute(_MIGRATIONS_TABLE)
-        done: dict[str, str] = dict(connection.execute("SELECT name, checksum FROM migrations").fetchall())
-        known = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in load_migrations("postgres")}
-        _check_migrations(database.path, done, known)
-        for name, text in load_migrations("postgres"):
-            if name not in done:
-                connection.execute(text)
-                connection.execute("INSERT INTO migrations (name, checksum) VALUES (%s, %s)", (name, known[name]))
-
-
-def _check_migrations(path: str, done: dict[str, str], known: dict[str, str]) -> None:
-    for name, checksum in sorted(done.items()):
-        if name not in known:
-            raise SchemaError(
-                f"{path} was written by a newer Everfold: it has the migration {name}; install the newer release",
-                path=path,
-            )
-        if known[name] != checksum:
-            raise SchemaError(
-                f"{path}: migration {name} is not the one of this database (checksum {checksum[:12]}, expected "
-                f"{known[name][:12]}); install the release that made it",
-                path=path,
-            )
 
 
 @contextmanager

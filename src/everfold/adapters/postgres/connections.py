@@ -12,7 +12,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from everfold.adapters.postgres.connection import OPTIONS, Connection, Database, migrate, reading, translated
+from everfold.adapters.postgres.connection import OPTIONS, Connection, Database, reading, translated
+from everfold.adapters.postgres.migrating import migrate
 from everfold.adapters.postgres.repeating import commit, repeat
 from everfold.adapters.sql.connections import Connections
 from everfold.adapters.sql.places import Places

@@ -1,58 +1,112 @@
-"""The methods of vectors over PostgreSQL, which keeps none yet: an engine with an embedder is refused at its opening."""
+"""The methods of vectors over PostgreSQL. Their tables need the extension pgvector, and are made at the first use."""
 
 from collections.abc import Sequence
+from importlib.resources import files
 
+from psycopg import errors
+
+from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.connections import PostgresConnections
+from everfold.adapters.postgres.migrating import MIGRATING_KEY
+from everfold.adapters.sql import vectors
 from everfold.core.primitives.ids import AgentId, UserId
-from everfold.core.recall.vectors import Embeddable, Near, Space, Vector, VectorKind, VectorRef, VectorRow
+from everfold.core.recall.vectors import (
+    Embeddable,
+    Near,
+    Space,
+    Vector,
+    VectorKind,
+    VectorRef,
+    VectorRow,
+    check_dimensions,
+)
 from everfold.errors import InvalidInputError
 
 
 class PostgresVectors(PostgresConnections):
     """The vector store's methods; see `everfold.ports.vectors.VectorStore`."""
 
-    async def put_vectors(self, user_id: UserId, space: Space, rows: Sequence[VectorRow]) -> int:  # noqa: ARG002 - the port's
-        """Refused."""
-        raise self._refuse()
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self._has_vectors = False
+
+    async def put_vectors(self, user_id: UserId, space: Space, rows: Sequence[VectorRow]) -> int:
+        """See the port."""
+        await self.require_search()
+        return await self._write(vectors.put_vectors, user_id, space, rows)
 
     async def find_near(
         self,
-        vector: Vector,  # noqa: ARG002 - the port's, as all of them
+        vector: Vector,
         *,
-        user_id: UserId,  # noqa: ARG002
-        agent_id: AgentId | None,  # noqa: ARG002
-        kinds: Sequence[VectorKind],  # noqa: ARG002
-        space: Space,  # noqa: ARG002
-        limit_count: int,  # noqa: ARG002
+        user_id: UserId,
+        agent_id: AgentId | None,
+        kinds: Sequence[VectorKind],
+        space: Space,
+        limit_count: int,
     ) -> list[Near]:
-        """Refused."""
-        raise self._refuse()
+        """See the port."""
+        check_dimensions(vector, space)
+        await self.require_search()
+        return await self._read_at_once(vectors.find_near, vector, user_id, agent_id, kinds, space, limit_count)
 
     async def require_search(self) -> None:
-        """Refused."""
-        raise self._refuse()
+        """See the port."""
+        if not self._has_vectors:
+            await self._call(_make_tables)
+            self._has_vectors = True
 
     async def list_missing(
-        self,
-        user_id: UserId,  # noqa: ARG002
-        kind: VectorKind,  # noqa: ARG002
-        space: Space,  # noqa: ARG002
-        *,
-        after: VectorRef | None = None,  # noqa: ARG002
-        limit_count: int,  # noqa: ARG002
+        self, user_id: UserId, kind: VectorKind, space: Space, *, after: VectorRef | None = None, limit_count: int
     ) -> list[Embeddable]:
-        """Refused."""
-        raise self._refuse()
+        """See the port."""
+        await self.require_search()
+        return await self._read_at_once(vectors.list_missing, user_id, kind, space, after, limit_count)
 
-    async def count_vectors(self, user_id: UserId) -> dict[Space, int]:  # noqa: ARG002
-        """None: none can be written."""
-        return {}
+    async def count_vectors(self, user_id: UserId) -> dict[Space, int]:
+        """See the port."""
+        return await self._read(_count_vectors, user_id)
 
-    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:  # noqa: ARG002
-        """None: none can be written."""
-        return 0
+    async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:
+        """See the port."""
+        return await self._write(_drop_vectors, user_id, keep, limit_count)
 
-    def _refuse(self) -> InvalidInputError:
-        return InvalidInputError(
-            "PostgreSQL keeps no vectors yet; leave embed.model out, or use sqlite:///... as the store", path=self.path
-        )
+
+def _has_tables(database: Database) -> bool:
+    return bool((database.row("has_vectors") or (False,))[0])
+
+
+def _count_vectors(database: Database, user_id: UserId) -> dict[Space, int]:
+    return vectors.count_vectors(database, user_id) if _has_tables(database) else {}
+
+
+def _drop_vectors(database: Database, user_id: UserId, keep: Space | None, limit_count: int | None) -> int:
+    return vectors.drop_vectors(database, user_id, keep, limit_count) if _has_tables(database) else 0
+
+
+def _make_tables(database: Database) -> None:
+    """Make the tables of vectors where they are missing, one process at a time.
+
+    Raises:
+        InvalidInputError: the server has no pgvector, or the role may not create it.
+    """
+    if _has_tables(database):
+        return
+    text = (files("everfold.adapters.postgres") / "vectors.sql").read_text("utf-8")
+    connection = database.connection
+    try:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING_KEY,))
+            if not _has_tables(database):
+                connection.execute(text)
+    except errors.FeatureNotSupported as error:
+        raise InvalidInputError(
+            f"the server of {database.path} has no pgvector; install it there, or leave embed.model out",
+            path=database.path,
+        ) from error
+    except errors.InsufficientPrivilege as error:
+        raise InvalidInputError(
+            f"{database.path}: this role may not make the tables of vectors; run CREATE EXTENSION vector as a superuser "
+            "and open the store once as the owner",
+            path=database.path,
+        ) from error

@@ -156,6 +156,7 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
 def retract_messages(database: Database, places: Places, retraction: Retraction) -> None:
     """See `HistoryStore.retract_messages`."""
     session_id = retraction.session_id
+    database.lock_user(places.place(session_id).user_key)
     for record in list_sharing(database, places, session_id, retraction.last_seq):
         if record.id != session_id:
             raise ConflictError(f"session {record.id} shares message {retraction.last_seq}", session=session_id)

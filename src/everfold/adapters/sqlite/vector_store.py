@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from everfold.adapters.sqlite import vectors
+import apsw
+
+from everfold.adapters.sql import vectors
 from everfold.adapters.sqlite.connection import IN_MEMORY, Database, reading
 from everfold.adapters.sqlite.connection_thread import ConnectionThread
 from everfold.adapters.sqlite.connections import SqliteConnections
@@ -19,7 +21,7 @@ from everfold.core.recall.vectors import (
     VectorRow,
     check_dimensions,
 )
-from everfold.errors import StoreUnavailableError
+from everfold.errors import InvalidInputError, StoreUnavailableError
 from everfold.ports.system import Clock
 
 T = TypeVar("T")
@@ -102,7 +104,7 @@ class SqliteVectors(SqliteConnections):
 
     def _learn_to_compare(self, database: Database) -> None:
         if not self._can_compare:
-            vectors.load_extension(database)
+            load_extension(database)
             self._can_compare = True
 
     async def _close_seeker(self) -> None:
@@ -110,3 +112,26 @@ class SqliteVectors(SqliteConnections):
         async with self._making_seeker:
             if self._seeker is not None:
                 await asyncio.to_thread(self._seeker.close)
+
+
+def load_extension(database: Database) -> None:
+    """Give a connection the functions that compare vectors.
+
+    Raises:
+        InvalidInputError: the package is not installed.
+    """
+    try:
+        import sqlite_vec  # type: ignore[import-untyped]  # it ships no types
+    except ImportError as error:
+        raise InvalidInputError(
+            "search by vectors in SQLite needs the extra `embed`: pip install 'everfold[embed]', or leave embed.model out"
+        ) from error
+    try:
+        database.connection.enable_load_extension(True)
+        database.connection.load_extension(sqlite_vec.loadable_path())
+        database.connection.enable_load_extension(False)
+    except (apsw.Error, AttributeError, OSError) as error:
+        raise InvalidInputError(
+            f"sqlite-vec cannot be loaded into this SQLite ({error}): "
+            "run pip install --force-reinstall sqlite-vec, or leave embed.model out"
+        ) from error

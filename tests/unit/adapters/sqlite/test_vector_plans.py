@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from everfold.adapters.sqlite.connection import Database, open_database
-from everfold.adapters.sqlite.vectors import load_extension
+from everfold.adapters.sqlite.vector_store import load_extension
 
 FILES = (("sql", "vectors.sql"), ("sqlite", "vectors.sql"))
 NAMES = [

@@ -13,7 +13,3 @@ SELECT content, key FROM memory_audit
 WHERE user_key = :user_key AND (at, key) < (:before, :ordinal) AND action = :action
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
-
--- name: count_all_vectors
--- No vectors are kept here yet; see `everfold.adapters.postgres.vector_store`.
-SELECT count(*) FROM users WHERE key = :user_key AND false;

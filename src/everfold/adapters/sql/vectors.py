@@ -1,9 +1,9 @@
-"""Vectors in SQLite: kept in plain tables, compared by the functions of the extension sqlite-vec.
+"""Vectors in SQL: kept in plain tables, compared by the functions of an extension of the database.
 
-A search reads the codes of one user's vectors from an index, one bit for each number, and ranks the best of them again
-by their floats. Nothing but a search needs the extension: vectors are written, listed and dropped without it.
+A search reads a short form of all vectors of one user, and ranks the best of them again by their floats. In SQLite the short
+form is a code of one bit for each number, in PostgreSQL it is halved floats.
 
-Source: docs/adr/0022-vectors.md; the documentation of sqlite-vec, binary quantization with re-scoring.
+Source: docs/adr/0022-vectors.md; the documentation of sqlite-vec, binary quantization with re-scoring, and of pgvector.
 """
 
 import json
@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from sys import byteorder
 from typing import NamedTuple, cast
 
-import apsw
-
 from everfold.adapters.sql.codec import read_message
+from everfold.adapters.sql.database import Database, SqlValue
 from everfold.adapters.sql.memory_items import find_place
 from everfold.adapters.sql.owners import find_user_key
 from everfold.adapters.sql.packing import unpack_row
-from everfold.adapters.sqlite.connection import Database
 from everfold.core.memory.rows import item_from_bytes, topic_from_bytes
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
@@ -36,7 +34,6 @@ from everfold.core.recall.vectors import (
     read_message_words,
     read_topic_words,
 )
-from everfold.errors import InvalidInputError
 
 OVERSAMPLING = 20
 """How many candidates by code are ranked again by their floats, for each answer that is asked for."""
@@ -46,7 +43,7 @@ want 1,000; a candidate costs some 6 microseconds beside the 0.2 of each code th
 
 
 class Source(NamedTuple):
-    """What a vector stands for, as the file knows it."""
+    """What a vector stands for, as the database knows it."""
 
     key: int
     user_key: int
@@ -54,34 +51,13 @@ class Source(NamedTuple):
     content_hash: str
 
 
-def load_extension(database: Database) -> None:
-    """Give a connection the functions that compare vectors.
-
-    Raises:
-        InvalidInputError: the package is not installed.
-    """
-    try:
-        import sqlite_vec  # type: ignore[import-untyped]  # it ships no types
-    except ImportError as error:
-        raise InvalidInputError(
-            "search by vectors in SQLite needs the extra `embed`: pip install 'everfold[embed]', or leave embed.model out"
-        ) from error
-    try:
-        database.connection.enable_load_extension(True)
-        database.connection.load_extension(sqlite_vec.loadable_path())
-        database.connection.enable_load_extension(False)
-    except (apsw.Error, AttributeError, OSError) as error:
-        raise InvalidInputError(
-            f"sqlite-vec cannot be loaded into this SQLite ({error}): "
-            "run pip install --force-reinstall sqlite-vec, or leave embed.model out"
-        ) from error
-
-
 def put_vectors(database: Database, user_id: UserId, space: Space, rows: Sequence[VectorRow]) -> int:
     """See `VectorStore.put_vectors`."""
     for row in rows:
         check_dimensions(row.vector, space)
     user_key = find_user_key(database, user_id)
+    if user_key is not None:
+        database.lock_user(user_key)  # what is erased meanwhile gets no vector
     kept_count = 0
     for row in rows if user_key is not None else ():
         source, vector = _find_source(database, row.ref), normalise(row.vector)
@@ -89,9 +65,7 @@ def put_vectors(database: Database, user_id: UserId, space: Space, rows: Sequenc
             continue
         at = {"kind": row.ref.kind, "owner_key": source.key, "space_key": _make_space(database, space)}
         database.run("delete_vector", **at, user_key=user_key)
-        packed = pack(vector)
-        code = quantise(vector)
-        database.run("insert_vector", **at, user_key=user_key, place=source.place, code=code, vector=packed)
+        database.run("insert_vector", **at, user_key=user_key, place=source.place, **_write_forms(vector))
         kept_count += 1
     return kept_count
 
@@ -122,6 +96,11 @@ def _find_space(database: Database, space: Space) -> int | None:
     return None if row is None else cast("int", row[0])
 
 
+def _write_forms(vector: Vector) -> dict[str, SqlValue]:
+    """A vector of length 1 in the forms that the databases take: floats and their code as bytes, and floats as text."""
+    return {"code": quantise(vector), "vector": pack(vector), "written": str(list(vector))}
+
+
 def pack(vector: Vector) -> bytes:
     """A vector as the extension reads it: 32-bit floats, little-endian."""
     floats = array("f", vector)
@@ -139,7 +118,7 @@ def find_near(
     space: Space,
     limit_count: int,
 ) -> list[Near]:
-    """See `VectorStore.find_near`. The vector is of the space's size, and the connection has the extension."""
+    """See `VectorStore.find_near`. The vector is of the space's size, and the database has the extension."""
     user_key, space_key = find_user_key(database, user_id), _find_space(database, space)
     asked = normalise(vector)
     if user_key is None or space_key is None or asked is None or limit_count < 1:
@@ -150,19 +129,18 @@ def find_near(
         space_key=space_key,
         place=find_place(database, agent_id),
         kinds=json.dumps(kinds),
-        code=quantise(asked),
-        vector=pack(asked),
+        **_write_forms(asked),
         candidate_count=max(LEAST_CANDIDATES, OVERSAMPLING * limit_count),
         limit_count=limit_count,
     )
     return [
-        Near(_name_source(database, cast("VectorKind", kind), cast("int", owner_key)), cast("float", similarity))
+        Near(_name_source(database, cast("VectorKind", kind), owner_key, user_key), cast("float", similarity))
         for kind, owner_key, similarity in rows
     ]
 
 
-def _name_source(database: Database, kind: VectorKind, owner_key: int) -> VectorRef:
-    owner_id, seq = database.rows(f"name_{kind}_source", owner_key=owner_key)[0]
+def _name_source(database: Database, kind: VectorKind, owner_key: SqlValue, user_key: int) -> VectorRef:
+    owner_id, seq = database.rows(f"name_{kind}_source", owner_key=owner_key, user_key=user_key)[0]
     return VectorRef(kind, cast("str", owner_id), cast("int", seq))
 
 

@@ -1,0 +1,74 @@
+"""A server of the release before works on the schema of the next one, which only adds."""
+
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from tests.support.postgres import clear
+
+from everfold.adapters.postgres import migrating
+from everfold.adapters.postgres.connection import Database
+from everfold.adapters.postgres.store import PostgresStore
+from everfold.adapters.sql.queries import load_migrations
+from everfold.errors import SchemaError
+from everfold.testing.contract.compaction import CompactionContract
+from everfold.testing.contract.log import LogContract
+from everfold.testing.contract.memory import ItemContract
+from everfold.testing.contract.sessions import SessionContract
+from everfold.testing.kit.builders import append_wires, open_session, talk
+
+NEXT = (
+    "9000_next.sql",
+    """-- expand
+    ALTER TABLE messages ADD COLUMN mood TEXT, ADD COLUMN weight BIGINT NOT NULL DEFAULT 1;
+    ALTER TABLE sessions ADD COLUMN mood TEXT;
+    ALTER TABLE items ADD COLUMN mood TEXT;
+    CREATE TABLE moods (user_key BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (user_key, name));
+    CREATE INDEX messages_mood ON messages (user_key, mood) WHERE mood IS NOT NULL;
+    """,
+)
+AFTER = ("9001_after.sql", "ALTER TABLE messages DROP COLUMN mood;")
+
+
+def migrate_to(url: str, *later: tuple[str, str]) -> None:
+    """Migrate a database as a release does that has more migrations than this one."""
+    with pytest.MonkeyPatch.context() as patch, psycopg.connect(url, autocommit=True) as connection:
+        patch.setattr(migrating, "load_migrations", lambda dialect: (*load_migrations(dialect), *later))
+        migrating.migrate(Database(connection, "next"))
+
+
+@pytest.fixture(scope="module")
+def next_url(server_url: str) -> str:
+    """The url of a database that the next release has migrated."""
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE next_release")
+    url = make_conninfo(server_url, dbname="next_release")
+    migrate_to(url, NEXT)
+    return url
+
+
+@pytest.fixture
+async def store(next_url: str) -> AsyncIterator[PostgresStore]:
+    """A store of this release over that database, emptied."""
+    clear(next_url)
+    opened = await PostgresStore.open(next_url)
+    yield opened
+    await opened.close()
+
+
+class TestExpanded(SessionContract, LogContract, CompactionContract, ItemContract):
+    """Runs the contract of what a turn does over the schema of the next release."""
+
+
+async def test_an_open_store_goes_on_while_the_next_release_migrates(database_url: str) -> None:
+    """A store that was open before appends and reads afterwards; what is no mere addition is refused at its opening."""
+    opened = await PostgresStore.open(database_url)
+    record = await open_session(opened, None, *talk(2))
+    migrate_to(database_url, NEXT)
+    await append_wires(opened, record.id, *talk(2, first=3))
+    assert len(await opened.read_messages(record.id, range(1, 9))) == 8
+    await opened.close()
+    migrate_to(database_url, NEXT, AFTER)
+    with pytest.raises(SchemaError, match="9001_after"):
+        await PostgresStore.open(database_url)
