@@ -391,6 +391,7 @@ class ServerSettings(_Section):
         "of `public_url` always may.",
     )
     body_limit_bytes: int = Field(10_000_000, ge=1, description="The largest request body.")
+    import_limit_bytes: int = Field(200_000_000, ge=1, description="The largest file that `POST /api/imports` takes.")
     messages_per_request: int = Field(1_000, ge=1, description="The most messages that one request may append.")
     requests_per_minute: int = Field(
         6_000, ge=0, description="The most requests of one API key in a minute; 0 for no limit."

@@ -53,3 +53,20 @@ def test_a_session_that_nothing_folds_has_a_preview(chromium: Browser, dashboard
         return len(await (await runtime.engine.session(id=session_id)).inspect.compactions())
 
     assert dashboard.run(count) == 0
+
+
+def test_files_are_imported_by_a_button(chromium: Browser, tmp_path: Path) -> None:
+    """Chosen files are sent, stored and counted; what was not stored is named; the first session opens with its preview."""
+    fixtures = Path(__file__).parents[1] / "data" / "transcripts"
+    with serve_dashboard(tmp_path) as dashboard, dashboard.page(chromium) as page:
+        page.goto(f"{dashboard.url}#sessions")
+        page.get_by_role("button", name="Import…").first.click()
+        files = [fixtures / "chatgpt.json", fixtures / "broken" / "unknown_format.json"]
+        page.get_by_label("Files").set_input_files(files)
+        page.get_by_role("button", name="Import", exact=True).click()
+        expect(page.get_by_role("status").filter(has_text="3 sessions with 10 messages were stored")).to_be_visible()
+        page.get_by_text("1 file was not stored").click()
+        expect(page.get_by_text("an object with `recipe`")).to_be_visible()
+        page.get_by_role("button", name="Open the first session").click()
+        expect(page).to_have_url(re.compile(r"#sessions/ses_"))
+        expect(page.get_by_text("6 messages").first).to_be_visible()

@@ -135,6 +135,7 @@ async def sow(folder: Path) -> Seed:
     async with open_runtime(url, config=write_settings(folder, BAD)) as runtime:
         for name in USERS:
             await runtime.engine.add_user(name)
+        await runtime.engine.add_user("Jonas")  # of the demo, which is not loaded beside it: that takes seconds
         for name, agent in pairs:
             await _talk(runtime.engine, name, agent)
     async with open_runtime(url, config=write_settings(folder, None)) as runtime:

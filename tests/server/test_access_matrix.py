@@ -47,6 +47,8 @@ OF_AGENT: Final = frozenset({"agent", "item", "topic"})
 
 ALSO_IN: Final[dict[str, frozenset[int]]] = {
     "POST /api/users/{user}/memory/import": frozenset({409, 422}),  # the user has a memory already
+    "POST /api/demo": frozenset({409}),  # one of its users is there
+    "POST /api/imports": frozenset({422}),  # with an empty body
     "POST /api/login": frozenset({401}),  # with the key of the reference's example
     "POST /api/users/{user}/dreams/{dream}/approve": frozenset({409}),  # its topics were changed since
     "POST /api/sessions/{session}/compactions/{compaction}/cancel": frozenset({409}),  # nothing is held

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
@@ -54,6 +55,14 @@ _STOPPED: Final = "the server was stopped before this was answered; send it agai
 
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+FILE_PATH: Final = "/api/imports"
+FILE_TYPE: Final = "application/octet-stream"
+"""The one route that takes a file as it is."""
+
+_FILE: Final = re.compile(re.escape(FILE_TYPE), re.IGNORECASE)
+_FILE_SECS: Final = 600.0
+"""How long a client may take to send a file. Source: own choice, 200 MB at a slow 3 Mbit/s."""
+
 _JSON: Final = re.compile(r"application/(?:[\w.+-]+\+)?json(?:\s*;.*)?", re.IGNORECASE)
 
 _logger = logging.getLogger("everfold.server")
@@ -89,8 +98,14 @@ class Middleware:
         self._app = app
         self._identify = identify
         self._ids = ids
-        self._body_limit_bytes = settings.body_limit_bytes
-        self._body_secs = settings.body_secs
+        self._bounds = _Bounds(
+            limit_bytes=settings.body_limit_bytes, secs=settings.body_secs, setting="body_limit_bytes"
+        )
+        self._file_bounds = _Bounds(
+            limit_bytes=settings.import_limit_bytes,
+            secs=max(_FILE_SECS, settings.body_secs),
+            setting="import_limit_bytes",
+        )
         self._hosts = hosts
         self._metrics = metrics
         self._tracer = tracer
@@ -116,7 +131,7 @@ class Middleware:
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
-        body = _Body(receive, self._body_limit_bytes, self._body_secs)
+        body = _Body(receive, self._find_bounds(scope))
         try:
             await self._app(scope, body, answer)
         except asyncio.CancelledError:  # stopping has waited long enough
@@ -152,23 +167,37 @@ class Middleware:
             else:
                 return tell_error(error, request_id)
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._body_limit_bytes:
-            return self._too_large(request_id)
+        bounds = self._find_bounds(request.scope)
+        if length.isdigit() and int(length) > bounds.limit_bytes:
+            return make_problem(request_id, 413, bounds.refusal)
         has_body = length not in ("", "0") or "transfer-encoding" in headers
-        if has_body and not _JSON.fullmatch(headers.get("content-type", "")):
-            return make_problem(request_id, 415, "the body must be JSON: send `Content-Type: application/json`")
+        needed = FILE_TYPE if bounds is self._file_bounds else "application/json"
+        allowed = _FILE if bounds is self._file_bounds else _JSON
+        if has_body and not allowed.fullmatch(headers.get("content-type", "")):
+            return make_problem(request_id, 415, f"the body must be {needed}: send `Content-Type: {needed}`")
         return None
 
-    def _too_large(self, request_id: str) -> Response:
-        return make_problem(request_id, 413, _tell_limit(self._body_limit_bytes))
+    def _find_bounds(self, scope: Scope) -> "_Bounds":
+        """What the body of a request may be: files are larger than anything else."""
+        return self._file_bounds if scope["path"] == FILE_PATH else self._bounds
 
 
 _OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login", "/api/logout"})
 """Where a browser with an old cookie gets a new one."""
 
 
-def _tell_limit(limit_bytes: int) -> str:
-    return f"the body is larger than {limit_bytes:,} bytes; send less, or raise server.body_limit_bytes"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bounds:
+    """How large a body may be, by which setting, and how long it may take."""
+
+    limit_bytes: int
+    secs: float
+    setting: str
+
+    @property
+    def refusal(self) -> str:
+        """What a larger body is answered."""
+        return f"the body is larger than {self.limit_bytes:,} bytes; send less, or raise server.{self.setting}"
 
 
 def name_client(request: Request) -> str:
@@ -179,11 +208,11 @@ def name_client(request: Request) -> str:
 class _Body:
     """Counts what is read of a body, and until when it is waited for."""
 
-    def __init__(self, receive: Receive, limit_bytes: int, limit_secs: float) -> None:
+    def __init__(self, receive: Receive, bounds: _Bounds) -> None:
         self._receive = receive
-        self._refusal = _tell_limit(limit_bytes)
-        self._left_bytes = limit_bytes
-        self._limit_secs = limit_secs
+        self._refusal = bounds.refusal
+        self._left_bytes = bounds.limit_bytes
+        self._limit_secs = bounds.secs
         self._until: float | None = None
         self._is_whole = False
 

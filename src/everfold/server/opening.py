@@ -46,4 +46,7 @@ async def open_runtime(
             tracer=tracer,
         )
         async with watch(runtime.metrics, agents.engine):
-            yield runtime
+            try:
+                yield runtime
+            finally:
+                await runtime.imports.close()

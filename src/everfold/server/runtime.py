@@ -23,6 +23,7 @@ from everfold.server.agents_file import change_agent
 from everfold.server.chats import Chats
 from everfold.server.guesses import Guesses
 from everfold.server.handles import Handles
+from everfold.server.imports import Imports
 from everfold.server.metrics import Metrics
 from everfold.server.owners import Owners
 from everfold.server.stream_counts import StreamCounts
@@ -56,6 +57,7 @@ class Runtime:
         handles: Sessions that were opened for turns.
         owners: Whose sessions are.
         chats: Answers that are on their way.
+        imports: Imports that run.
     """
 
     engine: Everfold
@@ -77,6 +79,7 @@ class Runtime:
     handles: Handles = field(default_factory=Handles)
     owners: Owners = field(default_factory=Owners)
     chats: Chats = field(init=False)
+    imports: Imports = field(default_factory=Imports)
 
     def __post_init__(self) -> None:
         self.chats = Chats(stopping=self.stopping)

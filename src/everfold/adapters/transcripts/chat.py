@@ -100,14 +100,18 @@ def read_chat(
 def find_time(fields: JsonValue) -> datetime | None:
     """When a message was said, or a request was made, by the first of its fields that says so; else None.
 
-    Text is read as ISO 8601, in UTC where it has no zone; a number as seconds since 1970, or milliseconds where it is that
-    large. What is neither is left to the message, as every field that the format does not know.
+    What is no time is left to the message, as every field that the format does not know.
     """
     values = (fields.get(name) for name in _TIMES) if isinstance(fields, dict) else ()
-    return next((time for value in values if (time := _read_time(value)) is not None), None)
+    return next((time for value in values if (time := read_time(value)) is not None), None)
 
 
-def _read_time(value: JsonValue) -> datetime | None:
+def read_time(value: JsonValue) -> datetime | None:
+    """A moment that a logger wrote, or None where the value is none.
+
+    Text is read as ISO 8601, in UTC where it has no zone; a number as seconds since 1970, or milliseconds where it is that
+    large.
+    """
     try:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)

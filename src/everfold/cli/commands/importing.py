@@ -1,26 +1,46 @@
-"""`everfold import`: store the conversations of a transcript, or the memory of a user."""
+"""`everfold import`: store the conversations of transcripts, or the memory of a user."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from everfold.adapters.transcripts import read_transcript
+from everfold.adapters.transcripts import Found, read_transcripts
 from everfold.cli.opening.engine import ask_engine, open_engine, run_async
-from everfold.cli.opening.options import Agent, Db, Format, Json, Limit, TranscriptFile, User, told_of
+from everfold.cli.opening.options import Agent, Db, Format, Json, Limit, User, told_of
 from everfold.cli.opening.user_document import find_user_document
-from everfold.cli.tables.output import print_json, print_table, show_progress
+from everfold.cli.tables.output import Advance, print_json, print_table, say, show_progress
 from everfold.core.log.transcripts import Transcript
 from everfold.core.memory.records import MemoryVersion
 from everfold.core.primitives.json_values import JsonObject
+from everfold.engine import Everfold
+from everfold.errors import InvalidInputError
 from everfold.services.sessions.import_transcript import Imported
 
 NAME = "import"
 
+Sources = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Transcripts: files, folders, zip archives, or `-` for standard input."),
+]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Outcome:
+    """What became of each file."""
+
+    is_single: bool
+    formats: dict[str, str] = field(default_factory=dict)
+    sessions: list[Imported] = field(default_factory=list)
+    other: list[Found] = field(default_factory=list)
+    broken: list[Found] = field(default_factory=list)
+
 
 def run(
     context: typer.Context,
-    file: TranscriptFile,
+    files: Sources,
     user: User = "default",
     agent: Agent = "default",
     limit: Limit = None,
@@ -34,27 +54,28 @@ def run(
 ) -> None:
     """Store each conversation of a transcript as a session, or restore the export of a user.
 
-    A broken file is refused with the line and the reason, and nothing is stored. The current session of the user and
-    the agent stays current; if there is none, the first imported session becomes current. An export of `everfold export`
-    is detected by its content and becomes the memory of --user, who must have none yet.
+    A broken file is refused with the line and the reason, and nothing of it is stored. Of a folder or a zip archive the
+    other files are stored; the exit code is 1 then. Files in no known format are passed over and named. The current
+    session of the user and the agent stays current; if there is none, the first imported session becomes current. An
+    export of `everfold export` is detected by its content and becomes the memory of --user, who must have none yet.
 
     Examples:
-    - `everfold import chat.json --db everfold.db`
+    - `everfold import chatgpt-export.zip`
+    - `everfold import ~/.claude/projects ~/.gemini/tmp --user ilse`
     - `everfold import export.jsonl --db everfold.db --user ilse --agent shop --json`
     - `everfold import ilse.json --db everfold.db --user ilse`
     """
-    if format is None and (document := find_user_document(file)) is not None:
-        _tell_memory(file, user, _import_memory(context, document, user, db, transcripts=transcripts), as_json=as_json)
+    only = files[0] if len(files) == 1 else None
+    if only is not None and format is None and (document := find_user_document(only)) is not None:
+        _tell_memory(only, user, _import_memory(context, document, user, db, transcripts=transcripts), as_json=as_json)
         return
-    transcript = read_transcript(file, format=format)
-    with told_of(file):
-        imported = _import_sessions(context, transcript, user, agent, limit, db)
+    outcome = _import_all(context, files, format, user, agent, limit, db)
     if as_json:
-        print_json({"file": str(file), "format": transcript.format, "sessions": imported})
+        print_json(_describe(files, outcome))
     else:
-        print_table(
-            ("conversation", "session", "messages"), [(it.name, it.session, it.stored_count) for it in imported]
-        )
+        _tell(outcome)
+    if outcome.broken:
+        raise typer.Exit(1)
 
 
 def _tell_memory(file: Path, user: str, head: MemoryVersion, *, as_json: bool) -> None:
@@ -72,18 +93,98 @@ def _import_memory(
     )
 
 
-def _import_sessions(
-    context: typer.Context, transcript: Transcript, user: str, agent: str, limit: int | None, db: Path | None
-) -> list[Imported]:
-    total = sum(len(conversation.messages) for conversation in transcript.conversations)
+def _import_all(
+    context: typer.Context,
+    files: Sequence[Path],
+    format_name: str | None,
+    user: str,
+    agent: str,
+    limit: int | None,
+    db: Path | None,
+) -> _Outcome:
+    """Store every file that can be read. A single file that cannot be read is refused before a store is opened."""
+    found = _read_all(files, format_name)
+    first = next(found)
+    is_single = len(files) == 1 and files[0].is_file() and first.name == str(files[0])
+    if first.error is not None and is_single:
+        raise first.error
 
-    async def act() -> list[Imported]:
-        imported: dict[str, Imported] = {}
+    async def act() -> _Outcome:
+        outcome = _Outcome(is_single=is_single)
         async with open_engine(context, db, must_exist=False) as engine:
-            with show_progress("import", total) as advance:
-                async for step in engine.import_transcript(transcript, user=user, agent=agent, limit=limit):
-                    imported[step.session] = step
-                    advance(sum(it.stored_count for it in imported.values()), step.name)
-        return list(imported.values())
+            with show_progress("import", None) as advance:
+                for one in _chain(first, found):
+                    await _import_one(engine, one, outcome, advance, user=user, agent=agent, limit=limit)
+        return outcome
 
     return run_async(act)
+
+
+def _read_all(files: Sequence[Path], format_name: str | None) -> Iterator[Found]:
+    for path in files:
+        yield from read_transcripts(path, format=format_name)
+
+
+def _chain(first: Found, rest: Iterable[Found]) -> Iterator[Found]:
+    yield first
+    yield from rest
+
+
+async def _import_one(
+    engine: Everfold, found: Found, outcome: _Outcome, advance: Advance, *, user: str, agent: str, limit: int | None
+) -> None:
+    if found.transcript is None:
+        (outcome.other if found.is_other else outcome.broken).append(found)
+        return
+    try:
+        with told_of(Path(found.name)):
+            await _store(engine, found.transcript, outcome, advance, user=user, agent=agent, limit=limit)
+    except InvalidInputError as error:
+        if outcome.is_single:
+            raise
+        outcome.broken.append(replace(found, error=error))
+        return
+    outcome.formats[found.name] = found.transcript.format
+
+
+async def _store(
+    engine: Everfold,
+    transcript: Transcript,
+    outcome: _Outcome,
+    advance: Advance,
+    *,
+    user: str,
+    agent: str,
+    limit: int | None,
+) -> None:
+    before = sum(one.stored_count for one in outcome.sessions)
+    imported: dict[str, Imported] = {}
+    async for step in engine.import_transcript(transcript, user=user, agent=agent, limit=limit):
+        imported[step.session] = step
+        advance(before + sum(one.stored_count for one in imported.values()), step.name)
+    outcome.sessions += imported.values()
+
+
+def _describe(files: Sequence[Path], outcome: _Outcome) -> dict[str, object]:
+    """The outcome as one document; the form of a single file stays as it was before there could be several."""
+    single = {"file": str(files[0]), "format": next(iter(outcome.formats.values()), None)} if len(files) == 1 else {}
+    return {
+        **single,
+        "files": outcome.formats,
+        "sessions": outcome.sessions,
+        "passed_over": [one.name for one in outcome.other],
+        "broken": {one.name: str(one.error) for one in outcome.broken},
+    }
+
+
+def _tell(outcome: _Outcome) -> None:
+    if outcome.sessions:
+        print_table(
+            ("conversation", "session", "messages"), [(it.name, it.session, it.stored_count) for it in outcome.sessions]
+        )
+    if outcome.other:
+        say(f"passed over, in no known format: {', '.join(one.name for one in outcome.other)}")
+    for one in outcome.broken:
+        say(f"not stored: {one.error}", style="bold red")
+    if not outcome.sessions:
+        say("nothing was stored; see docs/reference/transcripts.md for the formats that are read")

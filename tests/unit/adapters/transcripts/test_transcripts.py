@@ -47,6 +47,19 @@ def _parse(*values: JsonValue, format: str | None = None) -> Transcript:  # noqa
         ("sharegpt.json", "sharegpt", [5, 3]),
         ("coding_agent.jsonl", "coding-agent", [7, 2]),
         ("rollout.jsonl", "coding-agent", [9]),
+        ("chatgpt.json", "chatgpt", [6, 2, 2]),
+        ("claude.json", "claude", [7, 2, 2]),
+        ("langchain_dicts.json", "langchain", [5]),
+        ("langchain_dumps.json", "langchain", [4]),
+        ("langchain_flat.jsonl", "langchain", [2]),
+        ("responses_items.json", "responses", [4]),
+        ("responses.jsonl", "responses", [2]),
+        ("gemini.json", "gemini", [4]),
+        ("gemini_activity.json", "gemini", [4]),
+        ("gemini_cli.json", "gemini-cli", [4]),
+        ("gemini_cli.jsonl", "gemini-cli", [4]),
+        ("open_webui.json", "open-webui", [3, 2, 2]),
+        ("letta.af.json", "letta", [6]),
     ],
 )
 def test_format_is_found_by_content(name: str, format_name: str, counts: list[int], tmp_path: Path) -> None:
@@ -392,8 +405,8 @@ def test_broken_file_is_refused_with_line_and_reason(name: str, line: int, reaso
 
 def test_a_file_of_no_format_is_described() -> None:
     """Whoever gives a file that nothing reads is told what it begins with, and what would be read."""
-    export: JsonValue = [{"title": "Beds", "mapping": {}, "current_node": "n"}]
-    with pytest.raises(InvalidInputError, match=r"an object with `title`, `mapping`, `current_node` is no transcript"):
+    export: JsonValue = [{"title": "Beds", "rows": {}, "newest": "n"}]
+    with pytest.raises(InvalidInputError, match=r"an object with `title`, `rows`, `newest` is no transcript"):
         _parse(export)
     with pytest.raises(InvalidInputError, match=r"a list is no transcript .* `role` and `content`"):
         _parse([[]])
@@ -402,7 +415,9 @@ def test_a_file_of_no_format_is_described() -> None:
 @pytest.mark.parametrize("name", ["locomo.json", "tau_bench.json"])
 def test_a_file_of_a_benchmark_is_no_format_that_is_read(name: str) -> None:
     """The formats of benchmarks are refused with what the file begins with and the formats that are read."""
-    with pytest.raises(InvalidInputError, match=r"is no transcript in a known format: anthropic, coding-agent"):
+    with pytest.raises(
+        InvalidInputError, match=r"is no transcript in a known format: anthropic, chatgpt, claude, coding-agent"
+    ):
         read_transcript(FIXTURES.parent / "benchmarks" / name)
 
 
@@ -509,8 +524,8 @@ def test_unknown_format_name_is_refused_with_the_known_ones() -> None:
 
 
 def test_directory_and_missing_file_are_refused(tmp_path: Path) -> None:
-    """A directory, a missing file and a file used as a directory give errors of ours that name the path."""
-    with pytest.raises(InvalidInputError, match="is a directory"):
+    """An empty folder, a missing file and a file used as a directory give errors of ours that name the path."""
+    with pytest.raises(InvalidInputError, match="holds no file that ends in"):
         read_transcript(tmp_path)
     with pytest.raises(NotFoundError, match="does not exist"):
         read_transcript(tmp_path / "nowhere.json")

@@ -147,9 +147,46 @@ export async function streamGet(path, params, { onEvent, onOpen, signal } = {}) 
   await readEvents(answer.body, onEvent);
 }
 
+/** Send a file as it is, and hear the answer as server-sent events. onSent(share) tells how much of the file is sent, which
+ *  fetch does not; an error that onEvent throws ends the answer. */
+export function upload(path, file, params, { onSent, onEvent } = {}) {
+  return new Promise((resolve, reject) => {
+    const ask = new XMLHttpRequest(), take = takeEvents(onEvent);
+    let read = 0, failed = null;
+    const hear = () => {
+      if (ask.status !== 200 || failed) return;
+      try { take(ask.responseText.slice(read)); read = ask.responseText.length; }
+      catch (error) { failed = error; ask.abort(); reject(error); }
+    };
+    ask.open("POST", address(path, params));
+    ask.setRequestHeader("Content-Type", "application/octet-stream");
+    ask.upload.onprogress = event => onSent?.(event.lengthComputable ? event.loaded / event.total : 1);
+    ask.onprogress = () => hear();
+    ask.onload = () => {
+      hear();
+      if (failed) return;
+      noteAnswer();
+      if (ask.status === 200) return resolve();
+      if (ask.status === 401) signedOut.tell();
+      reject(new ApiProblem(ask.status, parse(ask.responseText)));
+    };
+    ask.onerror = () => { connection.lose(); reject(new ApiProblem(0, { detail: "The connection was lost. The import goes on if the file had arrived." })); };
+    ask.send(file);
+  });
+}
+
 /** Parse server-sent events. Source: WHATWG HTML, section 9.2.6, Interpreting an event stream. */
 async function readEvents(stream, onEvent) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  const take = takeEvents(onEvent);
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    take(value);
+  }
+}
+/** A function that takes the next text of a stream, and tells each event that is whole. */
+function takeEvents(onEvent) {
   let rest = "", event = "", data = [];
   const take = line => {
     if (line === "") {
@@ -159,13 +196,11 @@ async function readEvents(stream, onEvent) {
     } else if (line.startsWith("event:")) event = line.slice(6).trim();
     else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
   };
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split(/\r\n|\n|\r(?!$)/);
+  return text => {
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop();
     lines.forEach(take);
-  }
+  };
 }
 function parse(text) {
   try { return JSON.parse(text); } catch { return text; }

@@ -5,7 +5,7 @@ import { number, plural } from "../lib/format.js";
 import { useEngineEvents } from "../lib/live.js";
 import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Search, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
-import { FirstSteps } from "./first_steps.js";
+import { FirstSteps, ImportButton } from "./first_steps.js";
 import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
@@ -32,7 +32,7 @@ function SessionList({ params }) {
   };
   return html`<div class="page sessions-page">
     <header class="list-head">
-      <h1>Sessions</h1>
+      <div class="row between"><h1>Sessions</h1><${ImportButton} user=${user} agent=${agent} className="" onImported=${() => setVersion((old) => old + 1)} /></div>
       <div class="filters">
         <${UserPicker} value=${user} allLabel="All users" onPick=${(id) => turn({ user: id })} />
         <${AgentPicker} value=${agent} allLabel="All agents" onPick=${(name) => turn({ agent: name })} />

@@ -1,0 +1,42 @@
+"""`everfold import` of what people have: archives, folders, databases, standard input."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+FIXTURES = Path(__file__).parents[2] / "data" / "transcripts"
+
+
+def test_an_archive_and_a_folder_are_imported(run: Run, here: Path) -> None:
+    """Sessions of every readable file are stored; others are passed over; a broken one is told, and ends with 1."""
+    with zipfile.ZipFile(here / "export.zip", "w") as archive:
+        archive.write(FIXTURES / "claude.json", "conversations.json")
+        archive.writestr("users.json", '[{"uuid": "u", "full_name": "Ada"}]')
+    logs = here / "logs"
+    logs.mkdir()
+    (logs / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')
+    (logs / "torn.json").write_text('{"mapping": ')
+    told = json.loads(run("import", "export.zip", "logs", "--db", "a.db", "--json", code=1).stdout)
+    assert [one["name"] for one in told["sessions"]] == [
+        "A letter to the council",
+        "conversations-2",
+        "conversations-2 (branch 2)",
+        "talk",
+    ]
+    assert told["passed_over"] == ["export.zip: users.json"]
+    assert list(told["broken"]) == ["logs/torn.json"]
+    shown = run("import", "export.zip", "--db", "a.db")
+    assert "A letter to the council" in shown.stdout
+    assert "passed over, in no known format: export.zip: users.json" in shown.stderr.replace("\n", " ")
+
+
+def test_standard_input_is_imported(here: Path) -> None:
+    """`-` reads a transcript, or an archive of one, from standard input."""
+    command = [sys.executable, "-m", "everfold.cli.main", "import", "-", "--db", "a.db", "--json"]
+    data = (FIXTURES / "chatgpt.json").read_bytes()
+    done = subprocess.run(command, input=data, capture_output=True, cwd=here, check=True, timeout=120)
+    assert [one["stored_count"] for one in json.loads(done.stdout)["sessions"]] == [6, 2, 2]

@@ -1,0 +1,152 @@
+"""What the exports of other products become: roles, calls, branches, origins and times."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from everfold.adapters.transcripts import Conversation, parse_transcript, read_transcript
+from everfold.core.primitives.json_values import JsonValue
+from everfold.errors import InvalidInputError
+
+FIXTURES = Path(__file__).parents[4] / "tests" / "data" / "transcripts"
+
+
+def read(name: str) -> tuple[Conversation, ...]:
+    """The conversations of a fixture."""
+    return read_transcript(FIXTURES / name).conversations
+
+
+def texts(conversation: Conversation) -> list[str]:
+    """The content of each message, as text."""
+    return [str(message.wire.get("content")) for message in conversation.messages]
+
+
+def roles(conversation: Conversation) -> list[str]:
+    """The role of each message."""
+    return [str(message.wire["role"]) for message in conversation.messages]
+
+
+def test_chatgpt_shows_the_current_path_first() -> None:
+    """The path to the current node is the conversation, an answer that was replaced is a branch with the past it had."""
+    current, branch, other = read("chatgpt.json")
+    assert (current.name, branch.name, other.name) == ("Frames of a hive", "Frames of a hive (branch 2)", "Swarms")
+    assert "Eight." not in texts(current)
+    assert texts(branch) == ["How many frames fit a Dadant hive?", "Eight."]
+    assert current.system == "I keep bees.\nAnswer in metric units."
+    assert current.messages[0].said_at == datetime(2030, 1, 1, 0, 0, 0, 250_000, UTC)
+
+
+def test_chatgpt_pairs_a_tool_with_its_call() -> None:
+    """What is sent to a tool is a call, the tool's message its result; thoughts are no message."""
+    current = read("chatgpt.json")[0]
+    assert roles(current) == ["user", "assistant", "user", "assistant", "tool", "assistant"]
+    call, result = current.messages[3].wire, current.messages[4].wire
+    [made] = call["tool_calls"]  # type: ignore[misc]  # JSON
+    assert made["function"] == {"name": "python", "arguments": '{"input":"11 * 3.5"}'}  # type: ignore[call-overload, index]  # JSON
+    assert result["tool_call_id"] == made["id"]  # type: ignore[call-overload, index]  # JSON
+    assert "Counting" not in json.dumps([message.wire for message in current.messages])
+
+
+def test_claude_splits_a_reply_at_its_results() -> None:
+    """A call and its result in one message become three, paired by an id; what was attached is text from outside."""
+    letter = read("claude.json")[0]
+    assert roles(letter) == ["user", "user", "assistant", "user", "assistant", "user", "user"]
+    assert [message.origin for message in letter.messages] == ["external", None, None, None, None, "external", None]
+    call, result = letter.messages[2].wire["content"], letter.messages[3].wire["content"]
+    assert isinstance(call, list)
+    assert isinstance(result, list)
+    assert call[-1]["id"] == result[0]["tool_use_id"]  # type: ignore[index, call-overload]  # JSON
+    assert "Always." in texts(letter)[0]
+
+
+def test_claude_keeps_branches_apart() -> None:
+    """Two answers to one question are two conversations with the question in each."""
+    _, first, second = read("claude.json")
+    assert [texts(first)[0], texts(second)[0]] == [texts(first)[0]] * 2
+    assert texts(first)[1] != texts(second)[1]
+
+
+@pytest.mark.parametrize("name", ["langchain_dicts.json", "langchain_dumps.json"])
+def test_both_forms_of_langchain_are_one_conversation(name: str) -> None:
+    """The form of `messages_to_dict` and that of `dumps` give the same call and result."""
+    [conversation] = read(name)
+    call = next(message.wire for message in conversation.messages if "tool_calls" in message.wire)
+    assert call["tool_calls"] == [
+        {"id": "call_a", "type": "function", "function": {"name": "weigh", "arguments": '{"crate":7}'}}
+    ]
+    assert conversation.messages[-2].wire == {"role": "tool", "tool_call_id": "call_a", "content": "41 kg"}
+    assert "41 kg" in texts(conversation)[-1]
+
+
+def test_items_of_a_reply_are_one_message_and_unchanged() -> None:
+    """The items of the Responses API are stored as the file has them, those of one reply together."""
+    items = json.loads((FIXTURES / "responses_items.json").read_text("utf-8"))
+    [conversation] = read("responses_items.json")
+    wires = [message.wire for message in conversation.messages]
+    assert wires == [
+        items[0],
+        {"object": "response", "output": items[1:3]},
+        items[3],
+        {"object": "response", "output": [items[4]]},
+    ]
+    [request] = read("responses.jsonl")
+    assert request.system == "You book ferries."
+    assert request.tools is not None
+
+
+def test_gemini_pairs_results_by_name() -> None:
+    """A function's response follows its call; the activity of Takeout is put in order and freed of its markup."""
+    [tide] = read("gemini.json")
+    assert roles(tide) == ["user", "assistant", "tool", "assistant"]
+    assert tide.system == "You tell tides."
+    [activity] = read("gemini_activity.json")
+    assert texts(activity) == [
+        "When does the bakery open?",
+        "At six.\nRolls first",
+        "And on Sunday?",
+        "Closed & quiet.",
+    ]
+
+
+def test_gemini_cli_applies_its_updates() -> None:
+    """In JSONL the newest version of a record holds, and what was rewound is gone: both files are one conversation."""
+    [whole], [lines] = read("gemini_cli.json"), read("gemini_cli.jsonl")
+    assert [message.wire for message in lines.messages] == [message.wire for message in whole.messages]
+    assert roles(whole) == ["user", "assistant", "tool", "assistant"]
+
+
+def test_letta_sets_apart_what_the_user_said() -> None:
+    """Text that the program put in the user's place is the system's, a packed message of the user is the user's."""
+    [sam] = read("letta.af.json")
+    assert [message.origin for message in sam.messages] == ["system", *[None] * 5]
+    assert texts(sam)[1] == "My boat is called Tern."
+    assert str(sam.system).startswith("You keep notes.\n<memory_blocks/>")
+
+
+@pytest.mark.parametrize("key", ["mapping", "chat_messages", "open_webui"])
+def test_messages_in_a_circle_are_refused(key: str) -> None:
+    """A tree whose nodes are each other's ancestors is refused, and is not followed for ever."""
+    message = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["a"]}}
+    circles: dict[str, JsonValue] = {
+        "mapping": {"mapping": {"a": {"parent": "b", "message": message}, "b": {"parent": "a", "message": message}}},
+        "chat_messages": {
+            "chat_messages": [
+                {"uuid": "a", "parent_message_uuid": "b", "sender": "human", "text": "a"},
+                {"uuid": "b", "parent_message_uuid": "a", "sender": "human", "text": "b"},
+            ]
+        },
+        "open_webui": {
+            "chat": {
+                "history": {
+                    "messages": {
+                        "a": {"role": "user", "content": "a", "parentId": "b"},
+                        "b": {"role": "user", "content": "b", "parentId": "a"},
+                    }
+                }
+            }
+        },
+    }
+    with pytest.raises(InvalidInputError, match="form a circle"):
+        parse_transcript(json.dumps([circles[key]]).encode(), name="circle")
