@@ -25,6 +25,7 @@ from everfold.errors import InvalidInputError
 from everfold.ports.dispatch import Dispatcher, JobQueue
 from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
+from everfold.ports.replicas import Replicas
 from everfold.ports.sources import ContextSource
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
@@ -237,6 +238,15 @@ def _require_queue(url: str) -> None:
         )
     if find_spec("procrastinate") is None:
         raise InvalidInputError("workers need the extra `workers`: pip install 'everfold[workers]'")
+
+
+def open_replicas(url: str) -> Replicas | None:
+    """What the servers and workers of a store tell each other by; None where one process has the store."""
+    if not url.startswith("postgresql://"):
+        return None
+    from everfold.adapters.postgres.replicas import PostgresReplicas
+
+    return PostgresReplicas(url)
 
 
 async def _open_queue(url: str, stream: Stream) -> JobQueue:

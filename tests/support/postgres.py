@@ -50,9 +50,11 @@ LOOKED_UP = frozenset(
         "api_keys",
         "known_requests",
         "migrations",
+        "told",
+        "shared_settings",
     }
 )
-"""Tables without an owner in their uniques: what a name or an id that comes alone is looked up in."""
+"""Tables without an owner in their uniques: what a name or an id that comes alone is looked up in, and what is of no user."""
 
 PARTS_COUNT = 3
 

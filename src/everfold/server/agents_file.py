@@ -63,6 +63,41 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
     return settings
 
 
+def read_changed(
+    path: Path | None,
+    changes: Mapping[str, Mapping[str, object]],
+    overrides: Overrides | None,
+    *,
+    changed: tuple[str, Mapping[str, object]] | None = None,
+) -> Settings:
+    """The settings of a file, with what agents are to be otherwise. Nothing is written.
+
+    Args:
+        path: The settings file, as in `change_agent`; it may be missing.
+        changes: What agents are to be otherwise.
+        overrides: What outranks both.
+        changed: An agent, and what of it is new among the changes: it is checked, and what does not fit is laid to it.
+
+    Raises:
+        FieldsError: a value does not fit; says in which field.
+        InvalidInputError: the file is no TOML.
+    """
+    place = (path or Path(CONFIG_FILE)).resolve()
+    text = place.read_text("utf-8") if place.is_file() else ""
+    agent, new = changed or ("", {})
+    for field, value in new.items():
+        _require_toml(field, value)
+    for name, values in changes.items():
+        text = _edit(text, name, values, place)
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / place.name
+        draft.write_text(text, "utf-8")
+        settings = _read(draft, overrides, list(new))
+    if agent:
+        _require_budget(settings, agent)
+    return settings
+
+
 def _require_toml(field: str, value: object) -> None:
     """Refuse what a TOML file cannot hold: null within a list or a table of a table, and half a character."""
     try:

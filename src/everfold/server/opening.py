@@ -1,5 +1,6 @@
 """Opening what a server serves."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -9,12 +10,14 @@ from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
 from everfold.adapters.system.otel import OtelTracer
 from everfold.agents.opening import open_agents
+from everfold.bootstrap import open_replicas
 from everfold.config import Overrides
 from everfold.ports.sources import ContextSource
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER
 from everfold.server.metrics import watch
 from everfold.server.runtime import Runtime
+from everfold.services.telling.relay import Relay
 
 
 @asynccontextmanager
@@ -45,8 +48,27 @@ async def open_runtime(
             overrides=settings,
             tracer=tracer,
         )
-        async with watch(runtime.metrics, agents.engine):
+        async with watch(runtime.metrics, agents.engine), _sharing(runtime):
             try:
                 yield runtime
             finally:
                 await runtime.imports.close()
+
+
+@asynccontextmanager
+async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
+    """Within it, the server goes by what the others over its store changed, and each is told what the other ones do."""
+    runtime.replicas = open_replicas(runtime.url)
+    if runtime.replicas is None:
+        yield
+        return
+    await runtime.take_shared()
+    feed = runtime.engine.admin.memories.stream.feed
+    runtime.relay = Relay(feed, runtime.replicas, limiter=runtime.limiter, take_settings=runtime.take_shared)
+    relaying = asyncio.create_task(runtime.relay.run(), name="everfold relay")
+    try:
+        yield
+    finally:
+        relaying.cancel()
+        await asyncio.wait([relaying])
+        await runtime.replicas.close()

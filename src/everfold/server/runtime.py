@@ -1,9 +1,11 @@
 """What the routes work on, and where they find it."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -17,9 +19,10 @@ from everfold.core.access.api_keys import ApiKey
 from everfold.core.access.limits import RateLimit
 from everfold.engine import Everfold
 from everfold.errors import UnauthenticatedError
+from everfold.ports.replicas import Replicas, SharedSettings
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
-from everfold.server.agents_file import change_agent
+from everfold.server.agents_file import change_agent, read_changed
 from everfold.server.chats import Chats
 from everfold.server.guesses import Guesses
 from everfold.server.handles import Handles
@@ -28,6 +31,7 @@ from everfold.server.metrics import Metrics
 from everfold.server.owners import Owners
 from everfold.server.stream_counts import StreamCounts
 from everfold.services.access.limit import Limiter
+from everfold.services.telling.relay import Relay
 
 _BURSTS: Final = 6
 """A key may ask at once what it may ask in this part of a minute. Source: own choice, ten seconds' worth."""
@@ -50,6 +54,8 @@ class Runtime:
         changing: Held while the settings file is changed.
         metrics: The figures that a monitor scrapes.
         tracer: Takes a span for each request.
+        replicas: The other servers and workers over the same store; None where there can be none.
+        relay: Tells them what is done here, and here what they do.
         limiter: Holds keys to their rate; None where there is no bound.
         guesses: Holds those who try keys to theirs; None where there is no bound.
         streams: How many event streams each key has open.
@@ -72,6 +78,8 @@ class Runtime:
     changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     metrics: Metrics = field(default_factory=Metrics)
     tracer: Tracer = NO_TRACER
+    replicas: Replicas | None = None
+    relay: Relay | None = None
     limiter: Limiter | None = field(init=False)
     guesses: Guesses | None = field(init=False)
     streams: StreamCounts = field(init=False)
@@ -96,12 +104,41 @@ class Runtime:
         return (self.settings.server.public_url or "").startswith("https://")
 
     async def change_agent(self, agent: str, changes: Mapping[str, object]) -> None:
-        """Write what an agent is to be otherwise into the settings file, and go by it from now on. Errors as there."""
+        """Have an agent be otherwise from now on, and keep it so. Errors as in `agents_file`.
+
+        It is kept in the settings file, or where several servers share a store, in the store: all of them go by it then.
+        """
         async with self.changing:
-            settings = await to_thread.run_sync(change_agent, self.config, agent, changes, self.overrides)
-            self.settings = settings
-            take_settings(self.engine, settings)
-            self.handles.clear()
+            if self.replicas is None:
+                settings = await to_thread.run_sync(change_agent, self.config, agent, changes, self.overrides)
+            else:
+                settings = await self._change_for_all(self.replicas, agent, changes)
+            self._go_by(settings)
+        if self.relay is not None:
+            await self.relay.tell_settings()
+
+    async def _change_for_all(self, replicas: Replicas, agent: str, changes: Mapping[str, object]) -> Settings:
+        shared = await replicas.read_settings()
+        agents = _read_agents(shared)
+        agents[agent] = {**agents.get(agent, {}), **changes}
+        read = partial(read_changed, self.config, agents, self.overrides, changed=(agent, changes))
+        settings = await to_thread.run_sync(read)
+        await replicas.write_settings(json.dumps(agents).encode(), expected_version=shared.version)
+        return settings
+
+    async def take_shared(self) -> None:
+        """Go by what servers over the same store have changed of agents. Errors as in `read_changed`."""
+        if self.replicas is None:
+            return
+        async with self.changing:
+            agents = _read_agents(await self.replicas.read_settings())
+            if agents:
+                self._go_by(await to_thread.run_sync(read_changed, self.config, agents, self.overrides))
+
+    def _go_by(self, settings: Settings) -> None:
+        self.settings = settings
+        take_settings(self.engine, settings)
+        self.handles.clear()
 
     async def identify(self, secret: str, address: str) -> ApiKey:
         """The key with a secret that was sent from an address.
@@ -123,6 +160,11 @@ class Runtime:
         if self.limiter is not None:
             self.limiter.take(key.id)
         return key
+
+
+def _read_agents(shared: SharedSettings) -> dict[str, dict[str, object]]:
+    """What agents are to be otherwise, by their names."""
+    return cast("dict[str, dict[str, object]]", json.loads(shared.content)) if shared.content else {}
 
 
 def _limit_to(per_minute: int, *, bursts: int = 1) -> RateLimit | None:

@@ -82,3 +82,20 @@ def test_a_clock_that_is_set_back_shuts_nobody_out(limiter: Limiter, clock: Fake
     assert count_passes(limiter, DESK) == 0
     clock.advance(timedelta(seconds=4))
     assert count_passes(limiter, DESK) == 1
+
+
+def test_what_a_key_had_elsewhere_is_missing_here(limiter: Limiter, clock: FakeClock) -> None:
+    """Passes that another process tells of are taken, down to none; they come back in time, and no other key lacks any."""
+    limiter.spend(DESK, 1)
+    limiter.spend(PHONE, 1_000_000)
+    assert [count_passes(limiter, key) for key in (DESK, PHONE)] == [1, 0]
+    clock.advance(timedelta(seconds=8))
+    assert count_passes(limiter, PHONE) == 2
+
+
+def test_what_passed_here_is_told_once(limiter: Limiter) -> None:
+    """The passes of each key since the last time are counted; what was refused, and what another process told of, is not."""
+    count_passes(limiter, DESK)
+    limiter.spend(PHONE, 1)
+    assert limiter.collect() == {DESK: 2}
+    assert limiter.collect() == {}

@@ -34,13 +34,13 @@ class PostgresConnections(Connections):
     """A database that is open for writing and for reading."""
 
     def __init__(self, url: str) -> None:
-        self.path = _hide(url)
+        self.path = hide(url)
         self.is_closed = False
         self._process_id = os.getpid()
         self._databases: WeakKeyDictionary[Connection, Database] = WeakKeyDictionary()
         self._pool = ConnectionPool(
             url,
-            kwargs={"autocommit": True, "options": _add_options(url)},
+            kwargs={"autocommit": True, "options": add_options(url)},
             min_size=1,
             max_size=MOST_CONNECTIONS,
             timeout=CONNECT_SECS,
@@ -147,18 +147,18 @@ class PostgresConnections(Connections):
         """Nothing: the server's write-ahead files are not a client's to empty."""
 
 
-def _add_options(url: str) -> str:
+def add_options(url: str) -> str:
     """What the url asks of the server, and our time limits before it, so that the url wins."""
     try:
         given = conninfo_to_dict(url).get("options")
     except psycopg.ProgrammingError as error:
         raise InvalidInputError(
-            f"the store url {_hide(url)} cannot be read; expected postgresql://user@host/name"
+            f"the store url {hide(url)} cannot be read; expected postgresql://user@host/name"
         ) from error
     return f"{OPTIONS} {given}" if given else OPTIONS
 
 
-def _hide(url: str) -> str:
+def hide(url: str) -> str:
     """The database's name and host, without what is secret in a url."""
     rest = url.partition("://")[2].partition("?")[0]
     return f"postgresql://{rest.rpartition('@')[2]}"

@@ -32,8 +32,10 @@ SAID_REACH: Final = 24
 """How far before a page the messages lie that were said before its first one; farther away none is looked for."""
 
 COPY_TABLE: Final = "store_copy"
-NOT_COPIED: Final = frozenset({COPY_TABLE, "migrations", "leases", "message_words", "item_words", "session_owners"})
-MAY_LACK: Final = frozenset({"vectors", "vector_spaces"})
+NOT_COPIED: Final = frozenset(
+    {COPY_TABLE, "migrations", "leases", "message_words", "item_words", "session_owners", "told"}
+)
+MAY_LACK: Final = frozenset({"vectors", "vector_spaces", "shared_settings"})
 """Tables that not every database has."""
 MADE: Final[Mapping[tuple[str, str], Callable[[Mapping[str, SqlValue]], SqlValue]]] = {
     ("users", "folded"): lambda row: fold_name(cast("str", row["name"])),

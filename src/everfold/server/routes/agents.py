@@ -28,9 +28,10 @@ async def get_agent(agent_id: OfAgent, runtime: Context) -> Agent:
 
 @router.patch("/api/agents/{agent}/config")
 async def change_agent(_: AsAdmin, agent_id: OfAgent, runtime: Context, change: AgentChange) -> Agent:
-    """Change an agent from its next turn on. The change is written to the settings file; comments stay.
+    """Change an agent from its next turn on. The change is written to the settings file, where comments stay.
 
-    Existing sessions keep their compaction settings; new sessions use the changed ones.
+    With PostgreSQL it is written to the store instead, and every server and worker goes by it. Existing
+    sessions keep their compaction settings; new sessions use the changed ones.
     """
     await runtime.change_agent(agent_id, change.changes)
     return show_agent(runtime.settings, agent_id)

@@ -1,5 +1,10 @@
-"""Holding every key to its rate, in the memory of one process."""
+"""Holding every key to its rate, in the memory of one process.
 
+Several processes over one store tell each other how much of its rate a key has had at each, some times a second: until
+then each lets pass what the key has left there.
+"""
+
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,6 +29,7 @@ class Limiter:
     limit: RateLimit
     most_buckets: int = MOST_BUCKETS
     _buckets: dict[ApiKeyId, Bucket] = field(default_factory=dict, init=False)
+    _taken: Counter[ApiKeyId] = field(default_factory=Counter, init=False)
 
     def take(self, key_id: ApiKeyId) -> None:
         """Let one request of a key pass.
@@ -36,10 +42,25 @@ class Limiter:
         bucket = settle(self._buckets.pop(key_id, None), self.limit, now)
         try:
             bucket = take(bucket, self.limit, now)
+            self._taken[key_id] += 1
         except RateLimitedError as error:
             error.ids["key"] = key_id
             raise
         finally:
-            self._buckets[key_id] = bucket
-            if len(self._buckets) > self.most_buckets:
-                del self._buckets[next(iter(self._buckets))]
+            self._keep(key_id, bucket)
+
+    def collect(self) -> dict[ApiKeyId, int]:
+        """How many requests of each key have passed here since the last call."""
+        taken, self._taken = dict(self._taken), Counter()
+        return taken
+
+    def spend(self, key_id: ApiKeyId, count: int) -> None:
+        """Take so many passes from a key that it has had elsewhere, down to none."""
+        now = self.clock.now()
+        bucket = settle(self._buckets.pop(key_id, None), self.limit, now)
+        self._keep(key_id, settle(Bucket(full_at=bucket.full_at + count * self.limit.gain), self.limit, now))
+
+    def _keep(self, key_id: ApiKeyId, bucket: Bucket) -> None:
+        self._buckets[key_id] = bucket
+        if len(self._buckets) > self.most_buckets:
+            del self._buckets[next(iter(self._buckets))]

@@ -92,6 +92,12 @@ class Feed:
             if subscription.session_id in {None, event.session_id}:
                 subscription.put(event)
 
+    def take_other(self, event: Event, *, besides: Subscription) -> None:
+        """Give what another process did to those that follow changes, but for one of them."""
+        for subscription in self._followers:
+            if subscription is not besides and subscription.session_id in {None, event.session_id}:
+                subscription.put(event)
+
     def subscribe(self, session: SessionId | None = None, *, changes: bool = False) -> Subscription:
         """What happens from now on, all of it or what is about one session.
 

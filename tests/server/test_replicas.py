@@ -1,0 +1,184 @@
+"""Several servers over one PostgreSQL: each tells what the others do, and goes by what they changed. Nothing is sticky."""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+import psycopg
+import pytest
+from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming, wait_until
+
+from everfold.adapters.postgres.replicas import PostgresReplicas
+from everfold.core.access.api_keys import ApiKeyId
+from everfold.errors import ConflictError
+from everfold.ports.replicas import SharedSettings
+from everfold.server.app import make_app
+from everfold.server.opening import open_runtime
+from everfold.server.runtime import Runtime
+
+pytestmark = pytest.mark.anyio
+Settings = Mapping[str, Mapping[str, object]]
+INLINE: Settings = {"compaction": {"synchronous": True}}
+
+
+@dataclass(kw_only=True)
+class Server:
+    """One of the servers."""
+
+    runtime: Runtime
+    client: httpx2.AsyncClient
+
+
+@dataclass(kw_only=True)
+class Both:
+    """Two servers over one store, with clients that have one admin key."""
+
+    one: Server
+    other: Server
+    key_id: ApiKeyId = field(default=ApiKeyId(""))
+
+
+@asynccontextmanager
+async def serving(url: str, settings: Settings = INLINE) -> AsyncIterator[Both]:
+    """Two servers that listen."""
+    async with AsyncExitStack() as stack:
+        runtimes = [await stack.enter_async_context(open_runtime(url, settings=settings)) for _ in range(2)]
+        made = await runtimes[0].engine.admin.api_keys.make("desk", "admin")
+        servers = []
+        for runtime in runtimes:
+            address = await stack.enter_async_context(listening(make_app(runtime)))
+            headers = {"Authorization": f"Bearer {made.secret}"}
+            client = httpx2.AsyncClient(base_url=address, headers=headers, timeout=PATIENCE_SECS)
+            servers.append(Server(runtime=runtime, client=await stack.enter_async_context(client)))
+        yield Both(one=servers[0], other=servers[1], key_id=made.key.id)
+
+
+@pytest.fixture
+async def both(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Both]:
+    """Two servers over an empty database."""
+    monkeypatch.chdir(tmp_path)
+    async with serving(database_url) as servers:
+        yield servers
+
+
+async def next_of(stream: Stream, kind: str) -> dict[str, object]:
+    """The data of the next event of a kind."""
+    while (event := await stream.take()) is not None:
+        if event[0] == kind:
+            return event[1]
+    raise AssertionError(f"the stream ended without {kind}")
+
+
+async def test_a_stream_tells_what_another_server_does(both: Both) -> None:
+    """A reader at one server is told of messages, compactions and changes of memory at the other, each once and in order."""
+    async with streaming(both.other.client, "GET", "/api/stream") as stream:
+        await stream.opened()
+        session = await both.one.runtime.engine.session(user="default", limit=4000)
+        for number in range(3):
+            await session.append({"role": "user", "content": f"Berth {number}."})
+        seen = [await next_of(stream, "messages_appended") for _ in range(3)]
+        assert [(one["session_id"], one["last_seq"]) for one in seen] == [(session.id, seq) for seq in (1, 2, 3)]
+        await session.append([{"role": "user", "content": "So it is. " * 200} for _ in range(12)])
+        await session.compact(keep_recent=2)
+        committed = await next_of(stream, "compaction_committed")
+        assert committed["session_id"] == session.id
+        memory = await both.one.runtime.engine.memory(user="default")
+        await memory.add("Ada's locker is number 7.")
+        assert (await next_of(stream, "memory_changed"))["parts"]
+
+
+async def test_what_is_written_at_one_is_shown_at_the_other(both: Both) -> None:
+    """A session that goes on at either server is one session at both, with every message once."""
+    made = (await both.one.client.post("/api/sessions", json={})).json()
+    path = f"/api/sessions/{made['id']}/messages"
+    for number in range(6):
+        server = (both.one, both.other)[number % 2]
+        answer = await server.client.post(path, json={"messages": [{"role": "user", "content": f"m{number}"}]})
+        assert answer.is_success, answer.text
+    shown = [(await server.client.get(path)).json() for server in (both.one, both.other)]
+    assert shown[0] == shown[1]
+    assert [one["seq"] for one in shown[0]["messages"]] == [1, 2, 3, 4, 5, 6]
+
+
+async def test_a_change_of_an_agent_holds_at_every_server(both: Both, database_url: str, tmp_path: Path) -> None:
+    """What is changed at one server is so at the other without a restart, at one that starts later, and in no file."""
+    answer = await both.one.client.patch("/api/agents/guide/config", json={"instructions": "Answer in one word."})
+    assert answer.is_success, answer.text
+
+    def is_known() -> bool:
+        return "Answer in one word." in str(both.other.runtime.settings.agents.get("guide"))
+
+    await wait_until(is_known)
+    shown = [(await server.client.get("/api/agents/guide")).json() for server in (both.one, both.other)]
+    assert shown[0] == shown[1]
+    answer = await both.other.client.patch("/api/agents/clerk/config", json={"instructions": "Be kind."})
+    assert answer.is_success, answer.text
+    async with open_runtime(database_url, settings=INLINE) as later:
+        assert {"guide", "clerk"} <= set(later.settings.agents)
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look at a folder, in no hurry
+
+
+@pytest.mark.usefixtures("both")
+async def test_settings_are_changed_over_the_version_that_was_read(database_url: str) -> None:
+    """Of two changes over one version the second is refused, and the first one stays."""
+    replicas = PostgresReplicas(database_url)
+    try:
+        await replicas.write_settings(b"{}", expected_version=0)
+        for version in (0, 2):
+            with pytest.raises(ConflictError):
+                await replicas.write_settings(b"[]", expected_version=version)
+        await replicas.write_settings(b'{"a": {}}', expected_version=1)
+        assert await replicas.read_settings() == SharedSettings(version=2, content=b'{"a": {}}')
+    finally:
+        await replicas.close()
+
+
+async def test_a_rate_holds_over_all_servers(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a key has asked at one server is missing at the other."""
+    monkeypatch.chdir(tmp_path)
+    async with serving(database_url, {**INLINE, "server": {"requests_per_minute": 60}}) as both:
+        spent: list[tuple[ApiKeyId, int]] = []
+        limiter = both.other.runtime.limiter
+        assert limiter is not None
+        spend = limiter.spend
+
+        def note(key_id: ApiKeyId, count: int) -> None:
+            spend(key_id, count)
+            spent.append((key_id, count))
+
+        monkeypatch.setattr(
+            type(limiter), "spend", lambda self, key_id, count: note(key_id, count) if self is limiter else None
+        )
+        while (await both.one.client.get("/api/me")).status_code == 200:
+            pass
+        await wait_until(lambda: sum(count for _, count in spent) >= 10)
+        assert {key_id for key_id, _ in spent} == {both.key_id}
+        assert (await both.other.client.get("/api/me")).status_code == 429
+
+
+@pytest.mark.usefixtures("both")
+async def test_what_was_told_arrives_once_and_in_order_over_open_transactions(database_url: str) -> None:
+    """A transaction that ends late holds up what was told behind it, and nothing of either is lost."""
+    teller, late, reader = [PostgresReplicas(database_url) for _ in range(3)]
+    try:
+        assert await reader.hear(wait_secs=0) == []
+        with psycopg.connect(database_url) as connection:
+            connection.execute("INSERT INTO told (told_by, content) VALUES ('late', 'late')")
+            await teller.tell([b"1", b"2"])
+            heard = await reader.hear(wait_secs=0)
+            assert b"1" not in heard
+            connection.commit()
+        await late.tell([b"3"])
+        heard = []
+        while b"3" not in heard:
+            heard += await reader.hear(wait_secs=1)
+        assert [one for one in heard if one in {b"late", b"1", b"2", b"3"}] == [b"late", b"1", b"2", b"3"]
+        assert await teller.hear(wait_secs=0) == []
+    finally:
+        for replicas in (teller, late, reader):
+            await replicas.close()
