@@ -26,18 +26,11 @@ def test_a_query_asks_for_the_same_values_in_the_drivers_form(name: str) -> None
 
 
 def test_every_query_that_sqlite_overrides_for_all_is_said_here() -> None:
-    """What SQLite has of its own is said here too, apart from what serves its full-text tables and its vectors."""
+    """What SQLite has of its own is said here too, apart from what serves its full-text tables."""
     own = set(load_queries("sqlite")) - set(load_queries("sql")) - set(load_queries("postgres"))
-    own -= {name for name in own if "vector" in name or "space" in name or name.startswith(("name_", "list_bare_"))}
     assert own == {
         "count_indexed_nothing",
         "count_wiped_words",
-        "find_item_key",
-        "find_item_source",
-        "find_message_key",
-        "find_message_source",
-        "find_topic_key",
-        "find_topic_source",
         "merge_search",
         "optimize_item_index",
         "optimize_search",
