@@ -34,12 +34,12 @@ COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
 
-Settings come from `everfold.toml` in the working folder, from environment variables and from arguments, in rising
-order. A key that is not known is refused with the nearest known one, and settings that contradict each other are
-refused. `everfold config` prints the effective values and where each came from.
+Settings come from `everfold.toml` in the working folder, from environment variables and from arguments; later ones
+override. An unknown key is refused with the nearest known one, and so are settings that contradict each other.
+`everfold config` prints the effective values and where each came from.
 [Choose limits and settings](../how-to/settings.md) shows how to set them.
 
-An environment variable has `EVERFOLD_` in front and two underscores between its parts:
+The name of an environment variable begins with `EVERFOLD_`, with two underscores between its parts:
 `EVERFOLD_COMPACTION__TRIGGER_RATIO=0.85`.
 
 This page is made from `everfold.sections`; `make pages` writes it anew.
@@ -48,20 +48,20 @@ This page is made from `everfold.sections`; `make pages` writes it anew.
 
 ROUTES_HEAD = """# Routes
 
-Every route of the server, with whom it lets in. [Use the API](../how-to/api.md) shows them at work and says what holds for
-all; a server gives each with its parameters, bodies, answers and examples in `/api/openapi.json`.
+Every route of the server and the API keys that it accepts. [Use the API](../how-to/api.md) shows examples and the rules for
+all routes. `/api/openapi.json` of a running server describes parameters, bodies and responses.
 
-| rule | lets in |
+| rule | accepts |
 | --- | --- |
-| open | everybody |
-| any | every key; the answer is what the key may see |
-| admin | keys of the scope admin |
-| user | those, and the keys of the user in the path |
-| memory | the same, and keys of agents, which see what their agent sees |
-| session | admin, and the keys of the user or the agent of the session in the path |
-| agent | admin, and the keys of the agent in the path |
+| open | requests without an API key |
+| any | every API key; the response holds what the key may see |
+| admin | API keys of the scope admin |
+| user | those, and the API keys of the user in the path |
+| memory | the same, and API keys of agents, which see what their agent sees |
+| session | admin, and the API keys of the user or the agent of the session in the path |
+| agent | admin, and the API keys of the agent in the path |
 
-A key that only reads may only ask with GET.
+A read-only API key may only send GET.
 
 This page is made from the server's description of itself; `make pages` writes it anew.
 """

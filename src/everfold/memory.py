@@ -171,7 +171,7 @@ class Memory:
         now = revisions[-1]
         is_hidden = self._scope is not None and now.tier == "agent" and now.agent_id != self._scope
         if now.user_id != self.user_id or is_hidden:
-            raise NotFoundError(f"this user's memory has no item {item_id!r}; list it", item=item_id)
+            raise NotFoundError(f"this user's memory has no item {item_id!r}; list the items", item=item_id)
         return revisions
 
     async def why(self, item_id: str) -> list[Because]:

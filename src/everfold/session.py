@@ -554,7 +554,7 @@ def _name_each(client_id: str | None, client_ids: Sequence[str | None] | None, c
     if len(set(given)) < len(given):
         twice = next(name for name in given if given.count(name) > 1)
         raise InvalidInputError(
-            f"the client id {twice!r} stands twice in one append; a client id names one message", client_id=twice
+            f"the client id {twice!r} appears twice in one append; a client id names one message", client_id=twice
         )
     return names
 
