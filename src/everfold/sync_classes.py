@@ -646,11 +646,11 @@ class SyncInspection(Blocking[Inspection]):
 
     @property
     def calibration(self) -> Calibration:
-        """What was learnt of the provider's counts, when the session was read last."""
+        """The calibration as it was when the session was last read."""
         return self.wrapped.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
-        """The shares of its limit, or of a lower one, in the provider's tokens.
+        """The parts of the context limit, or of a lower one, in the provider's tokens.
 
         Raises:
             InvalidInputError: the limit is not a positive whole number.
@@ -658,15 +658,15 @@ class SyncInspection(Blocking[Inspection]):
         return self._run(self.wrapped.budget, limit)
 
     def state(self) -> SessionState:
-        """Its state, read now."""
+        """The state of the session, read now."""
         return self._call(self.wrapped.state)
 
     def note(self) -> str:
-        """The continuity note that the next turn shows; empty when nothing is on its way."""
+        """The continuity note of the next turn; empty when no digest is being written."""
         return self._call(self.wrapped.note)
 
     def hurry(self) -> None:
-        """Have an append that waits for context sources wait no longer; what they say later joins the next turn."""
+        """Stop an append that waits for context sources; late answers join the next turn."""
         self._call(self.wrapped.hurry)
 
     def trace(self) -> Trace:
@@ -687,10 +687,10 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.compactions, after_ordinal=after_ordinal, limit=limit)
 
     def calls(self, *, compaction: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:
-        """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
+        """List the model calls for this session, oldest first: tokens, cost, and how each call ended.
 
         Args:
-            compaction: Only for the compaction with this id.
+            compaction: Only calls for this compaction.
             after: The last id of the page before.
             limit: How many at most.
 
@@ -700,7 +700,7 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.calls, compaction=compaction, after=after, limit=limit)
 
     def retry(self, compaction_id: str) -> Compaction:
-        """Have a degraded compaction's digest written again, now, and give what became of the compaction.
+        """Write the digest of a degraded compaction again, now, and return the compaction.
 
         Raises:
             NotFoundError: the session's log has no such compaction.
@@ -719,9 +719,9 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.cancel, compaction_id)
 
     def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> "SyncReplay":
-        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+        """Replay a transcript into this session message by message, and measure the result.
 
-        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+        Run `turns()` of the result to its end, then call `report()`.
 
         Raises:
             InvalidInputError: one of them is no message; with `line`. Or there is no such provider.
@@ -812,21 +812,21 @@ class SyncAdmin(Blocking[Admin]):
 
     @property
     def requests(self) -> "SyncRequests":
-        """The writes that clients of a server may repeat, and what they were answered with."""
+        """The writes with an idempotency key, and their responses."""
         return SyncRequests(self.wrapped.requests, self._portal)
 
     @property
     def usage(self) -> "SyncUsageStore":
-        """Where calls of models are recorded: for what calls models beside the engine."""
+        """The record of model calls, for programs that call models beside the engine."""
         return SyncUsageStore(self.wrapped.usage, self._portal)
 
     @property
     def leases(self) -> "SyncLeaseStore":
-        """Who does a piece of work now, over all processes of the store: for what answers beside the engine."""
+        """The leases on pieces of work, over all processes of the store."""
         return SyncLeaseStore(self.wrapped.leases, self._portal)
 
     def get_record(self, session_id: str) -> SessionRecord:
-        """Whose the session with this id is, and where it came from.
+        """Return the record of a session.
 
         Raises:
             NotFoundError: there is none.
@@ -834,7 +834,7 @@ class SyncAdmin(Blocking[Admin]):
         return self._call(self.wrapped.get_record, session_id)
 
     def get_compaction(self, compaction_id: str) -> Compaction:
-        """The compaction with this id; `session_id` says whose it is.
+        """Return a compaction by its id.
 
         Raises:
             NotFoundError: there is none.
@@ -850,14 +850,14 @@ class SyncAdmin(Blocking[Admin]):
         limit: int = 100,
         newest_first: bool = True,
     ) -> list[BrowsedSession]:
-        """Sessions with how far each is, against the order of their creation or in it.
+        """List sessions with their figures, newest or oldest first.
 
         Args:
-            user: Only of this one.
-            agent: Only with this one.
+            user: Only sessions of this user.
+            agent: Only sessions with this agent.
             after: The last id of the page before.
             limit: How many at most.
-            newest_first: Begin with the one that was made last.
+            newest_first: Begin with the newest session.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -870,7 +870,7 @@ class SyncAdmin(Blocking[Admin]):
     def search_messages(
         self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> SearchedUsers:
-        """The messages that answer a question, of the next 50 users in the order in which they became known.
+        """Search the messages of the next 50 users, the oldest users first.
 
         Args:
             question: In words.
@@ -885,39 +885,39 @@ class SyncAdmin(Blocking[Admin]):
         return self._call(self.wrapped.search_messages, question, agent=agent, after=after, limit=limit)
 
     def list_agents(self) -> list[AgentId]:
-        """Every agent with a session, by name, whether the settings describe it or not."""
+        """List every agent with a session, by name, configured or not."""
         return self._call(self.wrapped.list_agents)
 
     def count_work(self) -> WorkCounts:
-        """How much there is in the store, over all users, and how much of it waits."""
+        """Count what is in the store, over all users, and what is pending."""
         return self._call(self.wrapped.count_work)
 
     def unfinished(self, *, limit: int = 100) -> list[Compaction]:
-        """Compactions that have not ended, over all users, oldest first."""
+        """List compactions that have not ended, over all users, oldest first."""
         return self._call(self.wrapped.unfinished, limit=limit)
 
     def degraded(self, *, limit: int = 100) -> list[Compaction]:
-        """Compactions that ended degraded, over all users, newest first; `Session.inspect.retry` has one written again."""
+        """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
         return self._call(self.wrapped.degraded, limit=limit)
 
     def spent_today(self) -> list[Spend]:
-        """What calls of models came to since midnight UTC, by model and purpose."""
+        """The cost of model calls since midnight UTC, by model and purpose."""
         return self._call(self.wrapped.spent_today)
 
     def check_store(self) -> list[str]:
-        """Problems of the store's own files; empty when there are none."""
+        """Check the store's files, and return the problems; empty when there are none."""
         return self._call(self.wrapped.check_store)
 
     def count_jobs(self) -> dict[str, int]:
-        """How many jobs wait for workers (`todo`) and run (`doing`); nothing where work is not left to workers."""
+        """Count the jobs that wait for workers (`todo`) and run (`doing`); empty without workers."""
         return self._call(self.wrapped.count_jobs)
 
     def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
-        """Do the work that processes of this store leave to workers, until cancelled.
+        """Run as a worker of this store until cancelled.
 
         Args:
             concurrency: How many jobs are done at once.
-            heartbeat_secs: How often this worker gives a sign of life; the jobs of one that missed three are done again.
+            heartbeat_secs: How often this worker reports that it is alive; after three missed reports its jobs are done again.
             drain_secs: How long running jobs may take once it is cancelled.
 
         Raises:
@@ -926,16 +926,16 @@ class SyncAdmin(Blocking[Admin]):
         self._call(self.wrapped.work, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
 
     def finish_erasing(self) -> bool:
-        """Clear the store's own files of what was erased; False while another reader holds on to it.
+        """Clear the store's files of erased data; False while another process still reads it.
 
-        Erases do it by themselves; one that is reported as pending is finished by this, or by the next recovery.
+        Erases do this themselves; a pending one is completed by this, or by the next recovery.
         """
         return self._call(self.wrapped.finish_erasing)
 
     def verify_erased(self, *, user: str = DEFAULT_NAME, words: Sequence[str]) -> list[WordPlace]:
-        """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
+        """List every place where one of the words can still be read of a user; empty when they are gone.
 
-        Letters are compared without case; search finds words of the same stem.
+        Ignores case, and finds words of the same stem. O(all data of the user).
 
         Raises:
             InvalidInputError: the text names no user, or `words` is no list of texts.
