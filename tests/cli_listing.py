@@ -19,9 +19,12 @@ and errors to standard error. With `--json` a command prints one JSON document a
 
 EXIT_HEAD = """## Exit codes
 
-A command that did what it was asked to ends with 0, one that found something wrong (`verify`, `replay`, `demo`) with 1, and
-one that failed with the code of its error, which is told in words on standard error. `everfold --debug COMMAND` shows
-where an error comes from.
+A command exits with 0 if it did what it was asked to, with 1 if it found a problem (`verify`, `replay`, `demo`) or could
+not do all of it (`refresh`, `retry`), and with the code of its error if it failed. The error is printed on standard error;
+`everfold --debug COMMAND` adds its traceback.
+
+Example:
+- `everfold verify --db everfold.db || echo "exit code $?"`
 
 | code | errors |
 | --- | --- |"""

@@ -20,13 +20,13 @@ from pydantic_core import PydanticUndefined
 from tests.strips_picture import draw_picture
 
 from everfold.config import Settings, read_section
-from everfold.core.compaction.transitions import COMPACTION, DIGEST, EXTRACTION, LAYOUT, OPEN_STATES
+from everfold.core.compaction.transitions import COMPACTION, DIGEST, EXTRACTION, LAYOUT
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
 
 PROJECT = Path(__file__).resolve().parent.parent
 SETTINGS_PAGE = PROJECT / "docs" / "reference" / "settings.md"
-STATES_PAGE = PROJECT / "docs" / "compaction.md"
+STATES_PAGE = PROJECT / "docs" / "reference" / "compaction.md"
 COMMANDS_PAGE = PROJECT / "docs" / "reference" / "cli.md"
 ROUTES_PAGE = PROJECT / "docs" / "reference" / "api.md"
 STRIPS_PICTURE = PROJECT / "docs" / "pictures" / "strips.svg"
@@ -34,12 +34,12 @@ COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
 
-Settings come from `everfold.toml` in the working folder, from environment variables and from arguments, in rising
-order. A key that is not known is refused with the nearest known one, and settings that contradict each other are
-refused. `everfold config` prints the effective values and where each came from.
+Settings come from `everfold.toml` in the working folder, from environment variables and from arguments; later ones
+override. An unknown key is refused with the nearest known one, and so are settings that contradict each other.
+`everfold config` prints the effective values and where each came from.
 [Choose limits and settings](../how-to/settings.md) shows how to set them.
 
-An environment variable has `EVERFOLD_` in front and two underscores between its parts:
+The name of an environment variable begins with `EVERFOLD_`, with two underscores between its parts:
 `EVERFOLD_COMPACTION__TRIGGER_RATIO=0.85`.
 
 This page is made from `everfold.sections`; `make pages` writes it anew.
@@ -48,20 +48,20 @@ This page is made from `everfold.sections`; `make pages` writes it anew.
 
 ROUTES_HEAD = """# Routes
 
-Every route of the server, with whom it lets in. [Use the API](../how-to/api.md) shows them at work and says what holds for
-all; a server gives each with its parameters, bodies, answers and examples in `/api/openapi.json`.
+Every route of the server and the API keys that it accepts. [Use the API](../how-to/api.md) shows examples and the rules for
+all routes. `/api/openapi.json` of a running server describes parameters, bodies and responses.
 
-| rule | lets in |
+| rule | accepts |
 | --- | --- |
-| open | everybody |
-| any | every key; the answer is what the key may see |
-| admin | keys of the scope admin |
-| user | those, and the keys of the user in the path |
-| memory | the same, and keys of agents, which see what their agent sees |
-| session | admin, and the keys of the user or the agent of the session in the path |
-| agent | admin, and the keys of the agent in the path |
+| open | requests without an API key |
+| any | every API key; the response holds what the key may see |
+| admin | API keys of the scope admin |
+| user | those, and the API keys of the user in the path |
+| memory | the same, and API keys of agents, which see what their agent sees |
+| session | admin, and the API keys of the user or the agent of the session in the path |
+| agent | admin, and the API keys of the agent in the path |
 
-A key that only reads may only ask with GET.
+A read-only API key may only send GET.
 
 This page is made from the server's description of itself; `make pages` writes it anew.
 """
@@ -127,27 +127,11 @@ def _show(key: FieldInfo) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def draw_states() -> str:
-    """The diagram of a compaction's states, and the tables of its layout and jobs, from the tables of transitions."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for cause, moves in COMPACTION.items():
-        for before, after in _join_open(moves):
-            arrows.setdefault((before, after), []).append(cause)
-    lines = [f"    {before} --> {after}: {', '.join(causes)}" for (before, after), causes in arrows.items()]
-    states = [state for state in COMPACTION["commit"] if state]
-    diagram = ["```mermaid", "stateDiagram-v2", "    state open {", *(f"        {it}" for it in states), "    }"]
-    layouts = _write_moves({"layout": LAYOUT})
+def write_states() -> str:
+    """The tables of what each cause makes of a compaction's state and layout, and of its jobs."""
+    states = _write_moves({"state": COMPACTION, "layout": LAYOUT})
     jobs = _write_moves({"digest": DIGEST, "extraction": EXTRACTION})
-    return "\n".join([*diagram, *lines, "```\n", layouts, jobs])
-
-
-def _join_open(moves: Mapping[str | None, str]) -> Iterator[tuple[str, str]]:
-    """The arrows of one cause; one arrow from the box of open states where they all lead to one state, or stay."""
-    targets = set(moves.values())
-    if moves.keys() == OPEN_STATES and (len(targets) == 1 or all(it == moves[it] for it in moves)):
-        yield "open", targets.pop() if len(targets) == 1 else "open"
-    else:
-        yield from ((before or "[*]", after) for before, after in moves.items())
+    return f"{states}\n{jobs}"
 
 
 def _write_moves(tables: Mapping[str, Mapping[str, Mapping[str | None, str]]]) -> str:
@@ -172,8 +156,8 @@ def _tell_moves(moves: Mapping[str | None, str]) -> str:
 
 
 def put_states(page: str) -> str:
-    """The page with the states drawn anew between their marks."""
-    return re.sub(r"(?s)(<!-- states: .*? -->\n).*?(<!-- end -->)", lambda it: f"{it[1]}{draw_states()}{it[2]}", page)
+    """The page with the states written anew between their marks."""
+    return re.sub(r"(?s)(<!-- states: .*? -->\n).*?(<!-- end -->)", lambda it: f"{it[1]}{write_states()}{it[2]}", page)
 
 
 def _load_examples() -> ModuleType:

@@ -31,7 +31,7 @@ from everfold.services.turns.do_job import do_job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowsedSession:
-    """A session, and how far it is."""
+    """A session with its figures."""
 
     record: SessionRecord
     figures: SessionFigures
@@ -53,7 +53,7 @@ class SearchedUsers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admin:
-    """API keys, lists over all users, work that waits, and checks of the store. Get one from `Everfold.admin`."""
+    """API keys, lists over all users, pending work, and checks of the store. Get one from `Everfold.admin`."""
 
     store: Store
     clock: Clock
@@ -65,21 +65,21 @@ class Admin:
 
     @property
     def requests(self) -> Requests:
-        """The writes that clients of a server may repeat, and what they were answered with."""
+        """The writes with an idempotency key, and their responses."""
         return Requests(store=self.store, clock=self.clock)
 
     @property
     def usage(self) -> UsageStore:
-        """Where calls of models are recorded: for what calls models beside the engine."""
+        """The record of model calls, for programs that call models beside the engine."""
         return self.store
 
     @property
     def leases(self) -> LeaseStore:
-        """Who does a piece of work now, over all processes of the store: for what answers beside the engine."""
+        """The leases on pieces of work, over all processes of the store."""
         return self.store
 
     async def get_record(self, session_id: str) -> SessionRecord:
-        """Whose the session with this id is, and where it came from.
+        """Return the record of a session.
 
         Raises:
             NotFoundError: there is none.
@@ -87,7 +87,7 @@ class Admin:
         return await self.store.get_session(SessionId(session_id))
 
     async def get_compaction(self, compaction_id: str) -> Compaction:
-        """The compaction with this id; `session_id` says whose it is.
+        """Return a compaction by its id.
 
         Raises:
             NotFoundError: there is none.
@@ -103,14 +103,14 @@ class Admin:
         limit: int = 100,
         newest_first: bool = True,
     ) -> list[BrowsedSession]:
-        """Sessions with how far each is, against the order of their creation or in it.
+        """List sessions with their figures, newest or oldest first.
 
         Args:
-            user: Only of this one.
-            agent: Only with this one.
+            user: Only sessions of this user.
+            agent: Only sessions with this agent.
             after: The last id of the page before.
             limit: How many at most.
-            newest_first: Begin with the one that was made last.
+            newest_first: Begin with the newest session.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -136,7 +136,7 @@ class Admin:
     async def search_messages(
         self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> SearchedUsers:
-        """The messages that answer a question, of the next 50 users in the order in which they became known.
+        """Search the messages of the next 50 users, the oldest users first.
 
         Args:
             question: In words.
@@ -162,39 +162,39 @@ class Admin:
         return SearchedUsers(hits=tuple(hits), users_count=len(users), next_id=users[-1].id if is_full else None)
 
     async def list_agents(self) -> list[AgentId]:
-        """Every agent with a session, by name, whether the settings describe it or not."""
+        """List every agent with a session, by name, configured or not."""
         return await self.store.list_agents()
 
     async def count_work(self) -> WorkCounts:
-        """How much there is in the store, over all users, and how much of it waits."""
+        """Count what is in the store, over all users, and what is pending."""
         return await self.store.count_work()
 
     async def unfinished(self, *, limit: int = 100) -> list[Compaction]:
-        """Compactions that have not ended, over all users, oldest first."""
+        """List compactions that have not ended, over all users, oldest first."""
         return await self.store.list_unfinished(limit_count=require_page_size(limit))
 
     async def degraded(self, *, limit: int = 100) -> list[Compaction]:
-        """Compactions that ended degraded, over all users, newest first; `Session.inspect.retry` has one written again."""
+        """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
         return await self.store.list_degraded(limit_count=require_page_size(limit))
 
     async def spent_today(self) -> list[Spend]:
-        """What calls of models came to since midnight UTC, by model and purpose."""
+        """The cost of model calls since midnight UTC, by model and purpose."""
         return await self.store.sum_spend(since=start_of_day(self.clock.now()))
 
     async def check_store(self) -> list[str]:
-        """Problems of the store's own files; empty when there are none."""
+        """Check the store's files, and return the problems; empty when there are none."""
         return await self.store.check_integrity()
 
     async def count_jobs(self) -> dict[str, int]:
-        """How many jobs wait for workers (`todo`) and run (`doing`); nothing where work is not left to workers."""
+        """Count the jobs that wait for workers (`todo`) and run (`doing`); empty without workers."""
         return {} if self.background.queue is None else await self.background.queue.count()
 
     async def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
-        """Do the work that processes of this store leave to workers, until cancelled.
+        """Run as a worker of this store until cancelled.
 
         Args:
             concurrency: How many jobs are done at once.
-            heartbeat_secs: How often this worker gives a sign of life; the jobs of one that missed three are done again.
+            heartbeat_secs: How often this worker reports that it is alive; after three missed reports its jobs are done again.
             drain_secs: How long running jobs may take once it is cancelled.
 
         Raises:
@@ -208,16 +208,16 @@ class Admin:
         )
 
     async def finish_erasing(self) -> bool:
-        """Clear the store's own files of what was erased; False while another reader holds on to it.
+        """Clear the store's files of erased data; False while another process still reads it.
 
-        Erases do it by themselves; one that is reported as pending is finished by this, or by the next recovery.
+        Erases do this themselves; a pending one is completed by this, or by the next recovery.
         """
         return await self.store.finish_erasing()
 
     async def verify_erased(self, *, user: str = DEFAULT_NAME, words: Sequence[str]) -> list[WordPlace]:
-        """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
+        """List every place where one of the words can still be read of a user; empty when they are gone.
 
-        Letters are compared without case; search finds words of the same stem.
+        Ignores case, and finds words of the same stem. O(all data of the user).
 
         Raises:
             InvalidInputError: the text names no user, or `words` is no list of texts.

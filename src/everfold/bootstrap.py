@@ -71,21 +71,21 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     tracer: Tracer | None = None,
     sources: Sequence[ContextSource] = (),
 ) -> AsyncIterator[Everfold]:
-    """Open a store and give the engine; the store is let go at the end.
+    """Open a store and return its engine; the store is closed at the end.
 
     Args:
-        url: Where everything is kept, a url or the `Path` of an SQLite file; `store.url` of the settings when left out.
-        settings: Settings by section and key, or ones that were loaded before.
+        url: The store, a URL or the `Path` of an SQLite file; `store.url` of the settings when left out.
+        settings: Settings by section and key, or loaded settings.
         config: The settings file; `everfold.toml` in the working folder when left out.
-        clock: Tells the time; the machine's when left out.
-        ids: Makes ids; random ones when left out.
+        clock: The clock; the machine's when left out.
+        ids: The source of ids; random ones when left out.
         hooks: Plug-ins, called in this order.
-        tracer: Takes spans: `everfold.OtelTracer()`, for example. None are made when left out.
-        sources: Context sources that the program brings itself, asked beside those of the settings.
+        tracer: Receives spans, such as `everfold.OtelTracer()`. Without one no spans are made.
+        sources: Context sources of the program, asked like those of the settings.
 
     Raises:
-        InvalidInputError: the url or a setting does not fit, or a hook is no plug-in.
-        ConflictError: a name or a binding of the settings' users is another user's in the store.
+        InvalidInputError: the URL, a setting or a plug-in is invalid.
+        ConflictError: a name or a binding of `[[users]]` belongs to another user of the store.
         StoreError: the store cannot be opened.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(config, settings)
@@ -131,7 +131,7 @@ def open_sync(
     tracer: Tracer | None = None,
     sources: Sequence[ContextSource] = (),
 ) -> "SyncEverfold":
-    """The same for programs without an event loop: every method of what it gives blocks.
+    """Return the same engine with blocking methods, for programs without an event loop.
 
     Use it with `with`, or call its `open()` and `close()`. Hooks stay async, and run on the thread of the engine.
     """

@@ -80,7 +80,7 @@ class Everfold:
 
     @property
     def admin(self) -> "Admin":
-        """What a server needs: API keys, lists over all users, work that waits, and checks of the store."""
+        """Operations over the whole store: API keys, lists over all users, pending work, and checks."""
         from everfold.admin import Admin
 
         return Admin(
@@ -107,32 +107,31 @@ class Everfold:
         beside: bool = False,
         create: bool = True,
     ) -> Session:
-        """The current session of a user and an agent, which is made where there is none; or another one.
+        """Return the current session of a user and an agent, and create it if there is none.
 
-        `Session.is_new` says whether it was made. The limit, system prompt and tools that are given here the session
-        holds from now on; a change is a cache break.
+        `Session.is_new` says whether it was created. The session stores the limit, system prompt and tools; a change of
+        them is a cache break.
 
         Args:
-            user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.
-            agent: The assistant.
-            key: The session key, such as a thread's id: one user and agent have a current session for each. Without it, the
-                one that has no key. Sessions that follow it or branch off keep it.
+            user: A name, `default`, or a UUID of the application.
+            agent: The name of the agent.
+            key: The session key, such as a thread's id. A user and an agent have one current session for each key, and one
+                without. Sessions that follow or branch off keep the key.
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
-            id: The session with this id, whether it is current or not. Its user and agent are known then.
-            new: A new, empty one that follows the current one of its key and becomes current. It holds what that one held, but for
-                what is given here.
-            beside: A new, empty one beside the current one, which stays current.
-            create: Store the current session where there is none. With False opening it writes nothing: it is stored
-                with its first append, or by `Session.create`, and is in no list before. Of two such handles the first
-                to append stores it, and the other goes on in the same one, under its id.
+            id: Return the session with this id instead; leave `user`, `agent` and `key` out.
+            new: Create an empty session that follows the current one, becomes current, and has its settings unless others
+                are given.
+            beside: Create an empty session; the current one stays current.
+            create: With False, nothing is written: a new session is stored with its first append, or by `Session.create`,
+                and is in no list before. Two such handles share the session that the first append stores.
 
         Raises:
             InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`
                 than a session can hold.
             NotFoundError: there is no session with this id.
-            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
+            BudgetUnsatisfiableError: the limit is too small; the message names the smallest that works.
         """
         hold = partial(hold_settings, limit=limit, system=system, tools=tools)
         if id is not None:
@@ -200,11 +199,11 @@ class Everfold:
     def import_transcript(
         self, transcript: Transcript, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, limit: int | None = None
     ) -> AsyncIterator[Imported]:
-        """Store every conversation of a transcript as a session of its own, or nothing of it; gives its progress.
+        """Store each conversation of a transcript as a session, all or none, and yield the progress.
 
         Raises:
             InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
-            BudgetUnsatisfiableError: a system prompt leaves no room within the limit. Nothing was stored.
+            BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.
         """
         parse_user_reference(user)
         agent_id = AgentId(_name(agent, "agent"))
@@ -223,7 +222,7 @@ class Everfold:
     async def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[SessionRecord]:
-        """Sessions in the order of their creation; `after` is the last id of the page before."""
+        """List sessions in the order of their creation; `after` is the last id of the page before."""
         return await self._store.list_sessions(
             user_id=None if user is None else await self._users.read_id(user),
             agent_id=None if agent is None else AgentId(agent),
@@ -242,7 +241,7 @@ class Everfold:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[SearchHit]:
-        """The messages of one user, over all their sessions, that answer a question, best first.
+        """Search the messages of all sessions of a user, best first.
 
         Args:
             question: In words.
@@ -267,14 +266,14 @@ class Everfold:
         )
 
     async def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> Memory:
-        """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
+        """Return the memory of a user: all of it, or with an agent what that agent knows.
 
-        Looking creates no user: a session, `add_user` or an import does. A UUID is taken as it is.
+        Creates no user. A UUID is accepted whether or not a user has it.
 
         Args:
             user: Whose memory.
             agent: The agent whose view it is.
-            is_by_agent: What is written counts as the agent's words, which never overrule the user's own.
+            is_by_agent: Whether writes count as the agent's words, which never overrule the user's.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -292,13 +291,13 @@ class Everfold:
         )
 
     async def memory_files(self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT) -> MemoryFiles:
-        """The files that an agent keeps for itself of a user; see `everfold.integrations.anthropic_memory`.
+        """Return an agent's files about a user; see `everfold.integrations.anthropic_memory`.
 
-        Looking creates no user; the first file that is written does.
+        Creates no user; the first written file does.
 
         Args:
-            user: Of whom.
-            agent: Whose.
+            user: The user.
+            agent: The agent.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -313,18 +312,18 @@ class Everfold:
         )
 
     async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
-        """Remove a session and all that was made of it; items that only it says are erased, others keep the rest.
+        """Erase a session and what was derived from it; items with other sources keep those.
 
-        Extractions stay and say that their session is gone; what models were paid stays without whom it was for.
+        Extractions stay, marked as of an erased session; costs of model calls stay.
 
         Args:
-            session_id: Which.
-            branches: Also remove the sessions that share messages of it.
-            actor: For the audit.
+            session_id: The session.
+            branches: Also erase the sessions that share its messages.
+            actor: Who erases it, for the audit.
 
         Raises:
             NotFoundError: there is none.
-            ConflictError: other sessions share messages of it, and are not to go too; the message names them.
+            ConflictError: other sessions share its messages; the message names them.
         """
         record = await self._store.get_session(SessionId(session_id))
         stream = self._stream
@@ -333,10 +332,10 @@ class Everfold:
         )
 
     async def wipe(self, user: str, *, transcripts: bool = False, actor: str = "user") -> Wiped:
-        """Remove all that memory has of a user, in one transaction; with `transcripts` all of their sessions too.
+        """Erase all memory of a user in one transaction; with `transcripts` also all sessions.
 
-        The user stays: id, name, bindings, the audit, and what models were paid. Nobody else is touched. What was said
-        before a wipe is not taken into memory again. A second wipe counts nothing.
+        The user's id, name, bindings and audit stay, and the costs of model calls. Messages from before a wipe are not
+        taken into memory again.
 
         Raises:
             InvalidInputError: the text names no user.
@@ -354,9 +353,9 @@ class Everfold:
     async def export_user(
         self, user: str = DEFAULT_USER, *, transcripts: bool = False, actor: str = "user"
     ) -> JsonObject:
-        """All that memory has of a user, as one JSON document.
+        """Export all memory of a user as one JSON document.
 
-        That is items and topics with their revisions, dreams, extractions and audit; with `transcripts` also all of their
+        It holds items and topics with their revisions, dreams, extractions and audit; with `transcripts` also all of their
         sessions, each message as its client sent it. Strings keep lone surrogates; `json.dumps` escapes them.
 
         Raises:
@@ -370,10 +369,10 @@ class Everfold:
     async def import_user(
         self, document: JsonObject, *, user: str = DEFAULT_USER, transcripts: bool = True, actor: str = "user"
     ) -> MemoryVersion:
-        """Store the memory that a document holds as that of a user who has none; all of it or nothing.
+        """Store an exported memory for a user who has none, all or nothing.
 
-        Its sessions come back too, unless `transcripts` is False: messages with their ids, times and origins, branches,
-        and which is current, where there is no current one. What was made of messages is made again when it is needed.
+        Its sessions are restored too, unless `transcripts` is False: messages with their ids, times and origins, and
+        branches. Compactions are made again when a window needs them.
 
         Raises:
             InvalidInputError: the document is broken, or of a newer version; says what and where.
@@ -393,12 +392,12 @@ class Everfold:
         )
 
     async def list_users(self, *, named: str = "", after: str | None = None, limit: int = 100) -> list[User]:
-        """Users in the order in which they became known; `after` is the last id of the page before.
+        """List users, the oldest first; `after` is the last id of the page before.
 
         Args:
-            named: Only those whose display name has this text in it, in any case; those that begin with it come first.
-            after: Where to go on.
-            limit: The most to give.
+            named: Only users whose display name contains this text, in any case; those that begin with it come first.
+            after: Continue after this user.
+            limit: How many at most.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -408,7 +407,7 @@ class Everfold:
         return await self._users.list_page(named, after=last, limit_count=require_page_size(limit))
 
     async def get_user(self, user: str = DEFAULT_USER) -> User:
-        """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
+        """Return a user by a name, `default`, or a UUID. The default user always exists.
 
         Raises:
             InvalidInputError: the text is empty, or the nil UUID.
@@ -417,7 +416,7 @@ class Everfold:
         return await self._users.get(user)
 
     async def find_bound_user(self, binding: str) -> User | None:
-        """The user who is reached at `CHANNEL:ID`, such as `telegram:12345`, or None.
+        """Find the user with the binding `CHANNEL:ID`, such as `telegram:12345`, or None.
 
         Raises:
             InvalidInputError: the binding has another form.
@@ -425,7 +424,7 @@ class Everfold:
         return await self._store.find_bound(parse_binding(binding))
 
     async def add_user(self, name: str, *, bindings: Sequence[str] = ()) -> User:
-        """A new user, who is reached by their name, and at each `CHANNEL:ID`.
+        """Add a user with a name and bindings, each `CHANNEL:ID`.
 
         Raises:
             InvalidInputError: the name is empty, `default` or a UUID, or a binding has another form.
@@ -441,14 +440,14 @@ class Everfold:
         bindings: Sequence[str] | None = None,
         expected_version: str | None = None,
     ) -> User:
-        """Change the display name of a user, or where they are reached; what is left out stays.
+        """Change the display name or the bindings of a user; what is left out stays.
 
-        A new name reaches them too, and so do the names that they had. Other bindings are replaced by those given.
+        Earlier names still name the user. Given bindings replace all others.
 
         Args:
-            user: Whom.
+            user: The user.
             name: The new display name.
-            bindings: Where they are reached from now on, each `CHANNEL:ID`.
+            bindings: The new bindings, each `CHANNEL:ID`.
             expected_version: The `version` of the user that the caller saw; None takes any.
 
         Raises:
@@ -460,28 +459,27 @@ class Everfold:
         return await self._users.change(user, name=name, bindings=parsed, expected_version=expected_version)
 
     def events(self, *, session: str | None = None, changes: bool = False) -> AsyncIterator[Event]:
-        """What the engine does from now on, as it happens; ends when the engine closes.
+        """Yield the events of the engine from now on; ends when the engine closes.
 
-        A reader that is too slow loses the oldest events, and is told how many. What became of compactions is kept
-        in the store: `Session.inspect.events` lists it.
+        A reader that is too slow loses the oldest events, and an event says how many.
 
         Args:
-            session: Only what is about the session with this id.
-            changes: With what changes in logs and in memory: `messages_appended`, `message_erased` and
+            session: Only events of the session with this id.
+            changes: Also the changes of logs and memory: `messages_appended`, `message_erased` and
                 `memory_changed`, which come with every turn.
         """
         session_id = None if session is None else SessionId(session)
         return self._stream.feed.subscribe(session_id, changes=changes)
 
     def start(self) -> None:
-        """Begin with what is done beside the turns. `everfold.open` does it."""
+        """Start the background work. `everfold.open` does it."""
         self._background.start()
 
     async def close(self, *, drain_secs: float = DRAIN_SECS) -> int:
-        """Finish the work that runs, for so long at most, and let go of the store.
+        """Finish running work, for so long at most, and close the store.
 
-        Nothing is lost: every call before it was durable when it returned, and work that was stopped stays pending and
-        is gone on with after the next opening. Gives how many sessions were stopped in the middle of it.
+        Nothing is lost: unfinished work stays pending and continues after the next opening. Returns how many sessions
+        were stopped in the middle of work.
         """
         try:
             stopped_count = await self._background.close(drain_secs=drain_secs)

@@ -28,7 +28,7 @@ from everfold.services.turns.background import Background
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection(Inspector):
-    """One session as its operator sees it: all of `Inspector`, and what repairs, cancels and replays.
+    """One session for operators: its state, compactions and calls, with retry, cancel and replay.
 
     Get one from `Session.inspect`.
 
@@ -42,11 +42,11 @@ class Inspection(Inspector):
 
     @property
     def calibration(self) -> Calibration:
-        """What was learnt of the provider's counts, when the session was read last."""
+        """The calibration as it was when the session was last read."""
         return self.live.state.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
-        """The shares of its limit, or of a lower one, in the provider's tokens.
+        """The parts of the context limit, or of a lower one, in the provider's tokens.
 
         Raises:
             InvalidInputError: the limit is not a positive whole number.
@@ -54,18 +54,18 @@ class Inspection(Inspector):
         return self.live.budget(limit).count(self.calibration)
 
     async def state(self) -> SessionState:
-        """Its state, read now."""
+        """The state of the session, read now."""
         await self.live.reload(self.store)
         return self.live.state
 
     async def note(self) -> str:
-        """The continuity note that the next turn shows; empty when nothing is on its way."""
+        """The continuity note of the next turn; empty when no digest is being written."""
         await self.live.reload(self.store)
         noted = list_noted(self.live.state.awaited, self.live.layout)
         return continuity_note([(one.first_seq, one.last_seq) for one in noted])
 
     async def hurry(self) -> None:
-        """Have an append that waits for context sources wait no longer; what they say later joins the next turn."""
+        """Stop an append that waits for context sources; late answers join the next turn."""
         if (refresher := self.background.worker.refresher) is not None:
             refresher.hurry(self.live.record.id)
 
@@ -92,10 +92,10 @@ class Inspection(Inspector):
     async def calls(
         self, *, compaction: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[ModelCall]:
-        """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
+        """List the model calls for this session, oldest first: tokens, cost, and how each call ended.
 
         Args:
-            compaction: Only for the compaction with this id.
+            compaction: Only calls for this compaction.
             after: The last id of the page before.
             limit: How many at most.
 
@@ -112,7 +112,7 @@ class Inspection(Inspector):
         )
 
     async def retry(self, compaction_id: str) -> Compaction:
-        """Have a degraded compaction's digest written again, now, and give what became of the compaction.
+        """Write the digest of a degraded compaction again, now, and return the compaction.
 
         Raises:
             NotFoundError: the session's log has no such compaction.
@@ -136,9 +136,9 @@ class Inspection(Inspector):
         return await self.background.worker.compactor(self.live).committer.cancel(compaction_id)
 
     def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> Replay:
-        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+        """Replay a transcript into this session message by message, and measure the result.
 
-        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+        Run `turns()` of the result to its end, then call `report()`.
 
         Raises:
             InvalidInputError: one of them is no message; with `line`. Or there is no such provider.

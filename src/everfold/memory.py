@@ -29,7 +29,7 @@ from everfold.services.turns.agent_memory import AgentMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Because:
-    """One place where an item was said; the message is None where it was erased."""
+    """One source of an item; the message is None if it was erased."""
 
     evidence: Evidence
     message: Message | None
@@ -52,9 +52,9 @@ class AgentIndex:
 
 
 class Memory:
-    """What is known of one user: as their owner sees it, or as one agent does.
+    """The memory of one user, as the user or as one agent sees it.
 
-    Get one from `Everfold.memory`. Items of the agent tier are seen by that agent and by the owner only.
+    Get one from `Everfold.memory`. Only the user and that agent see items of the agent tier.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Memory:
         self.user_id = user_id
 
     async def head(self) -> MemoryVersion:
-        """Where memory stands: a revision that every change raises, and an epoch that every erase raises."""
+        """The version of memory: a revision that every change raises, and an epoch that every erase raises."""
         return await self._store.read_memory_version(self.user_id)
 
     async def items(
@@ -87,7 +87,7 @@ class Memory:
         after: str | None = None,
         limit: int = 100,
     ) -> list[Item]:
-        """Items in the order in which memory first had them; `after` is the last id of the page before.
+        """List items, the oldest first; `after` is the last id of the page before.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
@@ -113,9 +113,9 @@ class Memory:
         after: str | None = None,
         limit: int = 100,
     ) -> ItemPage:
-        """Items of a kind, tier or text, page by page; those that an agent is given, where one is named.
+        """Find items by kind, tier or text, page by page; with an agent only those that it sees.
 
-        Active items with a text come best first, on one page; all others in the order in which memory first had them.
+        With a text, active items come best first on one page; without, the oldest first.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -140,13 +140,13 @@ class Memory:
         return AgentId(agent)
 
     async def quarantine(self, *, limit: int = 100) -> list[Item]:
-        """Items that a scan held back: visible here, never shown to a model."""
+        """List the items that the threat scan held back; no model is shown them."""
         return await self.items(statuses=("quarantined",), limit=limit)
 
     async def release(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
-        """Let an item out of quarantine: for the person whose memory it is, or an operator, who has read it. No tool does it.
+        """Release an item from quarantine after a person has read it. No tool for agents does this.
 
-        The same words are not held back again; other words of the item are scanned as ever.
+        The same words pass later scans; an edit of them is scanned again.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -162,7 +162,7 @@ class Memory:
         )
 
     async def item(self, item_id: str) -> list[Item]:
-        """Every revision of an item, oldest first; the last is what it is now.
+        """Return every revision of an item, oldest first; the last one is current.
 
         Raises:
             NotFoundError: this user has no such item, or it is another agent's.
@@ -171,13 +171,13 @@ class Memory:
         now = revisions[-1]
         is_hidden = self._scope is not None and now.tier == "agent" and now.agent_id != self._scope
         if now.user_id != self.user_id or is_hidden:
-            raise NotFoundError(f"this user's memory has no item {item_id!r}; list it", item=item_id)
+            raise NotFoundError(f"this user's memory has no item {item_id!r}; list the items", item=item_id)
         return revisions
 
     async def why(self, item_id: str) -> list[Because]:
-        """The exact messages behind an item, oldest first; those of what it replaced too.
+        """Return the source messages of an item and of the items it replaced, oldest first.
 
-        Only messages of this user's sessions are given, to an agent those of its own; of others there is the quote.
+        An agent gets messages of its own sessions only; of others it gets the quote.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -204,7 +204,7 @@ class Memory:
         return messages[0] if messages else None
 
     async def search(self, question: str, *, limit: int = 10) -> list[ItemHit]:
-        """Active items that share words with a question, best first, archived ones too."""
+        """Search active items by words, best first, archived ones too."""
         query = plan_query(question)
         return await search_items(self._store, query, self.user_id, self._scope, require_page_size(limit))
 
@@ -218,7 +218,7 @@ class Memory:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Found:
-        """What answers a question in messages, items and topics, each best first.
+        """Search messages, items and topics, each best first.
 
         Args:
             question: In words.
@@ -244,7 +244,7 @@ class Memory:
         )
 
     async def budgets(self) -> tuple[Budget, ...]:
-        """How much of its budget each tier of the always-injected block takes: the user tier's first, then agents'."""
+        """How much of its budget each tier of the block takes: the user tier first, then agents."""
         return await measure_budgets(
             self._store,
             self.user_id,
@@ -264,14 +264,13 @@ class Memory:
         valid_to: datetime | None = None,
         actor: str = "user",
     ) -> Item:
-        """Add what a person enters, word for word. What says the same already is only seen again.
+        """Add an item, word for word. If an equal item exists, it is only seen again.
 
-        Of the agent tier it is a note of the agent that is named, or else of this handle's.
-
-        What a scan finds a threat in is quarantined: it comes back with that status.
+        In the agent tier it is a note of the named agent, or of this handle's. If the scan finds a threat, the item is
+        quarantined and has that status.
 
         Raises:
-            InvalidInputError: it is empty, or says what was forgotten, or what an item of more authority denies.
+            InvalidInputError: it is empty, was forgotten before, or contradicts an item of more authority.
             ForbiddenError: this handle writes for another agent only.
         """
         done = await self._memory.rememberer.add(
@@ -293,13 +292,13 @@ class Memory:
     async def edit(
         self, item_id: str, statement: str, *, expected_revision: int | None = None, actor: str = "user"
     ) -> Item:
-        """Give an item another statement; its evidence stays.
+        """Change the statement of an item; its evidence stays.
 
         Args:
-            item_id: Which.
-            statement: What it says from now on.
-            expected_revision: The revision that the caller saw; None takes any.
-            actor: For the audit.
+            item_id: The item.
+            statement: The new statement.
+            expected_revision: The revision that the caller has read; None accepts any.
+            actor: Who changes it, for the audit.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -316,9 +315,9 @@ class Memory:
         )
 
     async def forget(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
-        """Erase an item with all its revisions, out of topics and dreams too; its id stays. Errors as in `edit`.
+        """Erase an item with all its revisions, also from topics and dreams; its id stays. Errors as in `edit`.
 
-        The messages that said it stay; see `Session.erase`.
+        Its source messages stay; see `Session.erase`.
         """
         return await self._memory.forgetter.forget_item(
             ItemId(item_id),
@@ -338,7 +337,7 @@ class Memory:
         expected_revision: int | None = None,
         actor: str = "user",
     ) -> tuple[TopicId, ...]:
-        """Erase the topics with this name, with all their revisions, out of dreams too; their items stay.
+        """Erase the topics with this name and all their revisions, also from dreams; their items stay.
 
         Args:
             name: Of the topics.
@@ -364,7 +363,7 @@ class Memory:
         )
 
     async def agent_index(self, agent: str) -> AgentIndex:
-        """What one agent has for itself: the topics of its own tier, by name, and how many active items.
+        """Return the topics of the tier of one agent, by name, and the number of its active items.
 
         Raises:
             ForbiddenError: this handle sees another agent only.
@@ -378,7 +377,7 @@ class Memory:
         )
 
     async def forget_agent(self, agent: str, *, actor: str = "user") -> AgentForgotten:
-        """Erase all that one agent has for itself, its topics and items, in one change; everything else stays.
+        """Erase the topics and items of the tier of one agent, in one change.
 
         Raises:
             ForbiddenError: this handle writes for another agent only.
@@ -387,7 +386,7 @@ class Memory:
         return await self._memory.forgetter.forget_agent(agent_id, user_id=self.user_id, actor=actor)
 
     async def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
-        """Take back the last change of an item, with what changed beside it; the item first. Errors as in `edit`."""
+        """Undo the last change of an item and of the items that changed with it. Errors as in `edit`."""
         undone = await self._memory.rememberer.undo(
             ItemId(item_id),
             user_id=self.user_id,
@@ -399,17 +398,17 @@ class Memory:
         return list(undone)
 
     async def topics(self, *, include_expired: bool = False) -> list[Topic]:
-        """The topics that hold now, by tier and name.
+        """List the current topics, by tier and name.
 
         Args:
-            include_expired: Those past their end, too.
+            include_expired: Include topics past their end.
         """
         if include_expired:
             return [hide_ids(topic) for topic in await self._store.list_topics(self.user_id, self._scope)]
         return await self._list_current(self._scope)
 
     async def topic_index(self) -> TopicIndex:
-        """The topics that hold now, by name, and where memory stands; those past their end are not shown."""
+        """Return the current topics by name, and the version of memory, without topics past their end."""
         head = await self.head()
         topics = await self._list_current(self._scope)
         return TopicIndex(head=head, topics=tuple(sorted(topics, key=lambda one: (one.name, one.tier != "user"))))
@@ -420,9 +419,9 @@ class Memory:
         return [show_topic(topic, now) for topic in topics if topic.is_current(now)]
 
     async def get_topic(self, name: str, *, tier: Tier | None = None, agent: str | None = None) -> list[Topic]:
-        """Every revision of the one topic that a name means, oldest first; the last is what it says now.
+        """Return every revision of a topic, oldest first; the last one is current.
 
-        Where several have the name: one that is active, and of the user tier, if there is one.
+        If several topics have the name, an active one and one of the user tier come first.
 
         Raises:
             NotFoundError: there is none, or it is past its end, or erased.
@@ -447,7 +446,7 @@ class Memory:
         return self._memory.rememberer.clock.now()
 
     async def topic(self, name: str) -> list[Topic]:
-        """Every revision of the topics with a name, oldest first.
+        """Return every revision of the topics with a name, oldest first.
 
         Raises:
             NotFoundError: there never was one.
@@ -458,7 +457,7 @@ class Memory:
         return [hide_ids(topic) for topic in revisions]
 
     async def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
-        """Consolidate now what no dream has read yet; None when there is nothing, or one is on its way.
+        """Run a dream now; None if there is nothing new, or a dream is running.
 
         Args:
             agent: With whom; None for this handle's agent.
@@ -473,16 +472,16 @@ class Memory:
         return dream and _show_dream(dream)
 
     async def dream_diff(self, dream_id: str) -> tuple[TopicDiff, ...]:
-        """What a dream changes of each topic, on which items, and what the new text has lost. Errors as `get_dream`."""
+        """Return the changes of a dream for each topic, their items, and what the new text lost. Errors as `get_dream`."""
         return await diff_dream(self._store, await self.get_dream(dream_id))
 
     async def dreams(self, *, limit: int = 100) -> list[Dream]:
-        """Dreams, newest first: what each wrote, from which items, and what it cost."""
+        """List dreams, newest first: what each wrote, from which items, and its cost."""
         dreams = await self._store.list_dreams(self.user_id, self._scope, limit_count=require_page_size(limit))
         return [_show_dream(dream) for dream in dreams]
 
     async def get_dream(self, dream_id: str) -> Dream:
-        """One dream.
+        """Return one dream.
 
         Raises:
             NotFoundError: this user has no such dream, or it is another agent's.
@@ -493,11 +492,11 @@ class Memory:
         return _show_dream(dream)
 
     async def approve(self, dream_id: str, *, actor: str = "user") -> Dream:
-        """Carry out a proposed dream.
+        """Apply a proposed dream.
 
         Raises:
             NotFoundError: this user has no such dream.
-            ConflictError: it is not proposed, or memory has moved on too far.
+            ConflictError: it is not proposed, or memory has changed too much.
         """
         return _show_dream(await self._memory.dreamer.approve((await self.get_dream(dream_id)).id, actor=actor))
 
@@ -506,11 +505,11 @@ class Memory:
         return _show_dream(await self._memory.dreamer.reject((await self.get_dream(dream_id)).id, actor=actor))
 
     async def revert(self, dream_id: str, *, actor: str = "user") -> Dream:
-        """Bring back the topics that a dream changed. Errors as in `approve`."""
+        """Restore the topics that a dream changed. Errors as in `approve`."""
         return _show_dream(await self._memory.dreamer.revert((await self.get_dream(dream_id)).id, actor=actor))
 
     async def extractions(self, *, after: int = 0, limit: int = 100) -> list[Extraction]:
-        """Every pass over messages, and what it found; `after` is the last ordinal of the page before."""
+        """List extractions with what they found, oldest first; `after` is the last ordinal of the page before."""
         return await self._store.list_extractions(
             self.user_id, self._scope, after_ordinal=after, limit_count=require_page_size(limit)
         )
@@ -524,7 +523,7 @@ class Memory:
     async def audit_page(
         self, *, action: AuditAction | None = None, before: AuditPlace | None = None, limit: int = 100
     ) -> AuditPage:
-        """What was read, written and erased, from the newest on, and whether sessions that it names are gone.
+        """Return a page of the audit, newest first, and whether sessions that it names were erased.
 
         Args:
             action: Only this one.
@@ -536,7 +535,7 @@ class Memory:
         )
 
     async def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
-        """What was read, written and erased, by whom, newest first.
+        """List what was read, written and erased, and by whom, newest first.
 
         Args:
             before: Only what was before a moment; or the last entry of the page before, for the next one.
@@ -548,7 +547,7 @@ class Memory:
         return await self._store.list_audit(self.user_id, before=place, limit_count=require_page_size(limit))
 
     async def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
-        """Record in the audit that this memory was read, for programs that show it: a server, an export of one's own.
+        """Record in the audit that a program has read this memory.
 
         Args:
             actor: Who read.

@@ -362,7 +362,7 @@ class EmbedSettings(_Section):
         None,
         pattern=r"^[a-z-]+:\S+$",
         description="An embedder: `openai:NAME`, `ollama:NAME`, `sentence-transformers:NAME` and others, or `hash:384`, "
-        "which needs no model and knows words by their letters.",
+        "which needs no model and compares words by their letters.",
     )
     base_url: str | None = Field(None, pattern=_URL_PATTERN, description="The server's URL, if not the provider's own.")
     api_key_env: str | None = Field(
@@ -398,9 +398,11 @@ class ServerSettings(_Section):
     )
     header_secs: float = Field(10.0, gt=0, description="How long a client may take to send the head of a request.")
     body_secs: float = Field(60.0, gt=0, description="How long a client may take to send the body of a request.")
-    send_secs: float = Field(60.0, gt=0, description="How long a client may read nothing of its answer.")
+    send_secs: float = Field(60.0, gt=0, description="How long a client may leave its answer unread.")
     max_connections: int = Field(
-        800, ge=1, description="The most connections; the one that has waited longest for a request makes place."
+        800,
+        ge=1,
+        description="The most connections; beyond it, the one that has waited longest for a request is closed.",
     )
     streams_per_key: int = Field(100, ge=1, description="The most event streams that one API key has open at a time.")
     failed_keys_per_minute: int = Field(
@@ -428,7 +430,7 @@ class WorkersSettings(_Section):
     heartbeat_secs: float = Field(
         10.0,
         gt=0,
-        description="How often a worker gives a sign of life. After three missed ones its jobs are done again.",
+        description="How often a worker reports that it is alive. After three missed reports its jobs are done again.",
     )
     drain_secs: float = Field(30.0, ge=0, description="How long running jobs may take once a worker is told to stop.")
 

@@ -106,13 +106,13 @@ class Session:
 
     @property
     def is_new(self) -> bool:
-        """Whether it was made for this handle, and not found."""
+        """Whether the session was created for this handle."""
         return self._is_new
 
     async def create(self) -> bool:
-        """Store this session now, before anything is appended to it; whether it was not stored before.
+        """Store this session before the first append; returns whether it was new.
 
-        Whatever needs its id in another process or request needs it stored; an append does it by itself.
+        Needed only if another process uses its id before the first append.
         """
         return await self._is_stored() is False and await self._live.create(self._store)
 
@@ -124,25 +124,25 @@ class Session:
 
     @property
     def record(self) -> SessionRecord:
-        """Who it belongs to, where it came from, and its settings."""
+        """Its user, agent, parent and settings."""
         return self._live.record
 
     @property
     def settings(self) -> SessionSettings:
-        """What it holds from its opening."""
+        """The settings with which it was opened."""
         return self._live.settings
 
     async def configure(
         self, *, system: str | None = None, tools: Sequence[JsonValue] | None = None, limit: int | None = None
     ) -> bool:
-        """Change what this session holds from now on, and give whether anything changed; what is left out stays.
+        """Change the stored limit, system prompt or tools, and return whether anything changed; what is left out stays.
 
-        Another system prompt or other tools are a cache break, which the next window reports. What is given again with
-        an equal value, whatever the order of its members, changes nothing and breaks nothing.
+        A changed prompt or schema is a cache break, which the next window reports. An equal value, whatever the order
+        of its members, changes nothing.
 
         Args:
-            system: The system prompt; an empty text takes it away.
-            tools: Tool schemas, in either provider's form; an empty list takes them away.
+            system: The system prompt; an empty text removes it.
+            tools: Tool schemas, in either provider's form; an empty list removes them.
             limit: The model's context limit in tokens.
 
         Raises:
@@ -158,7 +158,7 @@ class Session:
 
     @property
     def inspect(self) -> "Inspection":
-        """What operators need of it: its state, compactions, calls of models and pictures; retry, cancel and replay."""
+        """State, compactions, model calls and traces of this session; retry, cancel and replay."""
         from everfold.inspection import Inspection
 
         return Inspection(
@@ -180,25 +180,25 @@ class Session:
         client_ids: Sequence[str | None] | None = None,
         wire_format: WireFormat | None = None,
     ) -> list[int]:
-        """Append one message, or several all or none, and give their sequence numbers.
+        """Append one message, or several all or none, and return their sequence numbers.
 
-        The hooks of a turn that begins or ends with them are called once they are stored.
+        Hooks are called after the messages are stored.
 
         Args:
             messages: In the form of OpenAI's chat, its Responses API or Anthropic's messages; stored exactly as given. Items
                 of one reply of the Responses API are one message, as its response is: `{"object": "response", "output": [...]}`. Objects of the two SDKs, and
                 dicts with such objects in their content, are stored as the JSON that the provider takes back.
-            origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside. Without
+            origin: The origin, if the role does not imply it: `external` for text fetched from outside. Without
                 it a tick is the system's, an injection external.
             source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
-            said_at: When it was said, aware; now when left out.
-            client_id: Names this append; the same one again changes nothing and gives the same numbers.
-            client_ids: Names each message, None for one without a name. A message whose id is stored is passed over and
-                keeps its number, so that a batch that overlaps the log appends the rest of it.
-            wire_format: The form, where it cannot be told from the message.
+            said_at: The time of the message, with a time zone; now when left out.
+            client_id: An id of this append; a repetition changes nothing and returns the same numbers.
+            client_ids: An id of each message, or None. A stored message is skipped and keeps its number, so that a batch
+                may overlap the log.
+            wire_format: The form, if the message does not show it.
 
         Raises:
-            InvalidInputError: a message is none, or does not fit the log; nothing was stored.
+            InvalidInputError: a message is invalid, or does not fit the log; nothing was stored.
             ConflictError: a client id was used before for a message of another meaning.
         """
         batch = as_batch(messages)
@@ -228,7 +228,7 @@ class Session:
         )
 
     async def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
-        """Which messages of this session have these client ids, or these hashes: their numbers; unknown ones are left out.
+        """Find sequence numbers by client id or hash; unknown ones are left out.
 
         Args:
             client_ids: As they were given to `append`; an erased message keeps its own.
@@ -250,17 +250,17 @@ class Session:
         preview: bool = False,
         require_complete: bool = False,
     ) -> Window:
-        """What the model is shown next, compacted first when that is due.
+        """Return what the model is shown next, after a compaction if one is due.
 
         Args:
             limit: A lower context limit, in tokens, for this call.
             suffix: Text for the end of this request only; never stored.
             preview: Write nothing: show what the window would be.
-            require_complete: Refuse while a step waits for results, which the window would leave out.
+            require_complete: Refuse while a step waits for results.
 
         Raises:
-            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
-            OpenStepError: calls of the newest step wait for their results; names them. Nothing was done.
+            BudgetUnsatisfiableError: no window fits the limit; the message names the smallest that works.
+            OpenStepError: calls of the newest step wait for results; the message names them. Nothing was done.
         """
         taken = await take_window(
             self._store,
@@ -283,12 +283,12 @@ class Session:
     async def compact(
         self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False
     ) -> list[Fold]:
-        """Compact now, whatever is due, and give what each event did.
+        """Compact now, due or not, and return what each compaction did.
 
         Args:
             keep_recent: How many of the newest messages stay as they are; at least 1.
-            focus: What the digest should rather hold, in words.
-            dry_run: Write nothing: give what would be done.
+            focus: Words that the digest should prefer.
+            dry_run: Write nothing, and return what would be done.
 
         Raises:
             InvalidInputError: `keep_recent` is below 1.
@@ -309,10 +309,10 @@ class Session:
         return _count(await self._background.worker.work_now(self._live, demand))
 
     async def refresh(self) -> Refreshed:
-        """Ask the context sources now, and give what each said and which message carries it.
+        """Ask the context sources now, and return the answers and the message that holds them.
 
         Raises:
-            InvalidInputError: there is no source that may be asked.
+            InvalidInputError: no context source is allowed.
         """
         refresher = self._background.worker.refresher
         if refresher is None:
@@ -324,9 +324,9 @@ class Session:
         return await refresher.refresh(self._live, cause="manual")
 
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
-        """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
+        """Report a provider's token count of a window's request (cached tokens included), to calibrate the budget.
 
-        A count of 0, as some providers give while they stream, teaches nothing.
+        A count of 0, as some providers send while they stream, is ignored.
 
         Raises:
             InvalidInputError: the count is negative.
@@ -338,11 +338,11 @@ class Session:
         )
 
     async def observe_context_error(self, window: Window, *, counted_tokens: int | None = None) -> None:
-        """Tell that a provider refused a window's request as too long; the next window is smaller.
+        """Report that a provider refused a window's request as too long; the next window is smaller.
 
         Args:
             window: The window that was sent.
-            counted_tokens: What the provider's message counted, when it says.
+            counted_tokens: The count in the provider's message, if any.
 
         Raises:
             InvalidInputError: the count is negative.
@@ -374,12 +374,10 @@ class Session:
             return
 
     async def messages(self, first: int = 1, last: int | None = None, *, retracted: bool = False) -> list[Message]:
-        """The messages from one sequence number to another, both included; erased ones are left out.
+        """Return the messages from one sequence number to another, both included, without erased ones.
 
-        So are retracted ones, unless they are asked for.
-
-        One call gives at most 1,000; without `last` it gives as many as that from `first` on. The neighbours of message
-        40 are `messages(37, 43)`.
+        Retracted ones are left out unless `retracted` is True. One call returns at most 1,000; without `last`, as many
+        from `first` on.
 
         Raises:
             InvalidInputError: the range is empty, begins below 1, or is too large.
@@ -388,7 +386,7 @@ class Session:
         return await read_range(self._store, self._live, first, last_seq, retracted=retracted)
 
     async def read(self, seq: int, *, page: int = 1) -> Page:
-        """The readable text of one message, a page at a time; the answer says how many pages there are.
+        """Return one page of the text of a message, and the number of pages.
 
         Raises:
             NotFoundError: the session has no such message, or the message no such page.
@@ -404,7 +402,7 @@ class Session:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[SearchHit]:
-        """The messages of this session's log that answer a question, best first.
+        """Search the messages of this session's log, best first.
 
         Args:
             question: In words.
@@ -431,22 +429,22 @@ class Session:
         )
 
     def tools(self) -> MemoryTools:
-        """Tools with which an agent reads and writes its memory of this user, and reads their past conversations.
+        """Return the tools with which an agent reads and writes memory, and reads past conversations.
 
         They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
         """
         return make_memory_tools(self._memories.get(self.record.agent_id), self._live)
 
     async def verify(self) -> Verification:
-        """Check everything that the certificates claim against what is stored. O(log)."""
+        """Check all certificates against the stored messages and digests. O(log)."""
         if not await self._is_stored():
             return Verification(session=self.id, messages_count=0, compactions_count=0, problems=())
         return await verify_session(self._store, self.record)
 
     async def erase(self, seq: int, *, actor: str = "user") -> Erased:
-        """Remove a message and all that was derived from it, in the log and in memory; a tombstone stays.
+        """Erase a message and everything derived from it, in the log and in memory; a tombstone stays.
 
-        Gives what went with it. Items that other messages say too keep the rest.
+        Returns what was erased. Items with other sources keep those.
 
         Raises:
             NotFoundError: the session has no such message.
@@ -462,8 +460,8 @@ class Session:
         They keep their numbers, can still be read by them, and are exported as retracted.
 
         Args:
-            count: How many, of those that are not retracted yet.
-            actor: For the audit.
+            count: How many messages.
+            actor: Who retracts them, for the audit.
 
         Raises:
             InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
@@ -480,10 +478,10 @@ class Session:
         )
 
     async def new(self, *, keep_calibration: bool = True) -> "Session":
-        """A new, empty session that follows this one and becomes the current one.
+        """Create an empty session that follows this one and becomes current.
 
         Args:
-            keep_calibration: Keep what was learnt of the provider's token counts; False learns it anew.
+            keep_calibration: Keep the calibration; False starts a new one.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
@@ -492,7 +490,7 @@ class Session:
         return self._with(await (self._switcher.new if keep_calibration else self._switcher.reset)(self._live))
 
     async def branch(self, seq: int) -> "Session":
-        """A session that shares the past up to a message and goes its own way; this one stays current.
+        """Create a session that shares the past up to a message; this one stays current.
 
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
@@ -500,7 +498,7 @@ class Session:
         return self._with(await self._switcher.branch(self._live, seq))
 
     async def rewind(self, seq: int) -> "Session":
-        """A branch that becomes the current session.
+        """Create a branch that becomes the current session.
 
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
@@ -554,7 +552,7 @@ def _name_each(client_id: str | None, client_ids: Sequence[str | None] | None, c
     if len(set(given)) < len(given):
         twice = next(name for name in given if given.count(name) > 1)
         raise InvalidInputError(
-            f"the client id {twice!r} stands twice in one append; a client id names one message", client_id=twice
+            f"the client id {twice!r} appears twice in one append; a client id names one message", client_id=twice
         )
     return names
 
@@ -571,7 +569,7 @@ def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
 
 
 async def iterate_log(session: Session, *, page: int = 200) -> AsyncIterator[Message]:
-    """Every message of a session, oldest first, a page at a time."""
+    """Yield every message of a session, oldest first."""
     last_seq = (await session.inspect.state()).last_seq
     for first_seq in range(1, last_seq + 1, page):
         for message in await session.messages(first_seq, min(first_seq + page - 1, last_seq)):

@@ -78,7 +78,7 @@ class SyncEverfold(Opening[Everfold]):
 
     @property
     def admin(self) -> "SyncAdmin":
-        """What a server needs: API keys, lists over all users, work that waits, and checks of the store."""
+        """Operations over the whole store: API keys, lists over all users, pending work, and checks."""
         return SyncAdmin(self.wrapped.admin, self._portal)
 
     def session(
@@ -95,32 +95,31 @@ class SyncEverfold(Opening[Everfold]):
         beside: bool = False,
         create: bool = True,
     ) -> "SyncSession":
-        """The current session of a user and an agent, which is made where there is none; or another one.
+        """Return the current session of a user and an agent, and create it if there is none.
 
-        `Session.is_new` says whether it was made. The limit, system prompt and tools that are given here the session
-        holds from now on; a change is a cache break.
+        `Session.is_new` says whether it was created. The session stores the limit, system prompt and tools; a change of
+        them is a cache break.
 
         Args:
-            user: Who speaks with the agent: a name, `default`, or a UUID of the application's own.
-            agent: The assistant.
-            key: The session key, such as a thread's id: one user and agent have a current session for each. Without it, the
-                one that has no key. Sessions that follow it or branch off keep it.
+            user: A name, `default`, or a UUID of the application.
+            agent: The name of the agent.
+            key: The session key, such as a thread's id. A user and an agent have one current session for each key, and one
+                without. Sessions that follow or branch off keep the key.
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
-            id: The session with this id, whether it is current or not. Its user and agent are known then.
-            new: A new, empty one that follows the current one of its key and becomes current. It holds what that one held, but for
-                what is given here.
-            beside: A new, empty one beside the current one, which stays current.
-            create: Store the current session where there is none. With False opening it writes nothing: it is stored
-                with its first append, or by `Session.create`, and is in no list before. Of two such handles the first
-                to append stores it, and the other goes on in the same one, under its id.
+            id: Return the session with this id instead; leave `user`, `agent` and `key` out.
+            new: Create an empty session that follows the current one, becomes current, and has its settings unless others
+                are given.
+            beside: Create an empty session; the current one stays current.
+            create: With False, nothing is written: a new session is stored with its first append, or by `Session.create`,
+                and is in no list before. Two such handles share the session that the first append stores.
 
         Raises:
             InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`
                 than a session can hold.
             NotFoundError: there is no session with this id.
-            BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
+            BudgetUnsatisfiableError: the limit is too small; the message names the smallest that works.
         """
         return SyncSession(
             self._call(
@@ -142,18 +141,18 @@ class SyncEverfold(Opening[Everfold]):
     def import_transcript(
         self, transcript: Transcript, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, limit: int | None = None
     ) -> Generator[Imported, None, None]:
-        """Store every conversation of a transcript as a session of its own, or nothing of it; gives its progress.
+        """Store each conversation of a transcript as a session, all or none, and yield the progress.
 
         Raises:
             InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
-            BudgetUnsatisfiableError: a system prompt leaves no room within the limit. Nothing was stored.
+            BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.
         """
         return self._iterate(self._run(self.wrapped.import_transcript, transcript, user=user, agent=agent, limit=limit))
 
     def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[SessionRecord]:
-        """Sessions in the order of their creation; `after` is the last id of the page before."""
+        """List sessions in the order of their creation; `after` is the last id of the page before."""
         return self._call(self.wrapped.list_sessions, user=user, agent=agent, after=after, limit=limit)
 
     def search(
@@ -167,7 +166,7 @@ class SyncEverfold(Opening[Everfold]):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[SearchHit]:
-        """The messages of one user, over all their sessions, that answer a question, best first.
+        """Search the messages of all sessions of a user, best first.
 
         Args:
             question: In words.
@@ -187,14 +186,14 @@ class SyncEverfold(Opening[Everfold]):
         )
 
     def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> "SyncMemory":
-        """What is known of a user. With an agent: what that agent knows; else everything, as their owner sees it.
+        """Return the memory of a user: all of it, or with an agent what that agent knows.
 
-        Looking creates no user: a session, `add_user` or an import does. A UUID is taken as it is.
+        Creates no user. A UUID is accepted whether or not a user has it.
 
         Args:
             user: Whose memory.
             agent: The agent whose view it is.
-            is_by_agent: What is written counts as the agent's words, which never overrule the user's own.
+            is_by_agent: Whether writes count as the agent's words, which never overrule the user's.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -205,13 +204,13 @@ class SyncEverfold(Opening[Everfold]):
         )
 
     def memory_files(self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT) -> "SyncMemoryFiles":
-        """The files that an agent keeps for itself of a user; see `everfold.integrations.anthropic_memory`.
+        """Return an agent's files about a user; see `everfold.integrations.anthropic_memory`.
 
-        Looking creates no user; the first file that is written does.
+        Creates no user; the first written file does.
 
         Args:
-            user: Of whom.
-            agent: Whose.
+            user: The user.
+            agent: The agent.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -219,26 +218,26 @@ class SyncEverfold(Opening[Everfold]):
         return SyncMemoryFiles(self._call(self.wrapped.memory_files, user=user, agent=agent), self._portal)
 
     def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
-        """Remove a session and all that was made of it; items that only it says are erased, others keep the rest.
+        """Erase a session and what was derived from it; items with other sources keep those.
 
-        Extractions stay and say that their session is gone; what models were paid stays without whom it was for.
+        Extractions stay, marked as of an erased session; costs of model calls stay.
 
         Args:
-            session_id: Which.
-            branches: Also remove the sessions that share messages of it.
-            actor: For the audit.
+            session_id: The session.
+            branches: Also erase the sessions that share its messages.
+            actor: Who erases it, for the audit.
 
         Raises:
             NotFoundError: there is none.
-            ConflictError: other sessions share messages of it, and are not to go too; the message names them.
+            ConflictError: other sessions share its messages; the message names them.
         """
         return self._call(self.wrapped.erase_session, session_id, branches=branches, actor=actor)
 
     def wipe(self, user: str, *, transcripts: bool = False, actor: str = "user") -> Wiped:
-        """Remove all that memory has of a user, in one transaction; with `transcripts` all of their sessions too.
+        """Erase all memory of a user in one transaction; with `transcripts` also all sessions.
 
-        The user stays: id, name, bindings, the audit, and what models were paid. Nobody else is touched. What was said
-        before a wipe is not taken into memory again. A second wipe counts nothing.
+        The user's id, name, bindings and audit stay, and the costs of model calls. Messages from before a wipe are not
+        taken into memory again.
 
         Raises:
             InvalidInputError: the text names no user.
@@ -247,9 +246,9 @@ class SyncEverfold(Opening[Everfold]):
         return self._call(self.wrapped.wipe, user, transcripts=transcripts, actor=actor)
 
     def export_user(self, user: str = DEFAULT_USER, *, transcripts: bool = False, actor: str = "user") -> JsonObject:
-        """All that memory has of a user, as one JSON document.
+        """Export all memory of a user as one JSON document.
 
-        That is items and topics with their revisions, dreams, extractions and audit; with `transcripts` also all of their
+        It holds items and topics with their revisions, dreams, extractions and audit; with `transcripts` also all of their
         sessions, each message as its client sent it. Strings keep lone surrogates; `json.dumps` escapes them.
 
         Raises:
@@ -261,10 +260,10 @@ class SyncEverfold(Opening[Everfold]):
     def import_user(
         self, document: JsonObject, *, user: str = DEFAULT_USER, transcripts: bool = True, actor: str = "user"
     ) -> MemoryVersion:
-        """Store the memory that a document holds as that of a user who has none; all of it or nothing.
+        """Store an exported memory for a user who has none, all or nothing.
 
-        Its sessions come back too, unless `transcripts` is False: messages with their ids, times and origins, branches,
-        and which is current, where there is no current one. What was made of messages is made again when it is needed.
+        Its sessions are restored too, unless `transcripts` is False: messages with their ids, times and origins, and
+        branches. Compactions are made again when a window needs them.
 
         Raises:
             InvalidInputError: the document is broken, or of a newer version; says what and where.
@@ -273,12 +272,12 @@ class SyncEverfold(Opening[Everfold]):
         return self._call(self.wrapped.import_user, document, user=user, transcripts=transcripts, actor=actor)
 
     def list_users(self, *, named: str = "", after: str | None = None, limit: int = 100) -> list[User]:
-        """Users in the order in which they became known; `after` is the last id of the page before.
+        """List users, the oldest first; `after` is the last id of the page before.
 
         Args:
-            named: Only those whose display name has this text in it, in any case; those that begin with it come first.
-            after: Where to go on.
-            limit: The most to give.
+            named: Only users whose display name contains this text, in any case; those that begin with it come first.
+            after: Continue after this user.
+            limit: How many at most.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -287,7 +286,7 @@ class SyncEverfold(Opening[Everfold]):
         return self._call(self.wrapped.list_users, named=named, after=after, limit=limit)
 
     def get_user(self, user: str = DEFAULT_USER) -> User:
-        """The user whom a text names: a name, `default`, or a UUID. The default user is always there.
+        """Return a user by a name, `default`, or a UUID. The default user always exists.
 
         Raises:
             InvalidInputError: the text is empty, or the nil UUID.
@@ -296,7 +295,7 @@ class SyncEverfold(Opening[Everfold]):
         return self._call(self.wrapped.get_user, user)
 
     def find_bound_user(self, binding: str) -> User | None:
-        """The user who is reached at `CHANNEL:ID`, such as `telegram:12345`, or None.
+        """Find the user with the binding `CHANNEL:ID`, such as `telegram:12345`, or None.
 
         Raises:
             InvalidInputError: the binding has another form.
@@ -304,7 +303,7 @@ class SyncEverfold(Opening[Everfold]):
         return self._call(self.wrapped.find_bound_user, binding)
 
     def add_user(self, name: str, *, bindings: Sequence[str] = ()) -> User:
-        """A new user, who is reached by their name, and at each `CHANNEL:ID`.
+        """Add a user with a name and bindings, each `CHANNEL:ID`.
 
         Raises:
             InvalidInputError: the name is empty, `default` or a UUID, or a binding has another form.
@@ -320,14 +319,14 @@ class SyncEverfold(Opening[Everfold]):
         bindings: Sequence[str] | None = None,
         expected_version: str | None = None,
     ) -> User:
-        """Change the display name of a user, or where they are reached; what is left out stays.
+        """Change the display name or the bindings of a user; what is left out stays.
 
-        A new name reaches them too, and so do the names that they had. Other bindings are replaced by those given.
+        Earlier names still name the user. Given bindings replace all others.
 
         Args:
-            user: Whom.
+            user: The user.
             name: The new display name.
-            bindings: Where they are reached from now on, each `CHANNEL:ID`.
+            bindings: The new bindings, each `CHANNEL:ID`.
             expected_version: The `version` of the user that the caller saw; None takes any.
 
         Raises:
@@ -340,14 +339,13 @@ class SyncEverfold(Opening[Everfold]):
         )
 
     def events(self, *, session: str | None = None, changes: bool = False) -> Generator[Event, None, None]:
-        """What the engine does from now on, as it happens; ends when the engine closes.
+        """Yield the events of the engine from now on; ends when the engine closes.
 
-        A reader that is too slow loses the oldest events, and is told how many. What became of compactions is kept
-        in the store: `Session.inspect.events` lists it.
+        A reader that is too slow loses the oldest events, and an event says how many.
 
         Args:
-            session: Only what is about the session with this id.
-            changes: With what changes in logs and in memory: `messages_appended`, `message_erased` and
+            session: Only events of the session with this id.
+            changes: Also the changes of logs and memory: `messages_appended`, `message_erased` and
                 `memory_changed`, which come with every turn.
         """
         return self._iterate(self._run(self.wrapped.events, session=session, changes=changes))
@@ -363,37 +361,37 @@ class SyncSession(Blocking[Session]):
 
     @property
     def is_new(self) -> bool:
-        """Whether it was made for this handle, and not found."""
+        """Whether the session was created for this handle."""
         return self.wrapped.is_new
 
     def create(self) -> bool:
-        """Store this session now, before anything is appended to it; whether it was not stored before.
+        """Store this session before the first append; returns whether it was new.
 
-        Whatever needs its id in another process or request needs it stored; an append does it by itself.
+        Needed only if another process uses its id before the first append.
         """
         return self._call(self.wrapped.create)
 
     @property
     def record(self) -> SessionRecord:
-        """Who it belongs to, where it came from, and its settings."""
+        """Its user, agent, parent and settings."""
         return self.wrapped.record
 
     @property
     def settings(self) -> SessionSettings:
-        """What it holds from its opening."""
+        """The settings with which it was opened."""
         return self.wrapped.settings
 
     def configure(
         self, *, system: str | None = None, tools: Sequence[JsonValue] | None = None, limit: int | None = None
     ) -> bool:
-        """Change what this session holds from now on, and give whether anything changed; what is left out stays.
+        """Change the stored limit, system prompt or tools, and return whether anything changed; what is left out stays.
 
-        Another system prompt or other tools are a cache break, which the next window reports. What is given again with
-        an equal value, whatever the order of its members, changes nothing and breaks nothing.
+        A changed prompt or schema is a cache break, which the next window reports. An equal value, whatever the order
+        of its members, changes nothing.
 
         Args:
-            system: The system prompt; an empty text takes it away.
-            tools: Tool schemas, in either provider's form; an empty list takes them away.
+            system: The system prompt; an empty text removes it.
+            tools: Tool schemas, in either provider's form; an empty list removes them.
             limit: The model's context limit in tokens.
 
         Raises:
@@ -404,7 +402,7 @@ class SyncSession(Blocking[Session]):
 
     @property
     def inspect(self) -> "SyncInspection":
-        """What operators need of it: its state, compactions, calls of models and pictures; retry, cancel and replay."""
+        """State, compactions, model calls and traces of this session; retry, cancel and replay."""
         return SyncInspection(self.wrapped.inspect, self._portal)
 
     def append(
@@ -418,25 +416,25 @@ class SyncSession(Blocking[Session]):
         client_ids: Sequence[str | None] | None = None,
         wire_format: WireFormat | None = None,
     ) -> list[int]:
-        """Append one message, or several all or none, and give their sequence numbers.
+        """Append one message, or several all or none, and return their sequence numbers.
 
-        The hooks of a turn that begins or ends with them are called once they are stored.
+        Hooks are called after the messages are stored.
 
         Args:
             messages: In the form of OpenAI's chat, its Responses API or Anthropic's messages; stored exactly as given. Items
                 of one reply of the Responses API are one message, as its response is: `{"object": "response", "output": [...]}`. Objects of the two SDKs, and
                 dicts with such objects in their content, are stored as the JSON that the provider takes back.
-            origin: Who speaks, when it is not what the role says: `external` for what was fetched from outside. Without
+            origin: The origin, if the role does not imply it: `external` for text fetched from outside. Without
                 it a tick is the system's, an injection external.
             source: Why it is in the log: `said`, `tick`, `refresh` or `injection`.
-            said_at: When it was said, aware; now when left out.
-            client_id: Names this append; the same one again changes nothing and gives the same numbers.
-            client_ids: Names each message, None for one without a name. A message whose id is stored is passed over and
-                keeps its number, so that a batch that overlaps the log appends the rest of it.
-            wire_format: The form, where it cannot be told from the message.
+            said_at: The time of the message, with a time zone; now when left out.
+            client_id: An id of this append; a repetition changes nothing and returns the same numbers.
+            client_ids: An id of each message, or None. A stored message is skipped and keeps its number, so that a batch
+                may overlap the log.
+            wire_format: The form, if the message does not show it.
 
         Raises:
-            InvalidInputError: a message is none, or does not fit the log; nothing was stored.
+            InvalidInputError: a message is invalid, or does not fit the log; nothing was stored.
             ConflictError: a client id was used before for a message of another meaning.
         """
         return self._call(
@@ -451,7 +449,7 @@ class SyncSession(Blocking[Session]):
         )
 
     def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
-        """Which messages of this session have these client ids, or these hashes: their numbers; unknown ones are left out.
+        """Find sequence numbers by client id or hash; unknown ones are left out.
 
         Args:
             client_ids: As they were given to `append`; an erased message keeps its own.
@@ -471,29 +469,29 @@ class SyncSession(Blocking[Session]):
         preview: bool = False,
         require_complete: bool = False,
     ) -> Window:
-        """What the model is shown next, compacted first when that is due.
+        """Return what the model is shown next, after a compaction if one is due.
 
         Args:
             limit: A lower context limit, in tokens, for this call.
             suffix: Text for the end of this request only; never stored.
             preview: Write nothing: show what the window would be.
-            require_complete: Refuse while a step waits for results, which the window would leave out.
+            require_complete: Refuse while a step waits for results.
 
         Raises:
-            BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
-            OpenStepError: calls of the newest step wait for their results; names them. Nothing was done.
+            BudgetUnsatisfiableError: no window fits the limit; the message names the smallest that works.
+            OpenStepError: calls of the newest step wait for results; the message names them. Nothing was done.
         """
         return self._call(
             self.wrapped.window, limit=limit, suffix=suffix, preview=preview, require_complete=require_complete
         )
 
     def compact(self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False) -> list[Fold]:
-        """Compact now, whatever is due, and give what each event did.
+        """Compact now, due or not, and return what each compaction did.
 
         Args:
             keep_recent: How many of the newest messages stay as they are; at least 1.
-            focus: What the digest should rather hold, in words.
-            dry_run: Write nothing: give what would be done.
+            focus: Words that the digest should prefer.
+            dry_run: Write nothing, and return what would be done.
 
         Raises:
             InvalidInputError: `keep_recent` is below 1.
@@ -502,17 +500,17 @@ class SyncSession(Blocking[Session]):
         return self._call(self.wrapped.compact, keep_recent=keep_recent, focus=focus, dry_run=dry_run)
 
     def refresh(self) -> Refreshed:
-        """Ask the context sources now, and give what each said and which message carries it.
+        """Ask the context sources now, and return the answers and the message that holds them.
 
         Raises:
-            InvalidInputError: there is no source that may be asked.
+            InvalidInputError: no context source is allowed.
         """
         return self._call(self.wrapped.refresh)
 
     def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
-        """Tell what a provider counted for a window's request (cached tokens included), to calibrate the budget.
+        """Report a provider's token count of a window's request (cached tokens included), to calibrate the budget.
 
-        A count of 0, as some providers give while they stream, teaches nothing.
+        A count of 0, as some providers send while they stream, is ignored.
 
         Raises:
             InvalidInputError: the count is negative.
@@ -520,11 +518,11 @@ class SyncSession(Blocking[Session]):
         self._call(self.wrapped.observe_usage, window, counted_tokens=counted_tokens)
 
     def observe_context_error(self, window: Window, *, counted_tokens: int | None = None) -> None:
-        """Tell that a provider refused a window's request as too long; the next window is smaller.
+        """Report that a provider refused a window's request as too long; the next window is smaller.
 
         Args:
             window: The window that was sent.
-            counted_tokens: What the provider's message counted, when it says.
+            counted_tokens: The count in the provider's message, if any.
 
         Raises:
             InvalidInputError: the count is negative.
@@ -532,12 +530,10 @@ class SyncSession(Blocking[Session]):
         self._call(self.wrapped.observe_context_error, window, counted_tokens=counted_tokens)
 
     def messages(self, first: int = 1, last: int | None = None, *, retracted: bool = False) -> list[Message]:
-        """The messages from one sequence number to another, both included; erased ones are left out.
+        """Return the messages from one sequence number to another, both included, without erased ones.
 
-        So are retracted ones, unless they are asked for.
-
-        One call gives at most 1,000; without `last` it gives as many as that from `first` on. The neighbours of message
-        40 are `messages(37, 43)`.
+        Retracted ones are left out unless `retracted` is True. One call returns at most 1,000; without `last`, as many
+        from `first` on.
 
         Raises:
             InvalidInputError: the range is empty, begins below 1, or is too large.
@@ -545,7 +541,7 @@ class SyncSession(Blocking[Session]):
         return self._call(self.wrapped.messages, first, last, retracted=retracted)
 
     def read(self, seq: int, *, page: int = 1) -> Page:
-        """The readable text of one message, a page at a time; the answer says how many pages there are.
+        """Return one page of the text of a message, and the number of pages.
 
         Raises:
             NotFoundError: the session has no such message, or the message no such page.
@@ -561,7 +557,7 @@ class SyncSession(Blocking[Session]):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[SearchHit]:
-        """The messages of this session's log that answer a question, best first.
+        """Search the messages of this session's log, best first.
 
         Args:
             question: In words.
@@ -577,20 +573,20 @@ class SyncSession(Blocking[Session]):
         return self._call(self.wrapped.search, question, limit=limit, roles=roles, since=since, until=until)
 
     def tools(self) -> "SyncMemoryTools":
-        """Tools with which an agent reads and writes its memory of this user, and reads their past conversations.
+        """Return the tools with which an agent reads and writes memory, and reads past conversations.
 
         They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
         """
         return SyncMemoryTools(self._run(self.wrapped.tools), self._portal)
 
     def verify(self) -> Verification:
-        """Check everything that the certificates claim against what is stored. O(log)."""
+        """Check all certificates against the stored messages and digests. O(log)."""
         return self._call(self.wrapped.verify)
 
     def erase(self, seq: int, *, actor: str = "user") -> Erased:
-        """Remove a message and all that was derived from it, in the log and in memory; a tombstone stays.
+        """Erase a message and everything derived from it, in the log and in memory; a tombstone stays.
 
-        Gives what went with it. Items that other messages say too keep the rest.
+        Returns what was erased. Items with other sources keep those.
 
         Raises:
             NotFoundError: the session has no such message.
@@ -604,8 +600,8 @@ class SyncSession(Blocking[Session]):
         They keep their numbers, can still be read by them, and are exported as retracted.
 
         Args:
-            count: How many, of those that are not retracted yet.
-            actor: For the audit.
+            count: How many messages.
+            actor: Who retracts them, for the audit.
 
         Raises:
             InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
@@ -614,10 +610,10 @@ class SyncSession(Blocking[Session]):
         return self._call(self.wrapped.retract, count, actor=actor)
 
     def new(self, *, keep_calibration: bool = True) -> "SyncSession":
-        """A new, empty session that follows this one and becomes the current one.
+        """Create an empty session that follows this one and becomes current.
 
         Args:
-            keep_calibration: Keep what was learnt of the provider's token counts; False learns it anew.
+            keep_calibration: Keep the calibration; False starts a new one.
 
         Raises:
             ConflictError: this one is not the current session; `resume` it first.
@@ -625,7 +621,7 @@ class SyncSession(Blocking[Session]):
         return SyncSession(self._call(self.wrapped.new, keep_calibration=keep_calibration), self._portal)
 
     def branch(self, seq: int) -> "SyncSession":
-        """A session that shares the past up to a message and goes its own way; this one stays current.
+        """Create a session that shares the past up to a message; this one stays current.
 
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
@@ -633,7 +629,7 @@ class SyncSession(Blocking[Session]):
         return SyncSession(self._call(self.wrapped.branch, seq), self._portal)
 
     def rewind(self, seq: int) -> "SyncSession":
-        """A branch that becomes the current session.
+        """Create a branch that becomes the current session.
 
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
@@ -650,11 +646,11 @@ class SyncInspection(Blocking[Inspection]):
 
     @property
     def calibration(self) -> Calibration:
-        """What was learnt of the provider's counts, when the session was read last."""
+        """The calibration as it was when the session was last read."""
         return self.wrapped.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
-        """The shares of its limit, or of a lower one, in the provider's tokens.
+        """The parts of the context limit, or of a lower one, in the provider's tokens.
 
         Raises:
             InvalidInputError: the limit is not a positive whole number.
@@ -662,15 +658,15 @@ class SyncInspection(Blocking[Inspection]):
         return self._run(self.wrapped.budget, limit)
 
     def state(self) -> SessionState:
-        """Its state, read now."""
+        """The state of the session, read now."""
         return self._call(self.wrapped.state)
 
     def note(self) -> str:
-        """The continuity note that the next turn shows; empty when nothing is on its way."""
+        """The continuity note of the next turn; empty when no digest is being written."""
         return self._call(self.wrapped.note)
 
     def hurry(self) -> None:
-        """Have an append that waits for context sources wait no longer; what they say later joins the next turn."""
+        """Stop an append that waits for context sources; late answers join the next turn."""
         self._call(self.wrapped.hurry)
 
     def trace(self) -> Trace:
@@ -691,10 +687,10 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.compactions, after_ordinal=after_ordinal, limit=limit)
 
     def calls(self, *, compaction: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:
-        """What was asked of models for this session, in the order of recording: tokens, cost, and how each call ended.
+        """List the model calls for this session, oldest first: tokens, cost, and how each call ended.
 
         Args:
-            compaction: Only for the compaction with this id.
+            compaction: Only calls for this compaction.
             after: The last id of the page before.
             limit: How many at most.
 
@@ -704,7 +700,7 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.calls, compaction=compaction, after=after, limit=limit)
 
     def retry(self, compaction_id: str) -> Compaction:
-        """Have a degraded compaction's digest written again, now, and give what became of the compaction.
+        """Write the digest of a degraded compaction again, now, and return the compaction.
 
         Raises:
             NotFoundError: the session's log has no such compaction.
@@ -723,9 +719,9 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self.wrapped.cancel, compaction_id)
 
     def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> "SyncReplay":
-        """A replay of a transcript's messages into this session, message by message, which measures what it does.
+        """Replay a transcript into this session message by message, and measure the result.
 
-        Run `turns()` of what it gives to its end, then ask it for its `report()`.
+        Run `turns()` of the result to its end, then call `report()`.
 
         Raises:
             InvalidInputError: one of them is no message; with `line`. Or there is no such provider.
@@ -816,21 +812,21 @@ class SyncAdmin(Blocking[Admin]):
 
     @property
     def requests(self) -> "SyncRequests":
-        """The writes that clients of a server may repeat, and what they were answered with."""
+        """The writes with an idempotency key, and their responses."""
         return SyncRequests(self.wrapped.requests, self._portal)
 
     @property
     def usage(self) -> "SyncUsageStore":
-        """Where calls of models are recorded: for what calls models beside the engine."""
+        """The record of model calls, for programs that call models beside the engine."""
         return SyncUsageStore(self.wrapped.usage, self._portal)
 
     @property
     def leases(self) -> "SyncLeaseStore":
-        """Who does a piece of work now, over all processes of the store: for what answers beside the engine."""
+        """The leases on pieces of work, over all processes of the store."""
         return SyncLeaseStore(self.wrapped.leases, self._portal)
 
     def get_record(self, session_id: str) -> SessionRecord:
-        """Whose the session with this id is, and where it came from.
+        """Return the record of a session.
 
         Raises:
             NotFoundError: there is none.
@@ -838,7 +834,7 @@ class SyncAdmin(Blocking[Admin]):
         return self._call(self.wrapped.get_record, session_id)
 
     def get_compaction(self, compaction_id: str) -> Compaction:
-        """The compaction with this id; `session_id` says whose it is.
+        """Return a compaction by its id.
 
         Raises:
             NotFoundError: there is none.
@@ -854,14 +850,14 @@ class SyncAdmin(Blocking[Admin]):
         limit: int = 100,
         newest_first: bool = True,
     ) -> list[BrowsedSession]:
-        """Sessions with how far each is, against the order of their creation or in it.
+        """List sessions with their figures, newest or oldest first.
 
         Args:
-            user: Only of this one.
-            agent: Only with this one.
+            user: Only sessions of this user.
+            agent: Only sessions with this agent.
             after: The last id of the page before.
             limit: How many at most.
-            newest_first: Begin with the one that was made last.
+            newest_first: Begin with the newest session.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -874,7 +870,7 @@ class SyncAdmin(Blocking[Admin]):
     def search_messages(
         self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> SearchedUsers:
-        """The messages that answer a question, of the next 50 users in the order in which they became known.
+        """Search the messages of the next 50 users, the oldest users first.
 
         Args:
             question: In words.
@@ -889,39 +885,39 @@ class SyncAdmin(Blocking[Admin]):
         return self._call(self.wrapped.search_messages, question, agent=agent, after=after, limit=limit)
 
     def list_agents(self) -> list[AgentId]:
-        """Every agent with a session, by name, whether the settings describe it or not."""
+        """List every agent with a session, by name, configured or not."""
         return self._call(self.wrapped.list_agents)
 
     def count_work(self) -> WorkCounts:
-        """How much there is in the store, over all users, and how much of it waits."""
+        """Count what is in the store, over all users, and what is pending."""
         return self._call(self.wrapped.count_work)
 
     def unfinished(self, *, limit: int = 100) -> list[Compaction]:
-        """Compactions that have not ended, over all users, oldest first."""
+        """List compactions that have not ended, over all users, oldest first."""
         return self._call(self.wrapped.unfinished, limit=limit)
 
     def degraded(self, *, limit: int = 100) -> list[Compaction]:
-        """Compactions that ended degraded, over all users, newest first; `Session.inspect.retry` has one written again."""
+        """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
         return self._call(self.wrapped.degraded, limit=limit)
 
     def spent_today(self) -> list[Spend]:
-        """What calls of models came to since midnight UTC, by model and purpose."""
+        """The cost of model calls since midnight UTC, by model and purpose."""
         return self._call(self.wrapped.spent_today)
 
     def check_store(self) -> list[str]:
-        """Problems of the store's own files; empty when there are none."""
+        """Check the store's files, and return the problems; empty when there are none."""
         return self._call(self.wrapped.check_store)
 
     def count_jobs(self) -> dict[str, int]:
-        """How many jobs wait for workers (`todo`) and run (`doing`); nothing where work is not left to workers."""
+        """Count the jobs that wait for workers (`todo`) and run (`doing`); empty without workers."""
         return self._call(self.wrapped.count_jobs)
 
     def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
-        """Do the work that processes of this store leave to workers, until cancelled.
+        """Run as a worker of this store until cancelled.
 
         Args:
             concurrency: How many jobs are done at once.
-            heartbeat_secs: How often this worker gives a sign of life; the jobs of one that missed three are done again.
+            heartbeat_secs: How often this worker reports that it is alive; after three missed reports its jobs are done again.
             drain_secs: How long running jobs may take once it is cancelled.
 
         Raises:
@@ -930,16 +926,16 @@ class SyncAdmin(Blocking[Admin]):
         self._call(self.wrapped.work, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
 
     def finish_erasing(self) -> bool:
-        """Clear the store's own files of what was erased; False while another reader holds on to it.
+        """Clear the store's files of erased data; False while another process still reads it.
 
-        Erases do it by themselves; one that is reported as pending is finished by this, or by the next recovery.
+        Erases do this themselves; a pending one is completed by this, or by the next recovery.
         """
         return self._call(self.wrapped.finish_erasing)
 
     def verify_erased(self, *, user: str = DEFAULT_NAME, words: Sequence[str]) -> list[WordPlace]:
-        """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
+        """List every place where one of the words can still be read of a user; empty when they are gone.
 
-        Letters are compared without case; search finds words of the same stem.
+        Ignores case, and finds words of the same stem. O(all data of the user).
 
         Raises:
             InvalidInputError: the text names no user, or `words` is no list of texts.
@@ -971,13 +967,13 @@ class SyncMemory(Blocking[Memory]):
         return self.wrapped.user_id
 
     def head(self) -> MemoryVersion:
-        """Where memory stands: a revision that every change raises, and an epoch that every erase raises."""
+        """The version of memory: a revision that every change raises, and an epoch that every erase raises."""
         return self._call(self.wrapped.head)
 
     def items(
         self, *, statuses: Sequence[ItemStatus] = ("active",), after: str | None = None, limit: int = 100
     ) -> list[Item]:
-        """Items in the order in which memory first had them; `after` is the last id of the page before.
+        """List items, the oldest first; `after` is the last id of the page before.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
@@ -996,9 +992,9 @@ class SyncMemory(Blocking[Memory]):
         after: str | None = None,
         limit: int = 100,
     ) -> ItemPage:
-        """Items of a kind, tier or text, page by page; those that an agent is given, where one is named.
+        """Find items by kind, tier or text, page by page; with an agent only those that it sees.
 
-        Active items with a text come best first, on one page; all others in the order in which memory first had them.
+        With a text, active items come best first on one page; without, the oldest first.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -1017,13 +1013,13 @@ class SyncMemory(Blocking[Memory]):
         )
 
     def quarantine(self, *, limit: int = 100) -> list[Item]:
-        """Items that a scan held back: visible here, never shown to a model."""
+        """List the items that the threat scan held back; no model is shown them."""
         return self._call(self.wrapped.quarantine, limit=limit)
 
     def release(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
-        """Let an item out of quarantine: for the person whose memory it is, or an operator, who has read it. No tool does it.
+        """Release an item from quarantine after a person has read it. No tool for agents does this.
 
-        The same words are not held back again; other words of the item are scanned as ever.
+        The same words pass later scans; an edit of them is scanned again.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -1033,7 +1029,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.release, item_id, expected_revision=expected_revision, actor=actor)
 
     def item(self, item_id: str) -> list[Item]:
-        """Every revision of an item, oldest first; the last is what it is now.
+        """Return every revision of an item, oldest first; the last one is current.
 
         Raises:
             NotFoundError: this user has no such item, or it is another agent's.
@@ -1041,9 +1037,9 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.item, item_id)
 
     def why(self, item_id: str) -> list[Because]:
-        """The exact messages behind an item, oldest first; those of what it replaced too.
+        """Return the source messages of an item and of the items it replaced, oldest first.
 
-        Only messages of this user's sessions are given, to an agent those of its own; of others there is the quote.
+        An agent gets messages of its own sessions only; of others it gets the quote.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -1051,7 +1047,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.why, item_id)
 
     def search(self, question: str, *, limit: int = 10) -> list[ItemHit]:
-        """Active items that share words with a question, best first, archived ones too."""
+        """Search active items by words, best first, archived ones too."""
         return self._call(self.wrapped.search, question, limit=limit)
 
     def search_all(
@@ -1064,7 +1060,7 @@ class SyncMemory(Blocking[Memory]):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Found:
-        """What answers a question in messages, items and topics, each best first.
+        """Search messages, items and topics, each best first.
 
         Args:
             question: In words.
@@ -1083,7 +1079,7 @@ class SyncMemory(Blocking[Memory]):
         )
 
     def budgets(self) -> tuple[Budget, ...]:
-        """How much of its budget each tier of the always-injected block takes: the user tier's first, then agents'."""
+        """How much of its budget each tier of the block takes: the user tier first, then agents."""
         return self._call(self.wrapped.budgets)
 
     def add(
@@ -1096,14 +1092,13 @@ class SyncMemory(Blocking[Memory]):
         valid_to: datetime | None = None,
         actor: str = "user",
     ) -> Item:
-        """Add what a person enters, word for word. What says the same already is only seen again.
+        """Add an item, word for word. If an equal item exists, it is only seen again.
 
-        Of the agent tier it is a note of the agent that is named, or else of this handle's.
-
-        What a scan finds a threat in is quarantined: it comes back with that status.
+        In the agent tier it is a note of the named agent, or of this handle's. If the scan finds a threat, the item is
+        quarantined and has that status.
 
         Raises:
-            InvalidInputError: it is empty, or says what was forgotten, or what an item of more authority denies.
+            InvalidInputError: it is empty, was forgotten before, or contradicts an item of more authority.
             ForbiddenError: this handle writes for another agent only.
         """
         return self._call(
@@ -1111,13 +1106,13 @@ class SyncMemory(Blocking[Memory]):
         )
 
     def edit(self, item_id: str, statement: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
-        """Give an item another statement; its evidence stays.
+        """Change the statement of an item; its evidence stays.
 
         Args:
-            item_id: Which.
-            statement: What it says from now on.
-            expected_revision: The revision that the caller saw; None takes any.
-            actor: For the audit.
+            item_id: The item.
+            statement: The new statement.
+            expected_revision: The revision that the caller has read; None accepts any.
+            actor: Who changes it, for the audit.
 
         Raises:
             NotFoundError: this user has no such item.
@@ -1126,9 +1121,9 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.edit, item_id, statement, expected_revision=expected_revision, actor=actor)
 
     def forget(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
-        """Erase an item with all its revisions, out of topics and dreams too; its id stays. Errors as in `edit`.
+        """Erase an item with all its revisions, also from topics and dreams; its id stays. Errors as in `edit`.
 
-        The messages that said it stay; see `Session.erase`.
+        Its source messages stay; see `Session.erase`.
         """
         return self._call(self.wrapped.forget, item_id, expected_revision=expected_revision, actor=actor)
 
@@ -1141,7 +1136,7 @@ class SyncMemory(Blocking[Memory]):
         expected_revision: int | None = None,
         actor: str = "user",
     ) -> tuple[TopicId, ...]:
-        """Erase the topics with this name, with all their revisions, out of dreams too; their items stay.
+        """Erase the topics with this name and all their revisions, also from dreams; their items stay.
 
         Args:
             name: Of the topics.
@@ -1159,7 +1154,7 @@ class SyncMemory(Blocking[Memory]):
         )
 
     def agent_index(self, agent: str) -> AgentIndex:
-        """What one agent has for itself: the topics of its own tier, by name, and how many active items.
+        """Return the topics of the tier of one agent, by name, and the number of its active items.
 
         Raises:
             ForbiddenError: this handle sees another agent only.
@@ -1167,7 +1162,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.agent_index, agent)
 
     def forget_agent(self, agent: str, *, actor: str = "user") -> AgentForgotten:
-        """Erase all that one agent has for itself, its topics and items, in one change; everything else stays.
+        """Erase the topics and items of the tier of one agent, in one change.
 
         Raises:
             ForbiddenError: this handle writes for another agent only.
@@ -1175,25 +1170,25 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.forget_agent, agent, actor=actor)
 
     def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
-        """Take back the last change of an item, with what changed beside it; the item first. Errors as in `edit`."""
+        """Undo the last change of an item and of the items that changed with it. Errors as in `edit`."""
         return self._call(self.wrapped.undo, item_id, expected_revision=expected_revision, actor=actor)
 
     def topics(self, *, include_expired: bool = False) -> list[Topic]:
-        """The topics that hold now, by tier and name.
+        """List the current topics, by tier and name.
 
         Args:
-            include_expired: Those past their end, too.
+            include_expired: Include topics past their end.
         """
         return self._call(self.wrapped.topics, include_expired=include_expired)
 
     def topic_index(self) -> TopicIndex:
-        """The topics that hold now, by name, and where memory stands; those past their end are not shown."""
+        """Return the current topics by name, and the version of memory, without topics past their end."""
         return self._call(self.wrapped.topic_index)
 
     def get_topic(self, name: str, *, tier: Tier | None = None, agent: str | None = None) -> list[Topic]:
-        """Every revision of the one topic that a name means, oldest first; the last is what it says now.
+        """Return every revision of a topic, oldest first; the last one is current.
 
-        Where several have the name: one that is active, and of the user tier, if there is one.
+        If several topics have the name, an active one and one of the user tier come first.
 
         Raises:
             NotFoundError: there is none, or it is past its end, or erased.
@@ -1202,7 +1197,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.get_topic, name, tier=tier, agent=agent)
 
     def topic(self, name: str) -> list[Topic]:
-        """Every revision of the topics with a name, oldest first.
+        """Return every revision of the topics with a name, oldest first.
 
         Raises:
             NotFoundError: there never was one.
@@ -1210,7 +1205,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.topic, name)
 
     def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
-        """Consolidate now what no dream has read yet; None when there is nothing, or one is on its way.
+        """Run a dream now; None if there is nothing new, or a dream is running.
 
         Args:
             agent: With whom; None for this handle's agent.
@@ -1222,15 +1217,15 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.dream, agent=agent, actor=actor)
 
     def dream_diff(self, dream_id: str) -> tuple[TopicDiff, ...]:
-        """What a dream changes of each topic, on which items, and what the new text has lost. Errors as `get_dream`."""
+        """Return the changes of a dream for each topic, their items, and what the new text lost. Errors as `get_dream`."""
         return self._call(self.wrapped.dream_diff, dream_id)
 
     def dreams(self, *, limit: int = 100) -> list[Dream]:
-        """Dreams, newest first: what each wrote, from which items, and what it cost."""
+        """List dreams, newest first: what each wrote, from which items, and its cost."""
         return self._call(self.wrapped.dreams, limit=limit)
 
     def get_dream(self, dream_id: str) -> Dream:
-        """One dream.
+        """Return one dream.
 
         Raises:
             NotFoundError: this user has no such dream, or it is another agent's.
@@ -1238,11 +1233,11 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.get_dream, dream_id)
 
     def approve(self, dream_id: str, *, actor: str = "user") -> Dream:
-        """Carry out a proposed dream.
+        """Apply a proposed dream.
 
         Raises:
             NotFoundError: this user has no such dream.
-            ConflictError: it is not proposed, or memory has moved on too far.
+            ConflictError: it is not proposed, or memory has changed too much.
         """
         return self._call(self.wrapped.approve, dream_id, actor=actor)
 
@@ -1251,11 +1246,11 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.reject, dream_id, actor=actor)
 
     def revert(self, dream_id: str, *, actor: str = "user") -> Dream:
-        """Bring back the topics that a dream changed. Errors as in `approve`."""
+        """Restore the topics that a dream changed. Errors as in `approve`."""
         return self._call(self.wrapped.revert, dream_id, actor=actor)
 
     def extractions(self, *, after: int = 0, limit: int = 100) -> list[Extraction]:
-        """Every pass over messages, and what it found; `after` is the last ordinal of the page before."""
+        """List extractions with what they found, oldest first; `after` is the last ordinal of the page before."""
         return self._call(self.wrapped.extractions, after=after, limit=limit)
 
     def latest_extractions(self, *, before: int | None = None, limit: int = 100) -> list[Extraction]:
@@ -1265,7 +1260,7 @@ class SyncMemory(Blocking[Memory]):
     def audit_page(
         self, *, action: AuditAction | None = None, before: AuditPlace | None = None, limit: int = 100
     ) -> AuditPage:
-        """What was read, written and erased, from the newest on, and whether sessions that it names are gone.
+        """Return a page of the audit, newest first, and whether sessions that it names were erased.
 
         Args:
             action: Only this one.
@@ -1275,7 +1270,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.audit_page, action=action, before=before, limit=limit)
 
     def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
-        """What was read, written and erased, by whom, newest first.
+        """List what was read, written and erased, and by whom, newest first.
 
         Args:
             before: Only what was before a moment; or the last entry of the page before, for the next one.
@@ -1284,7 +1279,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.audit, before=before, limit=limit)
 
     def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
-        """Record in the audit that this memory was read, for programs that show it: a server, an export of one's own.
+        """Record in the audit that a program has read this memory.
 
         Args:
             actor: Who read.

@@ -216,7 +216,9 @@ async def test_a_tool_that_writes_cannot_be_allowed(script: WriteScript, command
         "mcp": {"desk": {"command": list(command), "allow": ["write_note"]}},
     }
     async with opened({"plain": hand}) as agents:
-        with pytest.raises(InvalidInputError, match="the tool 'write_note' of the server 'desk' writes"):
+        with pytest.raises(
+            InvalidInputError, match="the tool 'write_note' of the server 'desk' is declared as writing"
+        ):
             await agents.hands.query_hand("plain", "Write it down.")
         assert await agents.engine.admin.usage.list_calls(limit_count=9) == []
 
@@ -386,7 +388,7 @@ async def test_a_model_that_only_calls_tools_is_given_up(script: WriteScript) ->
         "tools": ["desk_tools:add"],
     }
     async with opened({"plain": hand}) as agents:
-        with pytest.raises(ModelReplyError, match="came to no answer within 12 requests"):
+        with pytest.raises(ModelReplyError, match="gave no answer within 12 requests"):
             await agents.hands.query_hand("plain", "Well?")
 
 

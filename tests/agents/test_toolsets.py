@@ -211,7 +211,7 @@ async def test_headers_stay_with_their_server(monkeypatch: pytest.MonkeyPatch, s
     monkeypatch.setenv("FAR_KEY", "k-5678")
     with record() as (elsewhere, strange), record(elsewhere) as (url, own):
         mcp = {"far": served(url=url, headers={"X-Api-Key": "FAR_KEY"})}
-        with pytest.raises(ToolServerError, match="the server of tools 'far' cannot be used") as caught:
+        with pytest.raises(ToolServerError, match="the tool server 'far' cannot be used") as caught:
             await call(script, [], mcp=mcp)
     assert own
     assert strange == []
@@ -246,7 +246,7 @@ async def test_a_tool_that_writes_is_no_tool_of_a_reader(script: WriteScript, co
     """A tool that writes by its server's own word is refused to whoever only reads, and is an agent's all the same."""
     mcp = {"desk": served(command=tuple(command), allow=("read_note", "write_note"))}
     assert await call(script, [("desk_read_note", {"name": "a"})], mcp=mcp)
-    with pytest.raises(InvalidInputError, match="the tool 'write_note' of the server 'desk' writes"):
+    with pytest.raises(InvalidInputError, match="the tool 'write_note' of the server 'desk' is declared as writing"):
         await call(script, [], mcp=mcp, reads_only=True)
 
 

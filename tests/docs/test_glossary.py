@@ -11,7 +11,7 @@ import pytest
 @pytest.fixture(scope="module")
 def glossary(project: Path) -> str:
     """The text of the glossary."""
-    return (project / "docs" / "glossary.md").read_text("utf-8")
+    return (project / "docs" / "reference" / "glossary.md").read_text("utf-8")
 
 
 def read_banned(glossary: str) -> dict[str, frozenset[str]]:

@@ -85,20 +85,20 @@ def test_every_setting_has_its_row(project: Path, key: str) -> None:
     )
 
 
-def test_the_drawn_states_are_those_of_the_table(project: Path) -> None:
-    """The states and transitions of a compaction are drawn from their tables; `make pages` writes them anew."""
-    page, script = (project / "docs" / "compaction.md").read_text("utf-8"), load_pages_script(project)
-    assert script.draw_states() in page
+def test_the_listed_states_are_those_of_the_tables(project: Path) -> None:
+    """The states and transitions of a compaction are those of their tables; `make pages` writes them anew."""
+    page, script = read_page(project, "compaction.md"), load_pages_script(project)
+    assert script.write_states() in page
     assert script.put_states(page) == page
 
 
 def test_every_state_of_a_compaction_is_explained(project: Path) -> None:
-    """The guide lists each state of a compaction, and the page about compaction explains each cause."""
+    """The guide lists each state of a compaction, and the reference explains each cause."""
     guide = (project / "docs" / "how-to" / "compact.md").read_text("utf-8")
     states = re.search(r"(?s)\| state \| what it means \|\n(.*?)\n\n", guide)
     assert states
     assert re.findall(r"^\| `(\w+)` \|", states[1], re.MULTILINE) == list(typing.get_args(CompactionState))
-    section = (project / "docs" / "compaction.md").read_text("utf-8").partition("## The states of a compaction")[2]
+    section = read_page(project, "compaction.md").partition("## The states of a compaction")[2]
     listed = re.findall(r"^- (\*.*?): ", section.partition("<!--")[0], re.MULTILINE)
     assert re.findall(r"\*([\w ]+)\*", " ".join(listed)) == list(typing.get_args(Cause))
 
@@ -148,8 +148,8 @@ async def test_every_table_has_its_row(project: Path, tmp_path: Path) -> None:
 
 
 def test_every_event_has_its_row(project: Path) -> None:
-    """The how-to names every kind of event in a table, and no other."""
-    page = (project / "docs/how-to/observe.md").read_text("utf-8").partition("## Log lines")[0]
+    """The reference names every kind of event in a table, and no other."""
+    page = read_page(project, "events.md").partition("## Spans")[0]
     rows = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
     named = [kind for row in rows for kind in re.findall(r"`(\w+)`", row)]
     kinds = [typing.get_type_hints(event)["kind"] for event in typing.get_args(Event)]

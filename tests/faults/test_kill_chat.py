@@ -224,7 +224,7 @@ def test_killed_while_sources_are_asked_it_has_not_taken_the_message(shop: Path,
     log = anyio.run(read, shop)
     assert tuple(message.kind for message in log) == ("user", "assistant")
     require_told(chat, log)
-    assert "nothing waits for an answer" in reopen(shop, "/again")[0]["text"]
+    assert "no message waits for an answer" in reopen(shop, "/again")[0]["text"]
 
 
 @pytest.mark.parametrize("name", [name for name in PLACES if name != "refresh"])

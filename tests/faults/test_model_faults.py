@@ -53,7 +53,7 @@ ROWS = {
         steps=(Step(fault="timeout"),), problem="did not answer within", settings={"summary_timeout_secs": 0.01}
     ),
     "unavailable": Row(steps=(Step(fault="unavailable"),), problem="cannot be reached"),
-    "rate limit": Row(steps=(Step(fault="rate_limit"),), problem="wants fewer requests"),
+    "rate limit": Row(steps=(Step(fault="rate_limit"),), problem="too many requests"),
     "rate limit that passes": Row(
         steps=(Step(fault="rate_limit"), *GOOD), problem="", state="done", settings={"retries": 1}
     ),

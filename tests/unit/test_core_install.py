@@ -71,7 +71,7 @@ def test_the_command_says_what_it_needs(project: Path, arguments: list[str]) -> 
         (["--help"], 0, ""),
         (["chat"], 2, "error: a chat needs the extra `agents`: pip install 'everfold[agents]'"),
         (["serve"], 2, "error: serving needs the extra `server`: pip install 'everfold[cli,server]'"),
-        (["mcp"], 2, "error: a server of tools needs the extra `mcp`: pip install 'everfold[cli,mcp]'"),
+        (["mcp"], 2, "error: an MCP server needs the extra `mcp`: pip install 'everfold[cli,mcp]'"),
     ],
 )
 def test_with_the_extra_the_command_works(project: Path, arguments: list[str], returncode: int, said: str) -> None:

@@ -117,7 +117,7 @@ class Chat:
             EverfoldError: the model or the store did not serve; a `Cut` came before, where an answer had begun.
         """
         if not text.strip():
-            raise InvalidInputError("there is nothing to say: the text is blank")
+            raise InvalidInputError("the message is empty; write some text")
         return self._run(text)
 
     async def answer(self) -> AsyncGenerator[ChatEvent]:
@@ -128,7 +128,7 @@ class Chat:
         """
         cut = await find_cut(self._session)
         if cut is None or not cut.is_open:
-            raise InvalidInputError(f"session {self._session.id}: nothing waits for an answer; say something")
+            raise InvalidInputError(f"session {self._session.id}: no message waits for an answer; send one")
         async with aclosing(self._run(None)) as events:
             async for event in events:
                 yield event

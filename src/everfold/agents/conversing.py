@@ -95,7 +95,7 @@ async def converse(
             )
     except UsageLimitExceeded as error:
         raise ModelReplyError(
-            f"the model {model.name} came to no answer within {MOST_REQUESTS} requests and {MOST_CALLS} tool calls; ask "
+            f"the model {model.name} gave no answer within {MOST_REQUESTS} requests and {MOST_CALLS} tool calls; ask "
             "for less, or give it fewer tools",
             model=model.name,
         ) from error

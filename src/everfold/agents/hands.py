@@ -210,7 +210,7 @@ class Hands:
         )
         if tally.is_refused:
             raise ModelReplyError(
-                f"the model of the hand {hand.name!r} declined to answer; ask otherwise", hand=hand.name
+                f"the model of the hand {hand.name!r} declined to answer; rephrase the question", hand=hand.name
             )
         text = fit_answer(text, max_output_tokens=tokens, is_cut=tally.is_cut)
         return HandAnswer(

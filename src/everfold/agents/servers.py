@@ -45,7 +45,7 @@ def open_server(
     """
     if not _NAME.fullmatch(name):
         raise InvalidInputError(
-            f"the server of tools {name!r} needs a name of letters, digits, - and _, of at most 32: it is a part of the "
+            f"the tool server {name!r} needs a name of letters, digits, - and _, of at most 32: it is a part of the "
             "names of its tools"
         )
     env = _read_values(name, settings.env, environ)
@@ -78,7 +78,7 @@ def _guard(name: str, url: str, *, allow_private: bool) -> Callable[..., AsyncCl
 
     def refuse(host: str) -> ToolServerError:
         return ToolServerError(
-            f"the server of tools {name!r} leads to {clean_line(host, most_chars=100)}, which is in a private network; "
+            f"the tool server {name!r} leads to {clean_line(host, most_chars=100)}, which is in a private network; "
             "set allow_private = true for this server if that is meant"
         )
 
@@ -99,7 +99,7 @@ def _read_values(name: str, references: Mapping[str, str], environ: Mapping[str,
     for key, variable in references.items():
         if not environ.get(variable):
             raise InvalidInputError(
-                f"the server of tools {name!r} needs the variable {variable} for {key}, which is not set; set it for the "
+                f"the tool server {name!r} needs the variable {variable} for {key}, which is not set; set it for the "
                 "process that runs Everfold",
                 variable=variable,
             )
@@ -130,7 +130,7 @@ class _ServerTools(WrapperToolset[object]):
             is_in = True
         except Exception as error:
             raise ToolServerError(
-                f"the server of tools {self.name!r} cannot be used: {self._hide(say_briefly(error))}{self._read_last()}; "
+                f"the tool server {self.name!r} cannot be used: {self._hide(say_briefly(error))}{self._read_last()}; "
                 "check its command or address, and start it by hand to see more"
             ) from error
         finally:
@@ -152,12 +152,12 @@ class _ServerTools(WrapperToolset[object]):
             raise
         except Exception as error:
             raise ToolServerError(
-                f"the server of tools {self.name!r} does not say what it has: {self._hide(say_briefly(error))}; look at it"
+                f"the tool server {self.name!r} did not list its tools: {self._hide(say_briefly(error))}; start it by hand to see more"
             ) from error
         missing = [name for name in self.allow or () if name not in known]
         if missing:
             raise InvalidInputError(
-                f"the server of tools {self.name!r} has no {', '.join(missing)}; it has {', '.join(sorted(known))}: "
+                f"the tool server {self.name!r} has no {', '.join(missing)}; it has {', '.join(sorted(known))}: "
                 "correct its `allow`"
             )
         allowed = {name: tool for name, tool in known.items() if self.allow is None or name in self.allow}
@@ -175,7 +175,7 @@ class _ServerTools(WrapperToolset[object]):
         except MEANT:
             raise
         except Exception as error:
-            raise ToolFailed(f"the server {self.name} failed with {self._hide(say_briefly(error))}") from error
+            raise ToolFailed(f"the tool server {self.name} failed with {self._hide(say_briefly(error))}") from error
 
     def _require_readers(self, tools: Mapping[str, ToolsetTool[object]]) -> None:
         """Refuse a tool that writes by its server's own word; a server that says nothing is believed to be read."""
@@ -185,8 +185,8 @@ class _ServerTools(WrapperToolset[object]):
             said = (tool.tool_def.metadata or {}).get("annotations") or {}
             if said.get("readOnlyHint") is False or said.get("destructiveHint") is True:
                 raise InvalidInputError(
-                    f"the tool {name!r} of the server {self.name!r} writes, by that server's own word, and a hand only "
-                    "reads; take it from `allow`"
+                    f"the tool {name!r} of the server {self.name!r} is declared as writing, and a hand only "
+                    "reads; remove it from `allow`"
                 )
 
     def _read_last(self) -> str:

@@ -148,9 +148,11 @@ def finish_draft(draft: Draft, response: ModelResponse, name: str) -> None:
         case "length":
             draft.interrupt(_LENGTH)
         case "error":
-            raise ModelReplyError(f"the model {name} broke its answer off with an error; ask again", model=name)
+            raise ModelReplyError(
+                f"the model {name} stopped in the middle of its answer with an error; ask again", model=name
+            )
         case _ if not draft.text.strip() and not draft.calls:
-            raise ModelReplyError(f"the model {name} answered nothing; ask again, or use another model", model=name)
+            raise ModelReplyError(f"the model {name} gave an empty answer; ask again, or use another model", model=name)
 
 
 def _name_calls(parts: Sequence[ToolCallPart]) -> list[Call]:

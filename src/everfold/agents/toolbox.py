@@ -72,9 +72,7 @@ class Toolbox(AbstractAsyncContextManager["Toolbox"]):
 
     def _require_names(self) -> None:
         if twice := sorted(self._tools.keys() & set(self._builtin)):
-            raise InvalidInputError(
-                f"the tool {twice[0]!r} of the agent has the name of a tool of memory or history; give it another one"
-            )
+            raise InvalidInputError(f"the tool {twice[0]!r} of the agent has the name of a built-in tool; rename it")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -53,7 +53,7 @@ def open_toolsets(
         opened.append(FunctionToolset(_make_tools(tools)))
     if mcp:
         if find_spec("fastmcp") is None:
-            raise InvalidInputError("servers of tools need the extra `agents`: pip install 'everfold[agents]'")
+            raise InvalidInputError("tool servers need the extra `agents`: pip install 'everfold[agents]'")
         from everfold.agents.servers import open_server
 
         opened += [open_server(name, mcp[name], reads_only=reads_only, environ=environ) for name in mcp]

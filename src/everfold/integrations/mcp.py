@@ -21,7 +21,7 @@ from everfold.engine import Everfold
 from everfold.errors import AccessError, ForbiddenError, InvalidInputError, UnauthenticatedError
 
 if find_spec("mcp") is None:
-    raise InvalidInputError("the server of tools needs the extra `mcp`: pip install 'everfold[mcp]'")
+    raise InvalidInputError("an MCP server needs the extra `mcp`: pip install 'everfold[mcp]'")
 
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server

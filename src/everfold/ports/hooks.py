@@ -4,12 +4,11 @@ from everfold.core.observation.hooks import MemoryWrite, PendingFold, SessionEnd
 
 
 class Hooks:
-    """One plug-in. Make a subclass with the hooks that it needs, and give it to `everfold.open(hooks=[...])`.
+    """A plug-in: make a subclass with the hooks that it needs, and pass it to `everfold.open(hooks=[...])`.
 
-    A hook that a subclass does not have is never called. Each call is awaited where it happens, in the order in which
-    plug-ins were given, for at most `hooks.timeout_secs`. One that raises or takes longer is reported. The others
-    are called all the same, and the append or switch stays: everything is stored before a hook is called, except for
-    `on_pre_compress`, which is called before a message is folded.
+    Plug-ins are called in the order in which they were given, for at most `hooks.timeout_secs` each. One that raises or
+    takes longer is reported, and the others are still called. Everything is stored before a hook is called, except that
+    `on_pre_compress` is called before a message is folded.
 
     Code that does not await cannot be stopped, and blocks the event loop.
     """
@@ -20,7 +19,7 @@ class Hooks:
         return type(self).__name__
 
     async def on_pre_compress(self, fold: PendingFold) -> str:  # noqa: ARG002 - what a subclass takes
-        """Save what must not be lost of the messages, and give a hint for the model that writes their digest, or ""."""
+        """Save what must not be lost of the messages, and return a hint for the model that writes their digest, or ""."""
         return ""
 
     async def on_session_switch(self, switch: SessionSwitch) -> None:
@@ -36,4 +35,4 @@ class Hooks:
         """An answer was appended."""
 
     async def on_memory_write(self, write: MemoryWrite) -> None:
-        """Something was written to memory. Not called in this release, which has no memory."""
+        """An append changed memory; called for agents with structured memory only."""

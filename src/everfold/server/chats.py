@@ -151,7 +151,7 @@ async def _require_open(chat: Chat) -> None:
     cut = await chat.find_cut()
     if cut is None or not cut.is_open:
         raise InvalidInputError(
-            f"session {chat.session.id}: nothing waits for an answer; say something", session=chat.session.id
+            f"session {chat.session.id}: no message waits for an answer; send one", session=chat.session.id
         )
 
 

@@ -57,11 +57,11 @@ class Hosts:
             return
         found = _HOST.fullmatch(given[0]) if len(given) == 1 else None
         if found is None:
-            raise MalformedRequestError("a request names one host: send `Host` once, as NAME or NAME:PORT")
+            raise MalformedRequestError("a request must name one host: send `Host` once, as NAME or NAME:PORT")
         name = found["name"].lower().rstrip(".").strip("[]")
         if not self._has(name):
             raise MisdirectedError(
-                f"this server does not answer for the host {name!r}; use an address that it listens on, or add the name "
+                f"this server does not serve the host {name!r}; use an address that it listens on, or add the name "
                 "to server.allowed_hosts"
             )
 

@@ -86,7 +86,7 @@ class Problem(BaseModel):
     title: str = Field(description="The status in words.", examples=["Not Found"])
     status: int = Field(examples=[404])
     code: str = Field(description="A stable word for programs.", examples=["not_found"])
-    detail: str = Field(examples=["this user's memory has no item 'itm_1'; list it"])
+    detail: str = Field(examples=["this user's memory has no item 'itm_1'; list the items"])
     request_id: str = Field(examples=["req_0f4c9d2b"])
     retryable: bool = Field(default=False, description="The same request may succeed later, unchanged.")
     ids: dict[str, str | int] = Field(

@@ -119,7 +119,7 @@ def test_what_cannot_be_asked(run: Run, here: Path) -> None:
     """An unknown hand, a time limit of nothing and an option in the wrong place end with the codes of their errors."""
     assert "did you mean 'calendar'?" in run("hands", "ask", "calender", "Well?", code=3).stderr
     assert "above 0" in run("hands", "ask", "calendar", "Well?", "--timeout", "0", code=2).stderr
-    assert "options stand behind `ask`" in run("hands", "--json", "ask", "calendar", "Well?", code=2).stderr
+    assert "put the options after `ask`" in run("hands", "--json", "ask", "calendar", "Well?", code=2).stderr
     (here / "script.jsonl").write_text(json.dumps({"fault": "timeout"}), "utf-8")
     late = run("hands", "ask", "calendar", "Well?", "--timeout", "0.5", code=6)
     assert "within 0.5 s" in " ".join(late.stderr.split())

@@ -328,7 +328,7 @@ def test_import_tells_an_export_from_a_transcript(run: Run, here: Path) -> None:
     (here / "talk.json").write_text(json.dumps(talk), "utf-8")
     assert read(run("import", "talk.json", "--db", "b.db", "--json"))["sessions"][0]["stored_count"] == 2
     (here / "broken.json").write_text('{"format": "everfold.user", "version": 1', "utf-8")
-    assert "broken export" in unwrap(run("import", "broken.json", "--db", "b.db", code=2).stderr)
+    assert "broken user export" in unwrap(run("import", "broken.json", "--db", "b.db", code=2).stderr)
     (here / "newer.json").write_text('{"format": "everfold.user", "version": 99}', "utf-8")
     assert "version 99" in unwrap(run("import", "newer.json", "--db", "b.db", code=2).stderr)
 
@@ -398,7 +398,7 @@ def test_an_erase_takes_messages_out(memory: Run, remembered: Path) -> None:
 
     before = len(list_items(memory))
     assert "--yes" in unwrap(erase("-m", "1", "--json", code=2).stderr)
-    assert "still there" in unwrap(erase("-m", "1", code=2, answer="n\n").stderr)
+    assert "was not erased" in unwrap(erase("-m", "1", code=2, answer="n\n").stderr)
     assert "no message 99" in unwrap(erase("-m", "1", "-m", "99", "--yes", code=2).stderr)
     assert "whole session" in unwrap(erase("-m", "1", "--branches", "--yes", code=2).stderr)
     assert len(list_items(memory)) == before

@@ -75,7 +75,7 @@ def test_users_of_the_settings_are_there(run: Run, here: Path, transcript: Path)
         (("show", "nobody"), 3, "'nobody'"),
         (("show", ""), 2, "not empty"),
         (("--after", "nobody"), 3, "nobody"),
-        (("--json", "show", "ben"), 2, "behind `show`"),
+        (("--json", "show", "ben"), 2, "after `show`"),
     ],
 )
 def test_an_error_is_told_in_words(run: Run, arguments: tuple[str, ...], code: int, words: str) -> None:

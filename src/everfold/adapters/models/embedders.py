@@ -30,7 +30,7 @@ def open_embedder(
         return _open_hashed(name, model)
     if provider not in PROVIDERS or not model:
         raise InvalidInputError(
-            f"no embedder is called {name!r}; expected hash:384, or one of {', '.join(PROVIDERS)} with a model after a colon"
+            f"the embedder {name!r} is unknown; expected hash:384, or one of {', '.join(PROVIDERS)} with a model after a colon"
         )
     if find_spec("pydantic_ai") is None:
         raise InvalidInputError(f"the embedder {name} needs the extra `models`: pip install 'everfold[models]'")

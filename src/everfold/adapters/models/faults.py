@@ -50,7 +50,7 @@ def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldE
     match error:
         case given.ModelRateLimitError():
             return RateLimitedError(
-                f"the model {model} wants fewer requests ({why}); wait, then try again", model=model
+                f"the model {model} has had too many requests ({why}); wait, then try again", model=model
             )
         case (
             given.ModelUnavailableError()

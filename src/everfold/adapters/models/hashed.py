@@ -47,7 +47,7 @@ class HashedEmbedder:
     def __init__(self, dimensions: int = 384) -> None:
         if not LEAST_DIMENSIONS <= dimensions <= MOST_DIMENSIONS:
             raise InvalidInputError(
-                f"hash:{dimensions} has no size that works; expected {LEAST_DIMENSIONS} to {MOST_DIMENSIONS}"
+                f"hash:{dimensions} has an unsupported size; expected {LEAST_DIMENSIONS} to {MOST_DIMENSIONS}"
             )
         self._dimensions = dimensions
 

@@ -95,7 +95,7 @@ class PydanticAIModel:
     def _read(self, response: ModelResponse) -> ModelReply:
         if response.finish_reason == "error":
             raise ModelReplyError(
-                f"the model {self.name} broke its answer off with an error; expected a whole one. Try again later",
+                f"the model {self.name} stopped in the middle of its answer with an error; try again later",
                 model=self.name,
             )
         finish = _FINISH.get(response.finish_reason, "refusal")
@@ -137,7 +137,7 @@ def make_provider_model(place: Place) -> ProviderModel:
             return _make_compatible_model(place.name, place.base_url or OLLAMA_URL, key)
         case _:
             raise InvalidInputError(
-                f"no provider is called {place.provider!r}; expected openai, anthropic, ollama or script"
+                f"the provider {place.provider!r} is unknown; expected openai, anthropic, ollama or script"
             )
 
 

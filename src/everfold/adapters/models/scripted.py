@@ -197,7 +197,7 @@ def _raise(fault: Fault, text: str, name: str) -> NoReturn:
     if fault == "unavailable":
         raise ModelUnavailableError(f"the model {name} cannot be reached: {text}; try again", model=name)
     if fault == "rate_limit":
-        raise RateLimitedError(f"the model {name} wants fewer requests: {text}; wait, then try again", model=name)
+        raise RateLimitedError(f"the model {name} has had too many requests: {text}; wait, then try again", model=name)
     if fault == "context_length":
         raise ContextLengthError(f"the request is larger than the model {name} takes: {text}; send less", model=name)
     raise RuntimeError(text)

@@ -24,7 +24,7 @@ def build_source(settings: Mapping[str, object], *, environ: Mapping[str, str] |
     """
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in _BUILDERS:
-        raise InvalidInputError(f"there is no kind of source {str(kind)[:80]!r}{name_nearest(str(kind), KINDS)}")
+        raise InvalidInputError(f"the kind of source {str(kind)[:80]!r} is unknown{name_nearest(str(kind), KINDS)}")
     packages, build = _BUILDERS[kind]
     if any(find_spec(package) is None for package in packages):
         raise InvalidInputError(

@@ -13,14 +13,14 @@ from everfold.errors import ConflictError, NotFoundError
 def add_api_key(database: Database, key: ApiKey) -> None:
     """See `AccessStore.add_api_key`."""
     if database.row("get_access_key", id=key.id) is not None:
-        raise ConflictError(f"key {key.id} exists already; give the new one an id of its own", key=key.id)
+        raise ConflictError(f"API key {key.id} exists already; give the new one another id", key=key.id)
     if find_api_key(database, key.secret_hash) is not None:
-        raise ConflictError(f"key {key.id} has the secret of another key; make a new one", key=key.id)
+        raise ConflictError(f"API key {key.id} has the secret of another one; create a new one", key=key.id)
     named = None if key.revoked_at is not None else database.row("find_access_key_named", key_name=key.name)
     if named is not None:
         held_by = cast("str", named[0])
         raise ConflictError(
-            f"the name {key.name!r} is key {held_by}'s; choose another one, or revoke that key", key=held_by
+            f"the name {key.name!r} belongs to API key {held_by}; choose another one, or revoke that key", key=held_by
         )
     database.run(
         "insert_access_key",

@@ -295,7 +295,7 @@ def write_session_memory(database: Database, memory: SessionMemory, *, expected:
     database.lock_user(user_key)
     if read_session_memory(database, memory.session_id) != expected:
         raise ConflictError(
-            f"session {memory.session_id}: what is kept of its memory is another than expected; read it again",
+            f"session {memory.session_id}: its memory has changed; read it again",
             session=memory.session_id,
         )
     keep_session_memory(database, session_key, user_key, memory)

@@ -16,7 +16,7 @@ def add_user(database: Database, user: User) -> None:
     if find_user(database, user.id) is not None:
         raise ConflictError(f"user {user.id} exists already; give the new one an id of its own", user=user.id)
     if user.is_default and (default := find_default(database)) is not None:
-        raise ConflictError(f"user {default.id} is the default user already; there is one", user=default.id)
+        raise ConflictError(f"user {default.id} is already the default user; a store has only one", user=default.id)
     database.run(
         "add_user",
         user_id=user.id,
@@ -32,7 +32,7 @@ def _bind(database: Database, user: User) -> None:
     for binding in user.bindings:
         bound = find_bound(database, binding)
         if bound is not None:
-            raise ConflictError(f"{binding} is user {bound.id}'s; one binding is of one user", user=bound.id)
+            raise ConflictError(f"{binding} already belongs to user {bound.id}", user=bound.id)
         database.run("bind_user", user_id=user.id, channel=binding.channel, own_id=binding.own_id)
 
 
@@ -60,7 +60,7 @@ def change_user(database: Database, user: User, *, expected: User) -> None:
     if found is None:
         raise NotFoundError(f"there is no user {user.id!r}; `everfold users` lists them", user=user.id)
     if found != expected:
-        raise ConflictError(f"user {user.id} was changed by someone else meanwhile; read them again", user=user.id)
+        raise ConflictError(f"user {user.id} has changed since it was read; read it again", user=user.id)
     database.run("rename_user", user_id=user.id, display_name=user.name, folded=fold_name(user.name))
     database.run("unbind_user", user_id=user.id)
     _bind(database, user)

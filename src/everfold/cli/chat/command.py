@@ -67,7 +67,7 @@ def _load(context: typer.Context, agent: str, model: str | None, script: Path | 
     if find_spec("pydantic_ai") is None:
         raise InvalidInputError("a chat needs the extra `agents`: pip install 'everfold[agents]'")
     if model is not None and script is not None:
-        raise InvalidInputError("--model names a model and --script plays one: give one of them")
+        raise InvalidInputError("--model and --script exclude each other; give one of them")
     overrides: Mapping[str, Mapping[str, object]] = {} if model is None else {"model": {"name": model}}
     settings = load_settings(invocation_of(context).config, overrides)
     own = settings.agents.get(agent)

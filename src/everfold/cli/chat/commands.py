@@ -70,7 +70,7 @@ class Commands:
         if argument.isdecimal() and 1 <= int(argument) <= len(records):
             found = [records[int(argument) - 1]]
         if len(found) != 1:
-            raise NotFoundError(f"{argument!r} names no conversation of yours, or several; /resume lists them")
+            raise NotFoundError(f"{argument!r} matches no conversation, or more than one; /resume lists them")
         await self.chat.resume(found[0].id)
         count = (await self.chat.session.inspect.state()).last_seq
         return self._tell_place(f"back in a conversation of {count} messages")

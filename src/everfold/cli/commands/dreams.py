@@ -38,7 +38,7 @@ def run(
     """
     if (command := context.invoked_subcommand) is not None:
         if db is not None or agent is not None or user != "default" or as_json:
-            raise InvalidInputError(f"options stand behind `{command}`: everfold dreams {command} ... --db FILE")
+            raise InvalidInputError(f"put the options after `{command}`: everfold dreams {command} ... --db FILE")
         return
 
     async def act() -> list[ShownDream]:

@@ -85,7 +85,7 @@ def run(
 
 def _confirm(what: str, *, as_json: bool) -> None:
     if as_json or not typer.confirm(shorten(f"Erase {what} for good?"), err=True):
-        raise InvalidInputError(f"{what} is still there: say that it is meant, with --yes")
+        raise InvalidInputError(f"{what} was not erased; confirm with --yes")
 
 
 async def _erase(context: typer.Context, db: Db, session_id: str, seqs: list[int], *, branches: bool) -> _Done:

@@ -30,7 +30,7 @@ def run(context: typer.Context, *, as_json: Json = False) -> None:
     """
     if (command := context.invoked_subcommand) is not None:
         if as_json:
-            raise InvalidInputError(f"options stand behind `{command}`: everfold hands {command} ... --json")
+            raise InvalidInputError(f"put the options after `{command}`: everfold hands {command} ... --json")
         return
     settings = load_settings(invocation_of(context).config)
     hands = Hands(settings=settings, clock=SystemClock(), ids=RandomIds()).list()

@@ -47,16 +47,16 @@ def run(
     """Serve a user's memory and past conversations as tools to an MCP client, until it ends.
 
     Without --port it speaks on standard input and output: let the client start the command. With --port it answers at
-    /mcp (streamable HTTP), and each request needs an API key that sees the user and the agent. There is nothing to make
-    beforehand: a new database, user and agent begin empty. With --port and --json, the address and the API key of a first
-    start are printed on stdout once the server answers.
+    /mcp (streamable HTTP), and each request needs an API key that sees the user and the agent. A new database, user and
+    agent begin empty. With --port and --json, the address and the API key of a first start are printed on stdout once
+    the server answers.
 
     Examples:
     - `everfold mcp --user ada --agent helper --db talk.db`
     - `everfold mcp --user ada --agent helper --port 8765`
     """
     if find_spec("mcp") is None:
-        raise InvalidInputError("a server of tools needs the extra `mcp`: pip install 'everfold[cli,mcp]'")
+        raise InvalidInputError("an MCP server needs the extra `mcp`: pip install 'everfold[cli,mcp]'")
     from everfold.integrations.mcp import open_app, serve_stdio
 
     hosts = (host, *(allow_host or ()))

@@ -22,7 +22,7 @@ def run(
 ) -> None:
     """Ask every allowed context source what happened since its last answer, and store the answers as one message.
 
-    Ends with 1 when a source failed and nothing was stored.
+    Exits with 1 if a source failed and nothing was stored.
 
     Examples:
     - `everfold refresh --user ilse --agent shop --db everfold.db`

@@ -14,7 +14,7 @@ NAME = "retry"
 def run(context: typer.Context, compaction: CompactionArgument, db: Db = None, *, as_json: Json = False) -> None:
     """Have a model write the digest of a degraded compaction again, now. It replaces the extractive digest.
 
-    Ends with 1 when the retry fails. `compaction.model` names the model; it must be set.
+    Exits with 1 if the retry fails. `compaction.model` names the model; it must be set.
 
     Examples:
     - `everfold retry evt_01 --db everfold.db`

@@ -18,7 +18,7 @@ def run(
     context: typer.Context,
     user: AnyUser = None,
     agent: AnyAgent = None,
-    after: Annotated[str | None, typer.Option(metavar="ID", help="Go on after this session.")] = None,
+    after: Annotated[str | None, typer.Option(metavar="ID", help="Continue after this session.")] = None,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
     db: Db = None,
     *,

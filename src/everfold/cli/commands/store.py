@@ -40,8 +40,8 @@ def copy(
 ) -> None:
     """Copy a whole store: every user, session, digest, certificate, memory and API key, under the same ids.
 
-    Stop whatever writes to the source first: a write during the copy is noticed at the end, and the copy is refused. A copy
-    that was stopped goes on when the same command is run again. Vectors are copied between SQLite files alone; with an
+    Stop every writer of the source first: if the source was written during the copy, the copy is refused at the end. To
+    continue a copy that was stopped, run the same command again. Vectors are copied between SQLite files alone; with an
     embedder in the settings they are made anew elsewhere.
 
     Examples:
@@ -75,7 +75,7 @@ def copy(
 
 def _require_source(source: str, target: str) -> None:
     if "memory://" in {source, target}:
-        raise InvalidInputError("a store in memory ends with this command; name a file or a PostgreSQL database")
+        raise InvalidInputError("a store in memory is gone after this command; name a file or a PostgreSQL database")
     if source == target:
         raise InvalidInputError("FROM and TO are the same store; name an empty one as TO")
     path = Path(source.removeprefix(_SQLITE))

@@ -33,7 +33,7 @@ def run(
     """
     if (command := context.invoked_subcommand) is not None:
         if db is not None or after is not None or as_json:
-            raise InvalidInputError(f"options stand behind `{command}`: everfold users {command} ... --db FILE")
+            raise InvalidInputError(f"put the options after `{command}`: everfold users {command} ... --db FILE")
         return
     users = ask_engine(context, db, lambda engine: engine.list_users(after=after, limit=count))
     print_json({"users": [_describe(user) for user in users]}) if as_json else _print(users)

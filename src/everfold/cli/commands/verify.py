@@ -14,7 +14,7 @@ NAME = "verify"
 def run(context: typer.Context, session: Session = None, db: Db = None, *, as_json: Json = False) -> None:
     """Check that nothing is lost: every message, every certificate, every digest in the window, and the files.
 
-    Ends with 1 when there is a problem.
+    Exits with 1 if there is a problem.
 
     Examples:
     - `everfold verify --db everfold.db`

@@ -33,7 +33,7 @@ def run(
     """
     if not yes:
         what = "memory and all sessions" if transcripts else "memory"
-        raise InvalidInputError(f"this erases the {what} of {user!r} for good; say so with --yes", user=user)
+        raise InvalidInputError(f"this erases the {what} of {user!r} for good; confirm with --yes", user=user)
     wiped = ask_engine(context, db, lambda engine: engine.wipe(user, transcripts=transcripts))
     print_json(wiped) if as_json else print_table(("what", "erased"), wiped.counts.items())
     if wiped.is_pending:

@@ -30,7 +30,7 @@ def run(
 ) -> None:
     """Do the background work of a PostgreSQL store until it is stopped: compactions, refreshes, extractions, dreams.
 
-    Start as many as are wanted, on any machine, and the servers with `everfold serve --no-work`. Ctrl-C or SIGTERM stops a
+    Start any number of workers, on any machine, and the servers with `everfold serve --no-work`. Ctrl-C or SIGTERM stops a
     worker: running jobs finish first, and what does not end in time is done by another worker. `/health/live`,
     `/health/ready` and, for an admin API key, `/metrics` answer at the address that is printed.
 

@@ -130,7 +130,8 @@ def _require_file(url: str) -> None:
     path = find_file(url)
     if path is not None and not path.exists():
         raise NotFoundError(
-            f"there is no database {path}; name one with --db FILE, or make one with `everfold import`", path=str(path)
+            f"there is no database {path}; name one with --db FILE, or create one with `everfold import`",
+            path=str(path),
         )
 
 
@@ -154,7 +155,7 @@ def name_model(model: str | None, script: Path | None) -> Mapping[str, Mapping[s
         InvalidInputError: both are named.
     """
     if model is not None and script is not None:
-        raise InvalidInputError("--model names a model and --script plays one: give one of them")
+        raise InvalidInputError("--model and --script exclude each other; give one of them")
     name = f"script:{script}" if script is not None else model
     return INLINE if name is None else {"compaction": {**INLINE["compaction"], "model": name}}
 
@@ -181,7 +182,7 @@ async def choose_session(engine: Everfold, session_id: str | None, *, user: str,
                 return await engine.session(id=record.id)
         after = records[-1].id
     raise NotFoundError(
-        f"user {user!r} and agent {agent!r} have no session here; `everfold sessions` lists those that there are"
+        f"user {user!r} and agent {agent!r} have no session here; `everfold sessions` lists all sessions"
     )
 
 
@@ -193,6 +194,6 @@ def require_one(count: int, what: str) -> None:
     """
     if count > 1:
         raise InvalidInputError(
-            f"{what} shows one log and {count} conversations were chosen; choose one with --conversation N, "
+            f"{what} needs one log, and {count} conversations were chosen; choose one with --conversation N, "
             "or put them one after another with --conversation chain"
         )

@@ -28,5 +28,5 @@ def find_user_document(path: Path) -> JsonObject | None:
     except (OSError, UnicodeDecodeError):
         return None  # the reader of transcripts says what is wrong with it
     except InvalidInputError as error:
-        raise InvalidInputError(f"{path} is a broken export of a user: {error}", path=str(path)) from error
+        raise InvalidInputError(f"{path} is a broken user export: {error}", path=str(path)) from error
     return document if isinstance(document, dict) and document.get("format") == FORMAT else None

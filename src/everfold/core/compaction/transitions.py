@@ -2,7 +2,7 @@
 
 This is the only place where these rules are written. A table has a row for each cause: the states that the cause may
 find, and the state that each becomes. A pair that is not listed is refused. Services decide by the tables, the
-queries of the stores are tested against them, and docs/compaction.md draws them.
+queries of the stores are tested against them, and docs/reference/compaction.md lists them.
 
 A transition of a compaction needs two tables: `COMPACTION` says what work is left, and `LAYOUT` says whether the window
 shows the result. They move together. A claim, for example, looks at the state of the work alone, and a compaction can be

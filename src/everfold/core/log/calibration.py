@@ -51,10 +51,10 @@ class Calibration:
     def __post_init__(self) -> None:
         if not LEAST_FACTOR <= self.factor <= MOST_FACTOR:
             raise InvalidInputError(
-                f"a calibration factor of {self.factor!r} cannot be: expected {LEAST_FACTOR} to {MOST_FACTOR}"
+                f"a calibration factor must be {LEAST_FACTOR} to {MOST_FACTOR}, got {self.factor!r}"
             )
         if self.samples_count < 0:
-            raise InvalidInputError(f"a calibration of {self.samples_count} samples cannot be: expected 0 or more")
+            raise InvalidInputError(f"a calibration must have 0 or more samples, got {self.samples_count}")
 
     def to_json(self) -> dict[str, float | int]:
         """The calibration as a JSON object."""
@@ -116,7 +116,7 @@ def raise_for_context_error(
     """
     _check_not_negative(estimated_tokens=estimated_tokens, counted_tokens=counted_tokens or 0)
     if limit_tokens < 1:
-        raise InvalidInputError(f"a limit of {limit_tokens} tokens cannot have been passed: expected 1 or more")
+        raise InvalidInputError(f"the limit must be at least 1 token, got {limit_tokens}")
     proven = max(limit_tokens, counted_tokens or 0) / max(estimated_tokens, 1)
     factor = max(calibration.factor * _ERROR_RAISE, proven if estimated_tokens >= LEAST_SAMPLE_TOKENS else 0.0)
     return replace(calibration, factor=_clamp(factor, LEAST_FACTOR, MOST_FACTOR))

@@ -96,8 +96,7 @@ def _refuse_repeated_calls(view: MessageView) -> None:
         ids = [call.id for call in calls]
         twice = next(id_ for id_ in ids if ids.count(id_) > 1)
         raise InvalidInputError(
-            f"call id {twice!r} stands twice in one assistant message: its results could not be told apart; "
-            "give every call of a message an id of its own",
+            f"call id {twice!r} appears twice in one assistant message; give every call of a message an id of its own",
             call_id=twice,
         )
 

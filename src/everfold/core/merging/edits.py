@@ -106,7 +106,7 @@ def plan_undo(
     """
     last = revisions[-1]
     if last.status == "erased":
-        raise InvalidInputError(f"item {last.id} is erased, and nothing of it is left to bring back", item=last.id)
+        raise InvalidInputError(f"item {last.id} was erased and cannot be restored", item=last.id)
     moment = _changed_at(revisions)
     beside = [rows for rows in linked if _is_linked(rows, last.id) and _changed_at(rows) == moment]
     _require_last(last, linked, beside)
@@ -132,7 +132,7 @@ def require_authority(item: Item, written_by: Writer) -> None:
     """
     if AUTHORITY[WRITER_ORIGINS.get(written_by, "assistant")] < item.authority:
         raise ForbiddenError(
-            f"item {item.id} stands on the user's own words, which only the user changes; add a note beside it",
+            f"item {item.id} quotes the user, and only the user may change it; add a note instead",
             item=item.id,
         )
 

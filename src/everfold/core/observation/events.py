@@ -1,7 +1,7 @@
 """Events: what the engine did, in ids and figures, as services publish it to the stream.
 
 No event holds a word of a message, a digest, a prompt or a hint, so that all of them may be logged and shown to
-operators. A new event is a class here, its name in `Event`, a row in docs/how-to/observe.md, and one call of
+operators. A new event is a class here, its name in `Event`, a row in docs/reference/events.md, and one call of
 `Stream.publish` after the store has committed what it says.
 """
 

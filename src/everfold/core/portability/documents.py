@@ -97,7 +97,7 @@ def read_document(document: object) -> PortableMemory:
             what and where.
     """
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InvalidInputError(f"this is no export of a user: expected a JSON object with the format {FORMAT!r}")
+        raise InvalidInputError(f"this is not a user export: expected a JSON object with the format {FORMAT!r}")
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
         raise InvalidInputError(

@@ -16,6 +16,6 @@ def require_page_size(limit: int) -> int:
     """
     if not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
         raise InvalidInputError(
-            f"a page has 1 to {MOST_LISTED:,} entries, got {limit!r}; go on from its last one for more"
+            f"a page has 1 to {MOST_LISTED:,} entries, got {limit!r}; continue after its last one for more"
         )
     return limit

@@ -27,4 +27,4 @@ def render(window: Renderable, provider: Provider) -> JsonObject:
         return render_anthropic(window)
     if provider == "responses":
         return render_responses(window)
-    raise InvalidInputError(f"there is no form {provider!r}; expected one of {', '.join(get_args(Provider))}")
+    raise InvalidInputError(f"the form {provider!r} is unknown; expected one of {', '.join(get_args(Provider))}")

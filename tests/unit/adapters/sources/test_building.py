@@ -26,8 +26,8 @@ def test_each_kind_is_built_and_named() -> None:
     ("settings", "says"),
     [
         ({"kind": "calender", "name": "x"}, "did you mean 'calendar'"),
-        ({"name": "x"}, "no kind of source 'None'"),
-        ({"kind": ["http"]}, "no kind of source"),
+        ({"name": "x"}, "the kind of source 'None' is unknown"),
+        ({"kind": ["http"]}, "kind of source"),
         ({"kind": "calendar", "name": "x", "pth": "a"}, "no setting 'pth'; did you mean 'path'"),
         ({"kind": "http", "name": "x", "wrong": 1}, "expected one of allow_private, ca_file, headers"),
         ({"kind": "calendar", "path": "a"}, "lacks the setting 'name'"),

@@ -7,7 +7,7 @@ import { Busy, Empty, Failure, Field, hrefTo, html, Line, Loaded, RailPage, Tag,
 
 const SYSTEMS = [
   ["summarization", "Summarization", "A long conversation folds into digests, and every message stays readable and searchable. Sessions share no memory."],
-  ["structured", "Structured", "Facts, preferences, decisions, tasks and open items are also extracted from folded messages into the user's memory. Dreams make topics of them. The model sees them in later sessions."],
+  ["structured", "Structured", "Facts, preferences, decisions, tasks and open items are also extracted from messages into the user's memory. Dreams make topics of them. The model sees them in later sessions."],
 ];
 const SUMMARY = Object.fromEntries(SYSTEMS.map(([name, title]) => [name, title]));
 

@@ -15,7 +15,7 @@ export function Extractions({ user }) {
     <section class="card" aria-label="Extraction audit">
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />
       ${list.items === null && !list.problem && html`<${Loading} lines=${8} />`}
-      ${list.items?.length === 0 && html`<${Empty} title="No extractions yet" hint="Extraction finds facts, preferences, decisions, tasks and open items in folded messages." />`}
+      ${list.items?.length === 0 && html`<${Empty} title="No extractions yet" hint="Extraction finds facts, preferences, decisions, tasks and open items in messages." />`}
       ${list.items?.length > 0 && html`<${Table} caption="What each extraction found" columns=${COLUMNS} rows=${list.items} />`}
       ${list.hasMore && html`<div class="more-row"><${Busy} isBusy=${list.isLoading} onClick=${list.more}>Show more<//></div>`}
     </section>`;

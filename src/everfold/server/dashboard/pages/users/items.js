@@ -34,7 +34,7 @@ export function Items({ user, id, changes, onChanged }) {
       ${list.items === null && !list.problem && html`<${Loading} lines=${6} />`}
       ${list.items?.length === 0 && (isFiltered
         ? html`<${Empty} title="No matching items" hint="No item matches these filters." />`
-        : html`<${Empty} title="No items yet" hint="Items are extracted from folded messages, or added at once when the user says “remember …”." />`)}
+        : html`<${Empty} title="No items yet" hint="Items are extracted from messages as they arrive, or added here." />`)}
       ${list.items && groupItems(list.items).map(group => html`<${Group} key=${group.key} group=${group} id=${id} hasMore=${list.hasMore} />`)}
       ${list.hasMore && html`<div class="more-row"><${Busy} isBusy=${list.isLoading} onClick=${list.more}>Show more<//></div>`}
     </section>
